@@ -243,6 +243,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/bundle_powers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What a published bundle, or a draft, may do, and what is new since the release before. */
+        get: operations["bundle_powers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/bundle_publish": {
         parameters: {
             query?: never;
@@ -311,6 +328,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/capability_quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Hold a capability back from readers because it may do harm; capability_restore ends it. */
+        post: operations["capability_quarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/capability_restore": {
         parameters: {
             query?: never;
@@ -320,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restore a deprecated or retired capability, after checking it by the current rules. */
+        /** @description Restore a deprecated, retired or quarantined capability, after checking it by the current rules. */
         post: operations["capability_restore"];
         delete?: never;
         options?: never;
@@ -441,10 +475,76 @@ export interface components {
                 capability_id: string;
                 name: string;
                 /** @enum {string} */
-                status: "draft" | "published" | "deprecated" | "retired";
+                status: "draft" | "published" | "deprecated" | "retired" | "quarantined";
                 revision: number | null;
                 /** @description sha256: and 64 hex digits, or null. */
                 digest: string | null;
+            }[];
+        };
+        /** @description What a bundle may do, against the release before. */
+        BundlePowers: {
+            /** @description Lower-case words joined by underscores. */
+            capability_id: string;
+            /** @description What is listed; null for a draft. */
+            revision: number | null;
+            /** @description The release before; null where there is none. */
+            compared_with: number | null;
+            /** @description By kind and name, at most 500 of a kind. */
+            powers: {
+                /** @enum {string} */
+                kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                /** @description The host, tool, program or variable, or the words of a sentence. */
+                name: string;
+                /** @description What is known of it, in words; empty for a host. */
+                detail: string;
+                /** @description There for write tools. */
+                requires_approval?: boolean;
+                /** @description The first five. */
+                places: {
+                    file: string;
+                    /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                    pointer: string;
+                    line: number;
+                    column: number;
+                }[];
+            }[];
+            /** @description Those that the release before does not have; empty for a first release. */
+            added: {
+                /** @enum {string} */
+                kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                /** @description The host, tool, program or variable, or the words of a sentence. */
+                name: string;
+                /** @description What is known of it, in words; empty for a host. */
+                detail: string;
+                /** @description There for write tools. */
+                requires_approval?: boolean;
+                /** @description The first five. */
+                places: {
+                    file: string;
+                    /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                    pointer: string;
+                    line: number;
+                    column: number;
+                }[];
+            }[];
+            /** @description Those that only the release before has. */
+            removed: {
+                /** @enum {string} */
+                kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                /** @description The host, tool, program or variable, or the words of a sentence. */
+                name: string;
+                /** @description What is known of it, in words; empty for a host. */
+                detail: string;
+                /** @description There for write tools. */
+                requires_approval?: boolean;
+                /** @description The first five. */
+                places: {
+                    file: string;
+                    /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                    pointer: string;
+                    line: number;
+                    column: number;
+                }[];
             }[];
         };
         /** @description What became of each bundle: the answer of publish, import, rollback and restore. */
@@ -458,6 +558,66 @@ export interface components {
                 /** @description sha256: and 64 hex digits, or null. */
                 digest: string | null;
                 findings: components["schemas"]["Finding"][];
+                /** @description There for a dry run: what the bundle may do, against what is published. */
+                powers?: {
+                    /** @description By kind and name, at most 500 of a kind. */
+                    powers: {
+                        /** @enum {string} */
+                        kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                        /** @description The host, tool, program or variable, or the words of a sentence. */
+                        name: string;
+                        /** @description What is known of it, in words; empty for a host. */
+                        detail: string;
+                        /** @description There for write tools. */
+                        requires_approval?: boolean;
+                        /** @description The first five. */
+                        places: {
+                            file: string;
+                            /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                            pointer: string;
+                            line: number;
+                            column: number;
+                        }[];
+                    }[];
+                    /** @description Those that the release before does not have; empty for a first release. */
+                    added: {
+                        /** @enum {string} */
+                        kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                        /** @description The host, tool, program or variable, or the words of a sentence. */
+                        name: string;
+                        /** @description What is known of it, in words; empty for a host. */
+                        detail: string;
+                        /** @description There for write tools. */
+                        requires_approval?: boolean;
+                        /** @description The first five. */
+                        places: {
+                            file: string;
+                            /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                            pointer: string;
+                            line: number;
+                            column: number;
+                        }[];
+                    }[];
+                    /** @description Those that only the release before has. */
+                    removed: {
+                        /** @enum {string} */
+                        kind: "host" | "write_tool" | "remote_text" | "persistence" | "credential" | "program";
+                        /** @description The host, tool, program or variable, or the words of a sentence. */
+                        name: string;
+                        /** @description What is known of it, in words; empty for a host. */
+                        detail: string;
+                        /** @description There for write tools. */
+                        requires_approval?: boolean;
+                        /** @description The first five. */
+                        places: {
+                            file: string;
+                            /** @description A JSON Pointer (RFC 6901); empty for a text. */
+                            pointer: string;
+                            line: number;
+                            column: number;
+                        }[];
+                    }[];
+                };
             }[];
         };
         /** @description The answer of bundle_validate, on the command line too. */
@@ -607,7 +767,7 @@ export interface components {
             /** @description Lower-case words joined by underscores. */
             capability_id: string;
             /** @enum {string} */
-            status: "published" | "deprecated" | "retired";
+            status: "published" | "deprecated" | "retired" | "quarantined";
             replaced_by: string | null;
         };
         /** @description What is on its way out, and what replaces it. */
@@ -1293,6 +1453,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
             429: {
                 headers: {
@@ -1399,6 +1568,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SkillMalformedError"];
+                };
+            };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
@@ -2199,6 +2377,15 @@ export interface operations {
                     "application/json": components["schemas"]["SkillMalformedError"];
                 };
             };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
             429: {
                 headers: {
@@ -2313,6 +2500,15 @@ export interface operations {
                     "application/json": components["schemas"]["SkillMalformedError"];
                 };
             };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
             429: {
                 headers: {
@@ -2425,6 +2621,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SkillMalformedError"];
+                };
+            };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
@@ -2705,6 +2910,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    bundle_powers: {
+        parameters: {
+            query: {
+                /** @description Which capability. */
+                capability_id: string;
+                /** @description published (the default) or draft. */
+                of?: "draft" | "published";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BundlePowers"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
@@ -3072,6 +3374,132 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DeprecateRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityStatus"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    capability_quarantine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CapabilityRequest"];
             };
         };
         responses: {
@@ -3867,6 +4295,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SkillMalformedError"];
+                };
+            };
+            /** @description Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it. */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponseBase
 from rest_framework.decorators import api_view
@@ -15,6 +16,7 @@ from rest_framework.request import Request
 from agent_api.http.parsers import BoundedJSONParser
 
 EndpointView = Callable[..., HttpResponseBase]
+_UNPRINTABLE: Final = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class JsonOnlyNegotiation(BaseContentNegotiation):
@@ -26,6 +28,21 @@ class JsonOnlyNegotiation(BaseContentNegotiation):
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type
+
+
+def _naming_unknown_keys(finalize: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The same, with a `Warning` that names keys of the body that were passed over."""
+
+    def finalize_response(self: Any, request: Any, *args: Any, **options: Any) -> HttpResponseBase:
+        response = finalize(self, request, *args, **options)
+        unknown = getattr(request, "unknown_keys", ())
+        if unknown:
+            names = ", ".join(_UNPRINTABLE.sub("?", str(name))[:40] for name in unknown[:3])
+            said = f'299 - "Unknown keys of the body were passed over: {names}"'
+            response["Warning"] = f"{response['Warning']}, {said}" if "Warning" in response else said
+        return response
+
+    return finalize_response
 
 
 def endpoint(
@@ -43,6 +60,7 @@ def endpoint(
         cls.throttle_classes = []
         cls.content_negotiation_class = JsonOnlyNegotiation
         cls.is_write = getattr(view, "is_write", False)
+        cls.finalize_response = _naming_unknown_keys(cls.finalize_response)
         cls.http_method_names = [method.lower() for method in methods]
         if "GET" in methods:
             cls.head = cls.get

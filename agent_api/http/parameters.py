@@ -61,14 +61,18 @@ def flag(values: Mapping[str, Any], name: str) -> bool:
 
 
 def json_object(request: Request) -> dict[str, Any]:
-    """The body as a JSON object. Raises `InvalidRequest`, also for a key that its schema does not have: a misspelled
-    one must not be passed over in silence. DRF raises for what is no JSON."""
+    """The body as a JSON object. Raises `InvalidRequest`; DRF raises for what is not JSON.
+
+    A key that its schema does not have is passed over, so that a newer client can talk to an older registry, and named
+    in a `Warning` of the response (agent_api/http/endpoint.py): it may be misspelled.
+    """
     body = request.data
     if not isinstance(body, dict):
         raise InvalidRequest(f"The body must be a JSON object, found {type_word(body)}")
     component = getattr((request.parser_context or {}).get("view"), "body_component", "")
     if component:
-        _refuse_unknown_keys(body, _body_keys(component))
+        known = _body_keys(component)
+        request.unknown_keys = sorted(set(body) - known)  # type: ignore[attr-defined]
     return dict(body)
 
 
@@ -78,13 +82,6 @@ def _body_keys(component: str) -> frozenset[str]:
     paths = (SCHEMAS_DIR / "api").glob("*_request.schema.json")
     schemas = (read_schema(f"api/{path.name.removesuffix('.schema.json')}") for path in paths)
     return next(frozenset(schema["properties"]) for schema in schemas if schema["title"] == component)
-
-
-def _refuse_unknown_keys(body: Mapping[str, Any], known: frozenset[str]) -> None:
-    unknown = sorted(set(body) - known)
-    if unknown:
-        named = json.dumps(unknown[0][:40])
-        raise InvalidRequest(f"The body has an unknown key {named}; it takes {', '.join(sorted(known))}")
 
 
 def capability_id(values: Mapping[str, Any]) -> str:

@@ -110,7 +110,8 @@ class StudioEnvironment:
     database: Database | None = _setting("DATABASE_URL", parse_database_url, None,
         purpose="PostgreSQL, `postgresql://user:password@host/name?sslmode=require`; without it SQLite in `DATA_DIR`")
     redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None,
-        purpose="Celery's broker; without it the embedded worker polls the database ([jobs.md](jobs.md))")
+        purpose="Celery's broker, and where all processes count rate limits together; without it the embedded worker "
+                "polls the database ([jobs.md](jobs.md)) and each process counts by itself")
     secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
         default_text="generated once, stored in `DATA_DIR`", purpose="signs sessions; required with `DATABASE_URL`")
     secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (),
@@ -159,7 +160,8 @@ class StudioEnvironment:
                 "stores none and deletes stored ones ([operate.md](operate.md#data-retention-of-unmet-requests))")
     rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
         default_text="`match=6000/min,write=600/min,guess=20/min,uncached=600/min`",
-        purpose="`off`, or pairs like these")
+        purpose="`off`, or pairs like these; of all processes together with `REDIS_URL`, else of each "
+                "([operate.md](operate.md#limits))")
     statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,
         purpose="PostgreSQL ends a statement of a request after so long; `0`: never")
     lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10,

@@ -93,6 +93,6 @@ def signed_in(studio: Studio, page: Page, cookies: dict[str, Any]) -> None:
     if "/sign-in/" in page.url:
         page.locator("[name=username]").fill("the-admin")
         page.locator("[name=password]").fill(PASSWORD)
-        page.locator("main form [type=submit]").click()
+        page.locator("main form:has([name=password]) [type=submit]").click()
         page.wait_for_url("**/capabilities/")
         cookies["admin"] = page.context.cookies()

@@ -183,7 +183,7 @@ def test_static_files_have_hashed_names_and_are_kept_for_ever(connect: Connect) 
     for address in found:
         answer = client.get(address)
         assert answer.status_code == 200
-        assert re.search(r"\.[0-9a-f]{12}\.\w+$", address)
+        assert re.search(r"\.[0-9a-f]{12}\.\w+(?:#[\w-]+)?$", address)
         assert "immutable" in answer.headers["Cache-Control"]
         assert re.search(r"max-age=\d{8,}", answer.headers["Cache-Control"])
 

@@ -170,6 +170,8 @@ ROUTES: dict[str, Calls] = {
     "bundle_rollback": _post(OP + "bundle_rollback", capability_id="{id}", to=1),
     "bundle_list": _get(OP + "bundle_list"),
     "bundle_export": _get(OP + "bundle_export?capability_id={id}"),
+    "bundle_powers": _get(OP + "bundle_powers?capability_id={id}"),
+    "capability_quarantine": _post(OP + "capability_quarantine", capability_id="{id}", note="x"),
     "capability_deprecate": _post(OP + "capability_deprecate", capability_id="{id}"),
     "capability_retire": _post(OP + "capability_retire", capability_id="{id}"),
     "capability_restore": _post(OP + "capability_restore", capability_id="{id}"),
@@ -281,7 +283,7 @@ def test_no_principal_is_told_of_what_it_may_not_see(readers: dict[str, Reader])
     check_each(readers, check, isolate=rolled_back)
 
 
-OPERATOR_ROUTES = {name for name in ROUTES if re.match(r"bundle_|draft_|capability_(?:deprecate|retire|restore)", name)}
+OPERATOR_ROUTES = {name for name in ROUTES if re.match(r"bundle_|draft_|capability_(?:deprecate|quarantine|restore|retire)", name)}
 
 
 def test_each_principal_loads_what_it_sees_and_nothing_else(readers: dict[str, Reader]) -> None:

@@ -96,8 +96,8 @@ def test_each_role_is_offered_what_it_may_do(signed_in: SignIn) -> None:
         page = signed_in(role).get(PAGE)
         offered[role] = [button for form in forms_in(page) for button in form.buttons if button != "Sign out"]
         assert (_alpha().install_code in page.content.decode()) == (role != "viewer")
-    # The first is of the menu of a capability.
-    changes = ["Retire", "Unlist capability", "Replace code"]
+    # The first two are of the menu of a capability.
+    changes = ["Quarantine", "Retire", "Unlist capability", "Replace code"]
     assert [" ".join(one) for one in (offered["viewer"], offered["author"])] == ["", ""]
     assert offered["publisher"] == changes
     assert offered["admin"] == [*changes, "Create link", "Start sessions here"]

@@ -17,7 +17,7 @@ from tests.servers import free_port
 
 @dataclass(frozen=True)
 class IdentityProvider:
-    """A provider that signs in whoever a test asks for."""
+    """A provider that signs in anyone a test asks for."""
 
     url: str
     process: subprocess.Popen[bytes]

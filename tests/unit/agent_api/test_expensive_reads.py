@@ -1,4 +1,4 @@
-"""Reads that take long have a limit, by key or by the network of whoever reads without one."""
+"""Reads that take long have a limit, by key or by the network of those who read without one."""
 
 from __future__ import annotations
 

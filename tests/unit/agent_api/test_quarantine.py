@@ -1,4 +1,4 @@
-"""What is quarantined is given out by no door, warm or cold, and only those who could see it are told why."""
+"""What is quarantined is given out by no door, warm or cold, and only those who could see it learn why."""
 
 from __future__ import annotations
 

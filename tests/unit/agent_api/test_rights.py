@@ -108,7 +108,7 @@ def _readers(token: str) -> Iterator[tuple[str, Reader]]:
     yield "preview key", Reader(key("read", preview=True), preview)
     yield "share link", Reader({}, in_a, prefix=f"share/{token}/")
     for role in ("viewer", "author", "publisher", "admin"):
-        # A session is no key: it opens nothing here beside what is public.
+        # A session is not a key: it opens nothing here beside what is public.
         yield f"session of {role}", Reader({}, public, role=role)
 
 
@@ -283,7 +283,9 @@ def test_no_principal_is_told_of_what_it_may_not_see(readers: dict[str, Reader])
     check_each(readers, check, isolate=rolled_back)
 
 
-OPERATOR_ROUTES = {name for name in ROUTES if re.match(r"bundle_|draft_|capability_(?:deprecate|quarantine|restore|retire)", name)}
+OPERATOR_ROUTES = {
+    name for name in ROUTES if re.match(r"bundle_|draft_|capability_(?:deprecate|quarantine|restore|retire)", name)
+}
 
 
 def test_each_principal_loads_what_it_sees_and_nothing_else(readers: dict[str, Reader]) -> None:

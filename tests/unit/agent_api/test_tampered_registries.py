@@ -299,7 +299,7 @@ CASES = [
     Tampering(_change_release, "RELEASES_REWRITTEN", None),
     Tampering(_move_pointer, "CAPABILITY_NOT_AS_RELEASED", None),
     Tampering(_delete_revision, "REVISION_MISSING", None),
-    # Whoever has the database alone as it was then cannot know that there was more: those who have seen it do.
+    # Anyone who has the database alone as it was then cannot know that there was more: those who have seen it do.
     Tampering(_roll_back, None, errors.RegistryRolledBack),
     Tampering(_roll_back_all_but_checkpoints, "REGISTRY_ROLLED_BACK", errors.RegistryRolledBack),
     Tampering(_fork, None, errors.RegistryForked),

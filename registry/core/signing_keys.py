@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from django.conf import settings
 from agent_client.signatures.dsse import ALGORITHM, PublicKey
 from registry.common import caches
 from registry.common.errors import SigningKeyUnusable
+from registry.common.private_file import create_private_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -133,29 +132,8 @@ def _load(block: bytes, path: Path) -> Any:
 
 
 def _make(path: Path) -> None:
-    """A new private key, readable by this user alone, whole or not at all. Two processes at once agree on one."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(pem)
-            file.flush()
-            os.fsync(file.fileno())
-        _link(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _link(draft: Path, path: Path) -> None:
-    try:
-        # A link, unlike a rename, fails where another process was first: then its key is the one.
-        path.hardlink_to(draft)
-    except FileExistsError:
-        return
-    except OSError:
-        # Some file systems know no links.
-        draft.replace(path)
+    create_private_file(path, pem)

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from registry.common.private_file import create_private_file
 from studio.config.environment import ConfigurationError
 
 DATABASE_NAME: Final = "studio.sqlite3"
@@ -62,24 +63,4 @@ def describe_unusable(data_dir: Path, error: Exception) -> str:
 
 
 def _make(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = path.with_name(f".secret_key.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        # A link, unlike a rename, fails where another process was first: then its key holds.
-        _link(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _link(draft: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        return
-    except OSError:
-        # Some file systems know no links; there the last process to start wins, before any session exists.
-        draft.replace(path)
+    create_private_file(path, f"{secrets.token_urlsafe(50)}\n".encode())

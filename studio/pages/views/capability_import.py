@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.contrib import messages
@@ -55,15 +55,14 @@ def import_files(request: StudioRequest) -> HttpResponse:
 
 
 def _result_context(outcome: ImportResult) -> dict[str, Any]:
-    return {
-        "outcome": {"is_stored": outcome.is_stored, "known": outcome.known, "stored": _count_stored(outcome.lines)},
-        "lines": [line.as_dict() for line in outcome.lines],
-    }
+    lines = [line.as_dict() for line in outcome.lines]
+    told = {"is_stored": outcome.is_stored, "known": outcome.known, "stored": _count_stored(lines)}
+    return {"outcome": told, "lines": lines}
 
 
-def _count_stored(lines: Iterable[Any]) -> int:
-    """How many became drafts; lines of a job are dicts."""
-    return sum(not (line.get("is_skipped") if isinstance(line, dict) else line.is_skipped) for line in lines)
+def _count_stored(lines: Iterable[Mapping[str, Any]]) -> int:
+    """How many became drafts; jobs of before have no `is_skipped`."""
+    return sum(not line.get("is_skipped") for line in lines)
 
 
 def _pasted(request: StudioRequest) -> dict[str, str]:

@@ -158,7 +158,9 @@ def _page(
         "can_decide": review.state == "open" and request.user.can_publish,
         "decision": get_text(request, "decision", most=20) or "comment",
         "reviewers": reviewers.list_reviewer_states(review),
-        "possible_reviewers": reviewers.list_possible_reviewers(review) if request.user.can_edit else [],
+        "possible_reviewers": (
+            reviewers.list_possible_reviewers(review) if review.is_active and request.user.can_edit else []
+        ),
         "audience": get_audience(review.capability.capability_id),
         "error": error,
     }

@@ -103,7 +103,7 @@ def describe(
             tags=list(tags),
         )(view)
         if body:
-            # What `parameters.json_object` refuses keys by.
+            # What `parameters.json_object` knows keys by.
             described.cls.body_component = body
         return described
 

@@ -358,7 +358,7 @@ def test_without_scripts_a_text_is_shown_when_the_session_has_ended() -> None:
     page = answer.content.decode()
     assert "&lt;b&gt;lines&lt;/b&gt;" in page
     assert "/sign-in/?next=/capabilities/alpha/edit/" in page
-    assert "based_on" not in page.partition("<form method=")[0], "it is no text of the person's"
+    assert "based_on" not in page.partition("<form method=")[0], "it is not a text of the person's"
 
 
 def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no_secret() -> None:

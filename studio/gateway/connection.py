@@ -24,6 +24,7 @@ from studio.gateway.framing import (
 )
 from studio.gateway.warm_responses import WarmResponses
 from studio.server.environ import Environ
+from studio.server.request_body import BODY_BYTES_MAX
 
 # What a client that is refused may still send before its connection is cut.
 _LINGER_SECONDS: Final = 2.0
@@ -194,6 +195,10 @@ class ClientConnection(BufferedConnection):
             return
         if any(name.startswith(RESERVED) for name, _ in head.fields):
             self._refuse(refusals.BadRequest())
+            return
+        if head.body_bytes and head.body_bytes > BODY_BYTES_MAX:
+            # Here, where a client that sends on regardless still gets to read why.
+            self._refuse(refusals.BodyTooLarge(BODY_BYTES_MAX))
             return
         self._is_idle = not self._buffer
         self.idle_since = self._host.now

@@ -5,9 +5,9 @@ from __future__ import annotations
 from email.utils import formatdate
 
 from studio.gateway.warm_responses import head_bytes
-from studio.server.refusals import RequestRefused
+from studio.server.refusals import BodyTooLarge, RequestRefused
 
-__all__ = ["ApplicationAway", "BadRequest", "HeadTooLarge", "RequestRefused", "wire"]
+__all__ = ["ApplicationAway", "BadRequest", "BodyTooLarge", "HeadTooLarge", "RequestRefused", "wire"]
 
 
 class BadRequest(RequestRefused):

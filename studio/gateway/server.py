@@ -258,10 +258,13 @@ class Gateway:
 
     def responded(self, request: Relayed, response: ResponseHead) -> Awaitable[object] | None:
         """Learn from a response to what could have been a warm read. After a write, wait until it is seen here too: who
-        has published asks for it next."""
+        has published asks for it next. What was refused has written nothing, perhaps before its body was read: held
+        back, such a response would be lost with the connection that the application closes."""
         if request.environ is not None:
             self._learn(request.environ, response)
         if request.head.method in (b"GET", b"HEAD") or request.head.target.partition(b"?")[0] in _READING_PATHS:
+            return None
+        if response.status >= 400:
             return None
         refreshing = asyncio.get_running_loop().run_in_executor(None, self._refresh)
         return asyncio.wait([refreshing], timeout=_REFRESH_SECONDS)

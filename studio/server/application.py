@@ -17,7 +17,7 @@ from typing import Final
 
 from studio.server.environ import Environ, build_environ
 from studio.server.gateway_scope import open_scope
-from studio.server.refusals import NotFromGateway, RequestRefused, TooManyRequests
+from studio.server.refusals import NotFromGateway, OutOfMemory, RequestRefused, TooManyRequests
 from studio.server.request_body import BodyReceiver
 from studio.server.rsgi import HttpProtocol, RequestScope
 from studio.server.warm_reads import WarmReads
@@ -99,6 +99,9 @@ class Application:
             return await self._call_in_thread(self._probes if path == READINESS else self._pool, environ)
         except RequestRefused as refusal:
             return refusal.response()
+        except MemoryError:
+            # The body and what was worked out from it are released on the way up: this answer fits.
+            return OutOfMemory().response()
         finally:
             self._bodies.release(environ)
 

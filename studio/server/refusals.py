@@ -80,6 +80,16 @@ class TooManyRequests(RequestRefused):
         super().__init__("The registry is overloaded; try again in a few seconds")
 
 
+class OutOfMemory(RequestRefused):
+    """The process may not grow enough for this request; what it has begun was rolled back."""
+
+    status = 503
+    code = "REGISTRY_UNAVAILABLE"
+
+    def __init__(self) -> None:
+        super().__init__("The server has no memory left for this request; try again in a few seconds, or send less")
+
+
 class ServerStopping(RequestRefused):
     """The process ends, and the body had not arrived."""
 

@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600, help="no new round of kills after these")
     parser.add_argument("--away-seconds", type=float, default=20)
     parser.add_argument("--minutes", type=float, default=10, help="of the soak")
+    parser.add_argument("--pause", type=float, default=0, help="seconds between two calls of a client of the soak")
     parser.add_argument("--old", default="HEAD~1", help="the revision that is upgraded from")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

@@ -56,14 +56,15 @@ def read_once(site: Site, chance: random.Random) -> None:
 
 
 @contextlib.contextmanager
-def clients(site: Site, seed: int, *, writers: int = 2) -> Iterator[None]:
-    """Publishers, a reporter and a reader, until the block ends."""
+def clients(site: Site, seed: int, *, writers: int = 2, pause: float = 0) -> Iterator[None]:
+    """Publishers, a reporter and a reader, until the block ends; `pause` is seconds between two calls of one client."""
     end = threading.Event()
 
     def run(step: Callable[[Site, random.Random], None], number: int) -> None:
         chance = random.Random(seed * 100 + number)
         while not end.is_set():
             step(site, chance)
+            end.wait(pause)
 
     steps = [*[publish_once] * writers, report_once, read_once]
     threads = [threading.Thread(target=run, args=(step, n), daemon=True) for n, step in enumerate(steps)]

@@ -112,6 +112,30 @@ def test_a_chunked_body_arrives_and_ends_the_connection(studio: Studio) -> None:
     assert received.count(b"HTTP/1.1 ") == 1
 
 
+def test_a_body_that_is_announced_too_large_is_refused_while_it_is_sent(studio: Studio) -> None:
+    for _ in range(5):
+        assert _answer_while_sending(studio, "Content-Length: 99000000", b" " * 65536) == b"413"
+
+
+def test_a_refusal_in_the_middle_of_a_body_arrives(studio: Studio) -> None:
+    """The application closes at once; a client that is still sending used to lose the answer with the connection."""
+    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+    statuses = {_answer_while_sending(studio, "Transfer-Encoding: chunked", chunk) for _ in range(10)}
+    # 503 where the gateway wrote into the closed end before it read the refusal.
+    assert statuses <= {b"413", b"503"}
+
+
+def _answer_while_sending(studio: Studio, field: str, piece: bytes) -> bytes:
+    """The status that a client gets which sends 25 MB before it reads."""
+    head = _request("/api/v1/operator/bundle_publish", field, "Content-Type: application/json", method="POST")
+    with socket.create_connection(("127.0.0.1", _port(studio)), timeout=20) as connection:
+        connection.sendall(head)
+        with contextlib.suppress(OSError):
+            for _ in range(400):
+                connection.sendall(piece)
+        return connection.recv(65536).split(b" ")[1]
+
+
 def test_who_has_published_reads_it_at_once(studio: Studio, publisher: httpx.Client) -> None:
     for number in range(5):
         path = f"at_once_{number}"

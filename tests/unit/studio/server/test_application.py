@@ -134,3 +134,15 @@ def test_the_file_of_a_large_response_is_removed(monkeypatch: pytest.MonkeyPatch
         assert not Path(files[0]).exists()
 
     run_async(ask())
+
+
+def test_a_request_that_memory_cannot_hold_is_answered() -> None:
+    """Granian would close the connection, and the client could not tell it from a crash."""
+
+    def grow(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        raise MemoryError
+
+    status, headers, body = _ask(_application(grow))
+    assert status == 503
+    assert orjson.loads(body)["error"]["code"] == "REGISTRY_UNAVAILABLE"
+    assert ("Retry-After", "5") in headers

@@ -7,13 +7,12 @@ PostgreSQL with `TEST_DATABASE=postgresql`; on PostgreSQL only those tests run w
 
 from __future__ import annotations
 
-import atexit
+import gc
 import json
 import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,14 +54,12 @@ CHROMIUM_FLAGS = [
 ]
 
 
-if sys.dont_write_bytecode:
-    # As containers have it. Hundreds of processes are started here, and each would compile the whole of Django again.
-    _bytecode = tempfile.mkdtemp(prefix="studio-tests-bytecode-")
-    atexit.register(shutil.rmtree, _bytecode, ignore_errors=True)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # The processes of pytest-xdist inherit it and share the folder.
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = _bytecode
-    sys.dont_write_bytecode = False
+# As containers have it. Hundreds of processes are started here, on two databases one after the other, and each would
+# compile Django, the product and the tests again: a fifth of the time of the suite.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# What is imported and collected lives on: the default would look through all of it thousands of times.
+gc.set_threshold(100_000, 50, 100)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a background job of a shell; the servers that tests interrupt would inherit it.

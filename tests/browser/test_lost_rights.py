@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TYPED = "# Typed\n\nNobody may lose this.\n"
 SCRIPTS = {
     "role": "operators.set_role(username={name!r}, role={to!r}, by=SYSTEM)",

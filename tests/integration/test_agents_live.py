@@ -18,7 +18,7 @@ from tests.integration.stand_ins import anthropic_answer, openai_answer
 from tests.servers import ROOT, Studio
 from tests.unit.agent_client.registries import fake_registry
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 
 def test_the_client_and_the_product_understand_each_other(live_studio: Studio, tmp_path: Any) -> None:

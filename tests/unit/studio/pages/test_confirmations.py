@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -41,6 +42,7 @@ from registry.sources import push_webhooks, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.second_factors import enable_app
+from tests.sweeps import check_each, rolled_back
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn, make_operator
 from tests.unit.studio.forms import ask_and_confirm, confirm, confirmation_in, form_with, forms_in
@@ -234,9 +236,23 @@ def _stored() -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(CONFIRMED))
-def test_nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: str, world: Client) -> None:
-    _prepare(name)
+def _check_each_question(world: Client, check: Callable[[str, Client], None]) -> None:
+    """Each in the same world, with a browser of its own: some end the session that they are asked in."""
+
+    def check_one(name: str) -> None:
+        client = Client()
+        client.cookies = copy.deepcopy(world.cookies)
+        _prepare(name)
+        check(name, client)
+
+    check_each(sorted(CONFIRMED), check_one, name=str, isolate=rolled_back)
+
+
+def test_nothing_happens_before_it_is_confirmed_and_then_it_happens_once(world: Client) -> None:
+    _check_each_question(world, _nothing_happens_before_it_is_confirmed_and_then_it_happens_once)
+
+
+def _nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: str, world: Client) -> None:
     about, address, before = CONFIRMED[name](), _address(name), _stored()
     asked = world.post(address, about)
     for answer in (world.get(address, about), asked):
@@ -263,9 +279,11 @@ def test_nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: s
     assert _stored() == after
 
 
-@pytest.mark.parametrize("name", sorted(CONFIRMED))
-def test_a_page_from_elsewhere_is_not_led_back_to(name: str, world: Client) -> None:
-    _prepare(name)
+def test_a_page_from_elsewhere_is_not_led_back_to(world: Client) -> None:
+    _check_each_question(world, _a_page_from_elsewhere_is_not_led_back_to)
+
+
+def _a_page_from_elsewhere_is_not_led_back_to(name: str, world: Client) -> None:
     for before in ("https://elsewhere.example/x", "javascript:alert(1)", "//elsewhere.example/"):
         page = world.get(_address(name), CONFIRMED[name](), headers={"Referer": before})
         assert page.context["cancel"].startswith("/")
@@ -282,9 +300,11 @@ def test_cancel_leads_to_the_page_before(world: Client) -> None:
     assert page.context["cancel"] == "/usage/"
 
 
-@pytest.mark.parametrize("name", sorted(CONFIRMED))
-def test_a_dialog_asks_the_same_with_cancel_first(name: str, world: Client) -> None:
-    _prepare(name)
+def test_a_dialog_asks_the_same_with_cancel_first(world: Client) -> None:
+    _check_each_question(world, _a_dialog_asks_the_same_with_cancel_first)
+
+
+def _a_dialog_asks_the_same_with_cancel_first(name: str, world: Client) -> None:
     page = world.get(_address(name), CONFIRMED[name]())
     before = _stored()
     asked = world.get(_address(name), CONFIRMED[name](), headers={"HX-Request": "true"})

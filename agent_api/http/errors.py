@@ -96,6 +96,10 @@ def _to_error(error: Exception) -> _Explained:
         outage = database_errors.record_outage(error)
         logger.warning("a request could not be answered. %s", outage.sentences(error))
         return "REGISTRY_UNAVAILABLE", outage.words, {}, _headers("REGISTRY_UNAVAILABLE", error)
+    if isinstance(error, MemoryError):
+        logger.error("a request did not fit into memory")
+        message = "The server has no memory left for this request; try again in a few seconds, or send less"
+        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 

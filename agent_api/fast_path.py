@@ -45,7 +45,9 @@ _LOAD_QUERY: Final = re.compile(
     r"capability_id=([a-z0-9_]{1,64})(?:&(?:digest=(sha256:[0-9a-f]{64})|revision=([0-9]{1,9})))?"
 )
 # These belong to the entity and its form, or to the one request; everything else is the same for each answer.
-_OF_THE_ENTITY: Final = frozenset({"etag", "content-length", "content-encoding", "warning", "x-request-id"})
+_OF_THE_ENTITY: Final = frozenset(
+    {"etag", "content-length", "content-encoding", "warning", "x-request-id", "traceresponse"}
+)
 _REASONS: Final = {200: "200 OK", 304: "304 Not Modified"}
 # In the environ of a read that could be answered here, were its headers known.
 _UNKNOWN_KIND: Final = "agent_api.unknown_kind"

@@ -6,6 +6,7 @@ import os
 import sys
 
 from celery import Celery
+from celery.signals import worker_process_init
 from kombu.entity import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
@@ -27,3 +28,12 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 # A worker without -Q takes from all of them.
 app.conf.task_queues = [Queue(queue.name) for queue in QUEUES]  # type: ignore[no-untyped-call]
 app.autodiscover_tasks(["registry"])
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator] # Celery carries no types
+def _trace(**_: object) -> None:
+    """In each process that does jobs, since the thread that sends traces does not survive a fork."""
+    if settings.IS_TRACED:
+        from registry.common import tracing_sdk
+
+        tracing_sdk.start("celery")

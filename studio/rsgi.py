@@ -14,13 +14,27 @@ from registry.matching import warm_up
 from registry.usage import usage_counters
 from studio.server.application import Application
 from studio.server.gateway_scope import SECRET_VARIABLE
+from studio.server.traced_reads import TracedReads
 from studio.server.warm_reads import WarmReads
+
+if settings.IS_TRACED:
+    from registry.common import tracing_sdk
+
+    tracing_sdk.start("web")
+
+
+def _stop() -> None:
+    """Before the process ends: what was counted is written, what was traced is sent."""
+    usage_counters.flush()
+    if settings.IS_TRACED:
+        tracing_sdk.flush_until_exit()
+
 
 application = Application(
     wsgi.application,
-    warm_reads=WarmReads(wsgi.FAST_PATH, settings.TRUSTED_PROXIES),
+    warm_reads=(TracedReads if settings.IS_TRACED else WarmReads)(wsgi.FAST_PATH, settings.TRUSTED_PROXIES),
     threads=settings.WEB_THREADS,
-    on_stop=usage_counters.flush,
+    on_stop=_stop,
     gateway_secret=os.environ.pop(SECRET_VARIABLE, ""),
     on_counts=wsgi.set_gateway_counts,
 )

@@ -63,6 +63,17 @@ OIDC_GROUPS_CLAIM = ENVIRONMENT.oidc_groups_claim
 # Another issuer may have the same subjects for other people, so that accounts belong to this name.
 OIDC_PROVIDER_ID = f"oidc-{hashlib.sha256((OIDC_ISSUER or '').encode()).hexdigest()[:16]}"
 SECOND_FACTOR_ROLES = ENVIRONMENT.second_factor_roles
+# Traces go out where a collector is named and nothing of the standard switches them off.
+IS_TRACED = (
+    (ENVIRONMENT.traces_url or ENVIRONMENT.traces_own_url) is not None
+    and os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
+    and os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() != "none"
+)
+if IS_TRACED and importlib.util.find_spec("opentelemetry") is None:
+    raise ConfigurationError(
+        "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for it are not installed. "
+        "Install them with: pip install --require-hashes --no-deps -r requirements-otel.lock"
+    )
 SESSION_IDLE_SECONDS = ENVIRONMENT.session_idle_hours * 3600
 # A dangerous action asks for the password or a second factor again when the last time is longer ago.
 IDENTITY_CONFIRMED_SECONDS = 15 * 60
@@ -126,6 +137,10 @@ MIDDLEWARE = [
     "studio.middleware.time_zones.TimeZoneMiddleware",
     "studio.middleware.database_unavailable.UnavailableMiddleware",
 ]
+
+if IS_TRACED:
+    # Inside of the request id, so that the line of the log has both.
+    MIDDLEWARE.insert(2, "studio.middleware.tracing.TracingMiddleware")
 
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"

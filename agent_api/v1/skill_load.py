@@ -8,7 +8,7 @@ from typing import Any
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from registry.bundles.supporting_files import PATH_MAX
-from registry.common import rate_limits
+from registry.common import rate_limits, tracing
 from registry.common.errors import InvalidRequest, RevisionNotFound
 from registry.core.queries import not_found
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
@@ -56,6 +56,7 @@ def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
     number = parameters.integer(values, "revision", least=1)
     digest = parameters.digest(values)
     entry = find_entry(snapshot, caller, wanted)
+    tracing.annotate("studio.capability_id", entry.capability_id)
     if entry.draft is not None and not _agrees(entry, number, digest):
         # The pin is of something that was published.
         entry = entry_for(snapshot, caller.principal, wanted, published=True) or entry

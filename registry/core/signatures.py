@@ -13,6 +13,7 @@ import rfc8785
 from agent_client.bundles.digest import text_digest
 from agent_client.signatures.dsse import encode_pae
 from agent_client.signatures.statements import REVISION_TYPE
+from registry.common import tracing
 from registry.common.errors import HistoryDamaged
 from registry.core.signing_keys import get_signing_keys
 from registry.models import Revision
@@ -37,6 +38,7 @@ def payload_of(envelope: str) -> bytes:
         raise HistoryDamaged("A stored envelope cannot be read. Run: python3 run.py manage registry verify") from None
 
 
+@tracing.traced("sign revision")
 def sign_revision(revision: Revision) -> str:
     """The envelope for `revision.signature`. Every other column of it is set, and its capability."""
     row = {

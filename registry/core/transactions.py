@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
-from registry.common import database_errors
+from registry.common import database_errors, tracing
 from registry.core.hooks import Hook
 from registry.models import RegistryState
 
@@ -25,10 +25,12 @@ def write_transaction() -> Iterator[RegistryState]:
     transaction itself is exclusive (BEGIN IMMEDIATE).
     """
     try:
-        with transaction.atomic():
+        # Entered first and left last: the span of the commit begins inside of the transaction and ends after it.
+        with ExitStack() as committing, transaction.atomic():
             transaction.on_commit(database_errors.record_write, robust=True)
             state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
             yield state
+            committing.enter_context(tracing.span("commit"))
     except (DatabaseError, InterfaceError) as error:
         database_errors.record_outage(error)
         raise

@@ -17,7 +17,7 @@ from django.db import connection
 from agent_client.text.tokenizer import has_words
 from agent_client.text.trigger_matching import TriggerIndex
 from registry.bundles.profile import CapabilityProfile
-from registry.common import caches
+from registry.common import caches, tracing
 from registry.matching import kernel_classifier
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
@@ -102,7 +102,11 @@ class MatchIndex:
 
     def match(self, message: str, *, top: int, takes: Callable[[CapabilityProfile], bool] | None = None) -> MatchResult:
         """As `match_message`, with the vectors of this process's embedder."""
-        return match_message(self.matcher, message, self._vectors, top=top, takes=takes, counter=self._counter)
+        with tracing.span("match message") as span:
+            found = match_message(self.matcher, message, self._vectors, top=top, takes=takes, counter=self._counter)
+            span.set("studio.match.decision", found.decision)
+            span.set("studio.match.characters", len(message))
+            return found
 
     def _vectors(self, texts: list[str]) -> Floats | None:
         """Of the message alone, or of its parts at once."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.profile import CapabilityProfile, profile_from_json
 from registry.catalog.integrity import is_intact
+from registry.common import tracing
 from registry.common.actors import Actor
 from registry.common.errors import RegistryError
 from registry.core.published_index import INDEX
@@ -43,6 +44,7 @@ def find_capability(capability_id: str) -> Capability | None:
     return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
 
 
+@tracing.traced("evaluate gate")
 def evaluate_gate(
     report: Report, capability: Capability | None, asked: GateRequest, *, run_utterance_check: bool = False
 ) -> GateReport:

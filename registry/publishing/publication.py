@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from registry.access.teams import require_edit_permission
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.drafts import discard, get_draft, validate_draft
 from registry.catalog.integrity import is_intact
+from registry.common import tracing
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.core import audit
@@ -32,6 +33,7 @@ from registry.publishing.quarantine import end_quarantine
 from registry.publishing.release_pointer import set_published_revision, status_detail
 from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
+_SPAN: Final = "publish capability"
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
 
@@ -74,8 +76,10 @@ def publish_validated(report: Report, *, by: Actor, note: str = "", acknowledge:
     """As `publish`, for texts that were validated a moment ago."""
     if not report.ok:
         return dry_run_publish(report, acknowledge, by=by, note=note)
-    with write_transaction() as state:
-        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+    with tracing.span(_SPAN) as span, write_transaction() as state:
+        outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        _describe(span, outcome)
+        return outcome
 
 
 def publish_draft(
@@ -116,12 +120,21 @@ def publish_validated_draft(
     acknowledge: Collection[str] = (),
 ) -> PublishResult:
     """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
-    with write_transaction() as state:
+    with tracing.span(_SPAN) as span, write_transaction() as state:
         draft = get_draft_at_version(capability_id, draft_version)
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        _describe(span, outcome)
         if outcome.status != "refused" and outcome.revision is not None:
             mark_published(draft, revision=outcome.revision, by=by, note=note)
         return outcome
+
+
+def _describe(span: tracing.Span, outcome: PublishResult) -> None:
+    span.set("studio.capability_id", outcome.capability_id)
+    span.set("studio.publish.status", outcome.status)
+    span.set("studio.publish.findings", len(outcome.findings))
+    if outcome.revision is not None:
+        span.set("studio.revision", outcome.revision)
 
 
 def get_draft_at_version(capability_id: str, version: int | None) -> Draft:

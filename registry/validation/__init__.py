@@ -13,6 +13,7 @@ from registry.bundles.finding import Finding, sort_findings
 from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle, parse_bundle
 from registry.bundles.problem import RawFinding
 from registry.bundles.validation_context import ValidationContext
+from registry.common import tracing
 from registry.validation.codes import severity_by_code
 
 if TYPE_CHECKING:
@@ -61,12 +62,21 @@ def validate_bundle(files: Mapping[str, bytes | str], *, published: ValidationCo
 
     Never raises for any content. A check that fails itself becomes the error `CHECK_FAILED`: not publishable.
     """
+    with tracing.span("validate bundle") as span:
+        report = _validate(files, published or ValidationContext())
+        span.set("studio.capability_id", report.capability_id)
+        span.set("studio.errors", len(report.errors))
+        span.set("studio.warnings", len(report.warnings))
+        return report
+
+
+def _validate(files: Mapping[str, bytes | str], published: ValidationContext) -> Report:
     # The checks and their tables load on first use: a process that only lists and loads never needs them.
     from registry.validation import pipeline
 
     deadline = Deadline.after(SECONDS_MAX)
     documents = parse_bundle(files, severity_by_code())
-    _run(documents, pipeline.list_checks(documents, published or ValidationContext(), deadline), deadline)
+    _run(documents, pipeline.list_checks(documents, published, deadline), deadline)
     capability = documents.value("capability.json")
     capability_id = capability.get("capability_id") if isinstance(capability, dict) else None
     return Report(

@@ -27,6 +27,7 @@ from studio.config.parsers import (
     is_loopback,
     parse_allowed_hosts,
     parse_boolean,
+    parse_collector_url,
     parse_database_url,
     parse_directory,
     parse_embedder,
@@ -207,6 +208,11 @@ class StudioEnvironment:
         purpose="a session ends after so long without a request")
     session_days: int = _setting("SESSION_DAYS", whole_number(1, 90, "14", unit="whole days", shown=60), 14,
         purpose="a session ends so long after it began, used or not")
+    traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parse_collector_url, None,
+        purpose="the base URL of an OpenTelemetry collector, such as `http://127.0.0.1:4318`: traces are sent there "
+                "over OTLP/HTTP; the other `OTEL_` variables of the SDK count too ([operate.md](operate.md#traces))")
+    traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parse_collector_url, None,
+        purpose="the whole URL for traces, such as `https://collector.example.com/v1/traces`, in its place")
     warnings: tuple[str, ...] = ()
 # fmt: on
 
@@ -266,6 +272,12 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
             "OIDC_ROLES is missing: with OIDC_ISSUER set it is required, or nobody could sign in. "
             "Name the provider's groups, for example OIDC_ROLES=studio-admins=admin,studio-authors=author"
         )
+    protocol = given.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or given.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+    if (read.traces_url or read.traces_own_url) and protocol not in (None, "http/protobuf"):
+        yield (
+            f"OTEL_EXPORTER_OTLP_PROTOCOL is '{protocol}': traces are sent as http/protobuf. "
+            "Remove it and name the collector's HTTP port, which is usually 4318"
+        )
     if read.debug and not is_loopback(read.host):
         yield (
             f"DEBUG is on while HOST is '{read.host}': error pages with settings and source would be open to the "
@@ -275,6 +287,7 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
 
 # Names that other programs set and that look like ours.
 _NOT_OURS = frozenset({"HOSTNAME", "HOSTTYPE"})
+_OPENTELEMETRY = "OTEL_"
 
 
 def _warnings(environ: Mapping[str, str], secret_key: str | None) -> list[str]:
@@ -285,6 +298,6 @@ def _warnings(environ: Mapping[str, str], secret_key: str | None) -> list[str]:
         )
     for name in sorted(set(environ) - set(VARIABLES) - _NOT_OURS):
         close = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=0.86)
-        if close:
+        if close and not name.startswith(_OPENTELEMETRY):
             warnings.append(f"{name} is set, which means nothing here; did you mean {close[0]}?")
     return warnings

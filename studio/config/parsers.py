@@ -250,6 +250,19 @@ def parse_origin(text: str) -> str:
     return f"{parts.scheme}://{format_host(parts.hostname)}{port}"
 
 
+def parse_collector_url(text: str) -> str:
+    """An absolute `http` or `https` URL of a collector, with a path or without."""
+    expected = "an http or https URL, for example http://127.0.0.1:4318"
+    url = _split_url(text, expected)
+    if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+        raise ValueError(f"is '{_without_password(text)}': expected {expected}")
+    return text
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(?<=://)[^/@]*@", "", url)
+
+
 def parse_origins(text: str) -> tuple[str, ...]:
     """Origins, comma separated."""
     return tuple(parse_origin(item) for item in _items(text))

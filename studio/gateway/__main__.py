@@ -47,6 +47,10 @@ def _serve(options: argparse.Namespace) -> int:
     usage_counters.add_source(fast_path.collect)
     CIRCUIT_BREAKER.is_serving = True
     watcher.start_watcher()
+    if settings.IS_TRACED:
+        from registry.common import tracing_sdk
+
+        tracing_sdk.start("gateway")
     gateway = Gateway(
         fast_path,
         settings.TRUSTED_PROXIES,

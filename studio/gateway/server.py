@@ -15,9 +15,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
+from registry.common import tracing
 from studio.config.parsers import Network
 from studio.gateway.connection import ClientConnection, Relayed, Upstream
 from studio.gateway.framing import RequestHead, ResponseHead, parse_response_head
+from studio.gateway.traced_responses import TracedResponses
 from studio.gateway.warm_responses import Clock, Responses, WarmResponses, head_bytes
 from studio.launcher.console import say
 from studio.launcher.processes import PAUSES_SECONDS, STEADY_SECONDS, child_options, how_ended, kill_group
@@ -74,8 +76,9 @@ class Gateway:
         self._responses = responses
         self._clock = Clock()
         warm_reads = WarmReads(responses, trusted)
-        self._for_clients = WarmResponses(responses, warm_reads, self._clock, is_proxy=False)
-        self._for_proxies = WarmResponses(responses, warm_reads, self._clock, is_proxy=True)
+        kind = TracedResponses if tracing.is_on() else WarmResponses
+        self._for_clients = kind(responses, warm_reads, self._clock, is_proxy=False)
+        self._for_proxies = kind(responses, warm_reads, self._clock, is_proxy=True)
         self._alive: tuple[HeaderList, bytes] | None = None
         self._secret = secrets.token_hex(16)
         self._folder = Path(tempfile.mkdtemp(prefix="studio-gateway-"))

@@ -115,12 +115,18 @@ class WarmResponses:
             ready, request_id = self.warm_reads.prepare(scope, environ)
         if ready is None:
             return None, environ
-        self._remember(head.raw, ready)
+        self._remember(self._key(head.raw), ready)
         if request_id:
             return _wire_with_id(ready, self.clock.date, request_id.encode()), None
         return _wire(ready, self.clock.date), None
 
+    def _key(self, raw: bytes) -> bytes:
+        """What a head is remembered by; a caller's trace context is another one with each request."""
+        return b"" if b"\r\ntraceparent:" in raw.lower() else raw
+
     def _remember(self, raw: bytes, ready: Sendable) -> None:
+        if not raw:
+            return
         if self.is_proxy:
             at = raw.find(_REQUEST_ID)
             if at >= 0:

@@ -98,7 +98,7 @@ def _environment() -> StudioEnvironment:
 
 def _manage(setup: Virtualenv, arguments: Sequence[str]) -> int:
     """Become manage.py, so that its input, output, signals and exit code are the command's own."""
-    lock = choose_lock(_environment().oidc_issuer)
+    lock = choose_lock(_environment())
     command = [str(setup.ensure(lock)), str(ROOT / "manage.py"), *arguments]
     if os.name != "nt":
         sys.stdout.flush()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio.launcher.console import Refusal, show_step
-from studio.launcher.virtualenv import OIDC_LOCK, RUNTIME_LOCK, TEST_LOCK
+from studio.launcher.virtualenv import OIDC_LOCK, OTEL_LOCK, RUNTIME_LOCK, TEST_LOCK
 
 _HEADER = "# Written by `python3 run.py lock` from pyproject.toml; do not edit by hand.\n"
 
@@ -23,13 +23,10 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", *arguments])
     same = f"--constraint={RUNTIME_LOCK}"
     _compile(uv, root, OIDC_LOCK, ["--extra=minilm", "--extra=oidc", same, *arguments])
+    shipped = ["--extra=minilm", "--extra=oidc", "--extra=otel"]
+    _compile(uv, root, OTEL_LOCK, [*shipped, f"--constraint={OIDC_LOCK}", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
-    _compile(
-        uv,
-        root,
-        TEST_LOCK,
-        ["--extra=minilm", "--extra=oidc", "--extra=test", "--extra=lint", f"--constraint={OIDC_LOCK}", *arguments],
-    )
+    _compile(uv, root, TEST_LOCK, [*shipped, "--extra=test", "--extra=lint", f"--constraint={OTEL_LOCK}", *arguments])
     return 0
 
 

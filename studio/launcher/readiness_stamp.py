@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from studio.config.environment import StudioEnvironment
-from studio.launcher.virtualenv import OIDC_LOCK, RUNTIME_LOCK
+from studio.launcher.virtualenv import LOCKS, TEST_LOCK
 
 # Where a change may ask for a migration, another example or another static file.
 PACKAGES = (
@@ -27,8 +27,7 @@ PACKAGES = (
     "static",
     "studio",
     "templates",
-    RUNTIME_LOCK,
-    OIDC_LOCK,
+    *(lock for lock in LOCKS if lock != TEST_LOCK),
 )
 
 

@@ -40,7 +40,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     """
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
-    python = setup.ensure(choose_lock(environment.oidc_issuer))
+    python = setup.ensure(choose_lock(environment))
     env = _child_environment(setup.root, environment)
     _prepare(setup.root, python, environment, env)
     processes = Processes(env, setup.root)

@@ -23,18 +23,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from studio.config.environment import StudioEnvironment
 from studio.launcher.console import ProgressLine, Refusal, say, show_step
 from studio.launcher.processes import end_process
 
 RUNTIME_LOCK = "requirements.lock"
 # With what OIDC_ISSUER needs.
 OIDC_LOCK = "requirements-oidc.lock"
+# With what OTEL_EXPORTER_OTLP_ENDPOINT needs as well.
+OTEL_LOCK = "requirements-otel.lock"
 TEST_LOCK = "requirements-test.lock"
+# Each holds all of those before it, pin by pin.
+LOCKS = (RUNTIME_LOCK, OIDC_LOCK, OTEL_LOCK, TEST_LOCK)
 
 
-def choose_lock(oidc_issuer: str | None) -> str:
-    """The lock to start with: that of the identity provider's packages where one is set."""
-    return OIDC_LOCK if oidc_issuer else RUNTIME_LOCK
+def choose_lock(environment: StudioEnvironment) -> str:
+    """The lock to start with: the first that has what these settings need."""
+    if environment.traces_url or environment.traces_own_url:
+        return OTEL_LOCK
+    return OIDC_LOCK if environment.oidc_issuer else RUNTIME_LOCK
 
 
 STAMP = "capability-studio.json"
@@ -81,8 +88,7 @@ class Virtualenv:
 
     def _digests(self, lock: str) -> dict[str, str]:
         """What is installed with this lock: each lock holds all of those before it, pin by pin."""
-        order = [RUNTIME_LOCK, OIDC_LOCK, TEST_LOCK]
-        locks = order[: order.index(lock) + 1] if lock in order else [lock]
+        locks = LOCKS[: LOCKS.index(lock) + 1] if lock in LOCKS else [lock]
         return {name: hashlib.sha256((self.root / name).read_bytes()).hexdigest() for name in locks}
 
     def _read_stamp(self) -> dict[str, Any]:

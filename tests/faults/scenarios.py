@@ -20,6 +20,7 @@ from typing import Any, Final
 import httpx
 
 from tests.faults.clients import clients
+from tests.faults.fuzz import fuzz
 from tests.faults.site import Site, new_site
 from tests.faults.texts import bundle_texts
 from tests.servers import ROOT, descendants, keep, run_manage, serve_studio, studio_environment
@@ -353,4 +354,5 @@ SCENARIOS: Final[dict[str, Callable[[str, argparse.Namespace], Outcome]]] = {
     "clock": clock,
     "upgrade": upgrade,
     "soak": soak,
+    "fuzz": fuzz,
 }

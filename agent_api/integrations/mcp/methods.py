@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from django.conf import settings
@@ -10,6 +12,7 @@ from django.conf import settings
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp import prompts, resources, tools
 from agent_api.integrations.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
+from registry.common import tracing
 
 SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": settings.STUDIO_VERSION}
 CAPABILITIES: Final[dict[str, Any]] = {
@@ -25,11 +28,46 @@ INSTRUCTIONS: Final = (
 # How long a client may keep what only changes with the program itself. What is published has no time to live: a publish
 # is seen within a second, and a digest of one moment must not meet a file of another.
 STATIC_TTL_MS: Final = 300_000
+_CAPABILITY_ID: Final = re.compile(r"[a-z0-9_]{1,64}")
 Method = Callable[[ReaderContext, McpCall, str], dict[str, Any]]
 
 
 def handle_call(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:
     """The member `result`. Raises `McpError`."""
+    with _span(call) as span:
+        try:
+            result = _handle(visitor, call, address)
+        except McpError as error:
+            span.set("rpc.response.status_code", str(error.code))
+            span.fail(str(error.code))
+            raise
+        if result.get("isError"):
+            # The convention's word for a tool that says so itself.
+            span.fail("tool_error")
+            span.set("studio.error.code", result["structuredContent"]["error"]["code"])
+        return result
+
+
+def _span(call: McpCall) -> AbstractContextManager[tracing.Span]:
+    """Named by the semantic conventions for MCP. What calls a tool and with which arguments is not noted, but for the
+    capability's id. A name that is not one of ours is not noted either: anybody can send any."""
+    method = call.method if call.method in _METHODS else "_OTHER"
+    attributes: dict[str, tracing.Value] = {"mcp.method.name": method, "mcp.protocol.version": call.version}
+    target = ""
+    if method == "tools/call" and call.params.get("name") in tools.NAMES:
+        target = call.params["name"]
+        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": target}
+        arguments = call.params.get("arguments")
+        wanted = arguments.get("capability_id") if isinstance(arguments, dict) else None
+        if isinstance(wanted, str) and _CAPABILITY_ID.fullmatch(wanted):
+            attributes["studio.capability_id"] = wanted
+    meta = call.params.get("_meta")
+    parent = tracing.read_carrier(meta) if isinstance(meta, dict) else {}
+    name = f"{method} {target}".rstrip()
+    return tracing.span(name, attributes, kind="server", parent=parent, is_linked=True)
+
+
+def _handle(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:
     method = _METHODS.get(call.method)
     if method is None or call.method in (_LEGACY_ONLY if call.is_modern else _MODERN_ONLY):
         status = 404 if call.is_modern else 200

@@ -129,6 +129,7 @@ TOOLS: Final = (
 )  # fmt: skip
 # Tools that write, and the scope that each needs; a caller without it is not shown the tool.
 _SCOPES: Final = {"capability_feedback": "feedback", "capability_propose": "propose"}
+NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
 _ARGUMENTS: Final = {tool["name"]: frozenset(tool["inputSchema"]["properties"]) for tool in TOOLS}
 
 

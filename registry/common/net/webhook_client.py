@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from registry.common import tracing
 from registry.common.errors import InvalidRequest
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed
@@ -77,6 +79,23 @@ def post_event(
 
     Never raises for what the other side does.
     """
+    parts = urlsplit(url)
+    # The path may be a secret of the receiver's.
+    attributes: tracing.Attributes = {
+        "http.request.method": "POST",
+        "server.address": parts.hostname or "",
+        "server.port": parts.port or (80 if parts.scheme == "http" else 443),
+    }
+    with tracing.span("POST", attributes, kind="client") as span:
+        answer = _post(url, body, {**headers, **tracing.carrier()}, total_seconds)
+        if answer.status is not None:
+            span.set("http.response.status_code", answer.status)
+        if not answer.is_success:
+            span.fail(str(answer.status) if answer.status else "no_response")
+    return answer
+
+
+def _post(url: str, body: bytes, headers: Mapping[str, str], total_seconds: float) -> DeliveryResponse:
     began = time.monotonic()
     request = GuardedRequest("POST", url, headers, RESPONSE_BYTES_MAX, body)
     error = ""

@@ -13,7 +13,7 @@ import logging
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -23,7 +23,7 @@ from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from registry.common import log_context
+from registry.common import log_context, tracing
 from registry.common.actors import Actor
 from registry.core import audit
 from registry.core.hooks import HookTable
@@ -37,6 +37,8 @@ ATTEMPTS_MAX: Final = 5
 OPEN: Final = (Job.State.QUEUED, Job.State.RUNNING)
 WORKER: Final = Actor("system", "worker")
 _ERROR_LENGTH_MAX: Final = 4000
+# A key of the payload that no handler sees: the trace in which the job was stored, where it was traced.
+_CARRIER: Final = "_trace"
 _AT_ONCE: Final = timedelta(0)
 # A clock that goes back by more than this was set, not adjusted; `overdue_by` is within it too.
 _SETBACK_MIN: Final = timedelta(minutes=1)
@@ -56,6 +58,8 @@ class Lease:
     attempts: int
     fencing_token: int
     max_attempts: int = ATTEMPTS_MAX
+    # The span that stored the job, where it was traced.
+    carrier: tracing.Carrier = field(default_factory=dict)
 
 
 CommitAction = Callable[[], object]
@@ -91,6 +95,8 @@ def enqueue(
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a job is stored in the transaction of the write that causes it")
     _handler(kind)
+    if carrier := tracing.carrier():
+        payload = {**payload, _CARRIER: carrier}
     new = {"kind": kind, "payload": payload, "run_after": run_after or timezone.now()}
     new |= {"concurrency_key": concurrency_key, "max_attempts": max_attempts}
     if dedupe_key:
@@ -220,7 +226,9 @@ def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
         raise
     except Exception as error:  # noqa: BLE001 (whatever Python says of JSON that the database takes)
         fault = error
-    return Lease(job_id, kind, payload, attempts, fencing_token, max_attempts), fault
+    carrier = payload.pop(_CARRIER, None) if isinstance(payload, dict) else None
+    carrier = tracing.read_carrier(carrier) if isinstance(carrier, dict) else {}
+    return Lease(job_id, kind, payload, attempts, fencing_token, max_attempts, carrier), fault
 
 
 def _due(at: datetime) -> QuerySet[Job]:
@@ -280,14 +288,24 @@ def execute_job(lease: Lease) -> JobResult:
     Raises django.db.Error where the database fails, and nothing else: then the lease runs out, and the job is done
     later. So it is where even the job's failure could not be noted.
     """
-    with log_context.bind_context(job_id=str(lease.job_id)):
+    attributes: tracing.Attributes = {
+        "studio.job.id": lease.job_id,
+        "studio.job.kind": lease.kind,
+        "studio.job.attempt": lease.attempts,
+    }
+    span = tracing.span(f"job {lease.kind}", attributes, kind="consumer", parent=lease.carrier)
+    with log_context.bind_context(job_id=str(lease.job_id)), span as traced:
+        if traced.trace_id:
+            log_context.add_context(trace_id=traced.trace_id)
         try:
-            return _execute(lease)
+            ending = _execute(lease)
         except (DatabaseError, InterfaceError):
             raise
         except Exception:
             logger.exception("job %s %s is left until its lease ends", lease.job_id, lease.kind)
-            return "lost"
+            ending = "lost"
+        traced.set("studio.job.result", ending)
+        return ending
 
 
 def _execute(lease: Lease) -> JobResult:

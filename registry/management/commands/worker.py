@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
@@ -30,6 +31,10 @@ class Command(BaseCommand):
         parser.add_argument("--alive-file", type=Path, help="touched with each poll for work; a probe checks its age")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
+        if settings.IS_TRACED:
+            from registry.common import tracing_sdk
+
+            tracing_sdk.start("worker")
         worker = Worker(alive_file=options["alive_file"])
         for number in (signal.SIGTERM, signal.SIGINT):
             # In a thread of its own: the signal may come while the main one holds the event's lock.

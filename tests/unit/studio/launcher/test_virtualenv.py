@@ -16,13 +16,13 @@ import pytest
 import run
 from studio.launcher import virtualenv
 from studio.launcher.console import Refusal
-from studio.launcher.virtualenv import OIDC_LOCK, RUNTIME_LOCK, TEST_LOCK, Virtualenv
+from studio.launcher.virtualenv import LOCKS, RUNTIME_LOCK, TEST_LOCK, Virtualenv
 from tests.servers import ROOT
 
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Virtualenv:
-    for lock in (RUNTIME_LOCK, OIDC_LOCK, TEST_LOCK):
+    for lock in LOCKS:
         (tmp_path / lock).write_text("a==1\n")
     (tmp_path / "run.py").touch()
     return Virtualenv(tmp_path)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("Dockerfile", "docker-compose.yml", ".github/workflows/*.yml")
+FILES = ("Dockerfile", "docker-compose.yml", "deploy/grafana/compose.yml", ".github/workflows/*.yml")
 _IMAGE = re.compile(r"^(\s*(?:FROM|image:|container:)\s+)([a-z0-9./_-]+:[\w.-]+)(?=\s|$)", re.MULTILINE)
 _ACTION = re.compile(r"^(\s*-?\s*uses:\s+)([\w.-]+/[\w./-]+)@([\w.-]+)(?: *#.*)?$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -312,6 +312,9 @@ def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
 _READ_WHEN_SERVING = {
     "IMPORT_ALLOWED_NETWORKS",
     "LOG_FORMAT",
+    "OTEL_BSP_SCHEDULE_DELAY",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_SDK_DISABLED",
     "PORT",
     "RATE_LIMITS",
     "TRUSTED_PROXIES",

@@ -221,12 +221,12 @@ def test_nothing_is_sent_and_nothing_added_when_it_is_off(tmp_path: Path, collec
 @pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "away"])
 def test_a_dead_collector_delays_nothing_and_loses_no_request(tmp_path: Path, is_silent: bool) -> None:
     silent = Receiver(reply=hang)
-    studio, client = serve(tmp_path, silent.url if is_silent else f"http://127.0.0.1:{free_port()}")
+    studio, client = serve(tmp_path, f"http://127.0.0.1:{silent.port if is_silent else free_port()}")
     seconds = []
     try:
         for number in range(600):
             began = time.monotonic()
-            answer = client.get(LOAD) if number % 4 else client.post("/api/v1/capability_search", json={"q": "load"})
+            answer = client.get(LOAD) if number % 4 else client.post("/api/v1/capability_match", json={"message": "hello"})
             seconds.append(time.monotonic() - began)
             assert answer.status_code in (200, 429), answer.text
         body = {"bundles": [{"path": "alpha", "files": bundle("alpha")}]}

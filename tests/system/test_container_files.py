@@ -198,7 +198,7 @@ def test_an_image_never_holds(name: str) -> None:
         "manage.py",
         "pyproject.toml",
         "requirements.lock",
-        "requirements-oidc.lock",
+        "requirements-otel.lock",
         "registry/models/__init__.py",
         "deploy/probe.py",
         "LICENSE",

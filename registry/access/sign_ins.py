@@ -14,7 +14,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -69,6 +70,21 @@ def begin_attempt(attempt: SignInAttempt) -> None:
         FAILURE_THROTTLE.begin_attempt(_backoffs(attempt))
     except RateLimited:
         _note_outcome(attempt, "refused")
+        raise
+
+
+@contextmanager
+def counted_attempt(attempt: SignInAttempt) -> Iterator[None]:
+    """Count an attempt around the check of its password. One that a busy server did not look at is taken back.
+
+    Raises `RateLimited` where it has to wait, or where the server is too busy to hash the password.
+    """
+    begin_attempt(attempt)
+    try:
+        yield
+    except RateLimited:
+        for subject in _backoffs(attempt):
+            FAILURE_THROTTLE.refund(subject)
         raise
 
 

@@ -151,7 +151,7 @@ class FailureThrottle:
                 self._buckets.popitem(last=False)
 
     def refund(self, subject: str) -> None:
-        """Take back one attempt, which has succeeded."""
+        """Take back one attempt, which has succeeded or was not looked at."""
         with self._lock:
             bucket = self._buckets.get(subject)
             if bucket is not None:

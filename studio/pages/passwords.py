@@ -39,8 +39,8 @@ def is_current_password(request: StudioRequest, password: str) -> bool:
     Raises `RateLimited`: a stolen session must not be enough to guess the password.
     """
     attempt = SignInAttempt(request.user.get_username(), client_address(request), where="password")
-    sign_ins.begin_attempt(attempt)
-    is_right = request.user.check_password(password)
+    with sign_ins.counted_attempt(attempt):
+        is_right = request.user.check_password(password)
     record = sign_ins.record_success if is_right else sign_ins.record_failure
     record(attempt)
     return is_right

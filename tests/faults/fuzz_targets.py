@@ -19,7 +19,7 @@ from registry.bundles.json_reader import parse_json
 from registry.bundles.markdown_outline import parse_outline
 from registry.bundles.text import decode_text
 from registry.common.errors import RegistryError
-from registry.validation import OUT_OF_TIME, Finding, pipeline, validate_bundle
+from registry.validation import OUT_OF_TIME, Finding, Report, pipeline, validate_bundle
 from tests.cases import read_cases, valid_bundle, valid_names
 
 Target = Callable[[bytes], None]
@@ -106,12 +106,19 @@ def fuzz_skill(data: bytes) -> None:
 
 
 def _validate(replaced: Mapping[str, bytes]) -> None:
-    files = {**BASE, **replaced}
+    """By itself, which is fifty times as fast for junk; what is sound by itself, within a whole bundle too."""
+    report = _checked(replaced)
+    if all(finding.code == "FILE_MISSING" for finding in report.errors):
+        _checked({**BASE, **replaced})
+
+
+def _checked(files: Mapping[str, bytes | str]) -> Report:
     report = validate_bundle(files)
     _check(report.findings)
     for finding in report.findings:
         if finding.line is not None and finding.file in report.files:
             assert 1 <= finding.line <= report.files[finding.file].count("\n") + 1, finding
+    return report
 
 
 def _check(findings: tuple[Finding, ...]) -> None:

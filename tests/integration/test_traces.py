@@ -226,7 +226,9 @@ def test_a_dead_collector_delays_nothing_and_loses_no_request(tmp_path: Path, is
     try:
         for number in range(600):
             began = time.monotonic()
-            answer = client.get(LOAD) if number % 4 else client.post("/api/v1/capability_match", json={"message": "hello"})
+            answer = (
+                client.get(LOAD) if number % 4 else client.post("/api/v1/capability_match", json={"message": "hello"})
+            )
             seconds.append(time.monotonic() - began)
             assert answer.status_code in (200, 429), answer.text
         body = {"bundles": [{"path": "alpha", "files": bundle("alpha")}]}

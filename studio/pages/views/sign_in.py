@@ -45,10 +45,10 @@ class SignInForm(AuthenticationForm):
         if self.request is None or username is None or not self.cleaned_data.get("password"):
             return super().clean()
         self.attempt = SignInAttempt(username, client_address(self.request), find_device(self.request, username))
-        sign_ins.begin_attempt(self.attempt)
         try:
-            self._refuse_deactivated(username)
-            return super().clean()
+            with sign_ins.counted_attempt(self.attempt):
+                self._refuse_deactivated(username)
+                return super().clean()
         except ValidationError:
             sign_ins.record_failure(self.attempt)
             raise

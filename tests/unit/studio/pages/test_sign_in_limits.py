@@ -12,12 +12,14 @@ from django.conf import settings as django_settings
 from django.test import Client
 from pytest_django import Settings
 
-from registry.access import operators, sign_ins
+from registry.access import operators, password_hashers, sign_ins
 from registry.common import rate_limits
+from registry.common.rate_limits import RateLimited
 from registry.core import audit
 from registry.models import AuditEvent, Operator
 from studio.config.parsers import Rate
 from tests.factories import OLGA, fresh_process
+from tests.settings import PRODUCT_PASSWORD_HASHERS
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
@@ -140,6 +142,37 @@ def test_off_means_no_limit(settings: Settings) -> None:
 
 def test_signing_in_rightly_is_not_counted() -> None:
     assert {_try(PASSWORD).status_code for _ in range(30)} == {302}
+
+
+def test_a_try_that_a_busy_server_did_not_look_at_is_not_counted(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PASSWORD_HASHERS = PRODUCT_PASSWORD_HASHERS
+    operators.create_operator(username="eve", password=PASSWORD, role="viewer", by=OLGA)
+    monkeypatch.setattr(password_hashers, "waiting_max", lambda: -1)
+    for _ in range(10):
+        assert _wait_of(_try(name="eve")) == 2
+        assert _wait_of(_try(name="nobody")) == 2
+    monkeypatch.setattr(password_hashers, "waiting_max", lambda: 1)
+    assert _try(PASSWORD, name="eve").status_code == 302
+    # Those that were looked at are counted all the same.
+    for _ in range(5):
+        assert _try(name="eve").status_code == 200
+    _wait_of(_try(name="eve"))
+
+
+def test_nor_is_a_current_password_that_it_did_not_look_at(monkeypatch: pytest.MonkeyPatch, signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    body = {"current": "Correct-horse-battery-9", "new": "another long one", "again": "another long one"}
+
+    def refuse(*_args: object, **_kwargs: object) -> bool:
+        raise RateLimited(2)
+
+    with monkeypatch.context() as busy:
+        busy.setattr("django.contrib.auth.base_user.check_password", refuse)
+        for _ in range(10):
+            assert client.post("/password/", body)["Retry-After"] == "2"
+    assert client.post("/password/", body).status_code == 302
 
 
 def test_an_account_buys_no_guesses_at_others() -> None:

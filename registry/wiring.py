@@ -23,6 +23,7 @@ HANDLERS: Final = {
     "release.publish": "registry.publishing.scheduled_releases.publish_scheduled",
     "repeats.prune": "registry.core.idempotency.prune_records",
     "revalidate": "registry.catalog.revalidation.revalidate_revision",
+    "second_factor.encrypt": "registry.access.second_factors.encrypt_stored",
     "session.prune": "registry.operations.housekeeping.prune_sessions",
     "skill_uploads.prune": "registry.sources.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",

@@ -6,7 +6,9 @@ audit event, and a code is accepted once, whichever process it reaches.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -16,12 +18,19 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from registry.access.operators import get_operator
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound, StatusConflict
 from registry.core import audit
+from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
 from registry.models import Operator
 
+logger = logging.getLogger(__name__)
+
+# Named by job, in registry/wiring.py.
+KIND: Final = "second_factor.encrypt"
+_UNREADABLE: Final = "name that key in SECRET_KEY_FALLBACKS, or reset the factor (docs/operate.md)"
 CodeKind = Literal["totp", "recovery_code"]
 PASSKEYS_MAX: Final = 20
 PASSKEY_NAME_MAX: Final = 80
@@ -65,8 +74,15 @@ def list_second_factors(operator: Operator) -> SecondFactors:
             for row in rows
             if row.type == _Type.WEBAUTHN
         ),
-        codes_left=len(codes.wrap().get_unused_codes()) if codes else 0,
+        codes_left=_count_codes(codes) if codes else 0,
     )
+
+
+def _count_codes(row: Authenticator) -> int:
+    """How many are unused; 0 where they cannot be read, for then none is good."""
+    with suppress(SecretUnreadable):
+        return len(row.wrap().get_unused_codes())
+    return 0
 
 
 def has_second_factor(operator: Operator) -> bool:
@@ -183,12 +199,33 @@ def use_code(*, username: str, code: str) -> CodeKind | None:
             user__username=username, type__in=(_Type.TOTP, _Type.RECOVERY_CODES)
         )
         for row in rows.order_by("-type"):
-            if row.type == _Type.TOTP and _accepts_app_code(row, given):
-                return "totp"
-            if row.type == _Type.RECOVERY_CODES and row.wrap().validate_code(given):
-                _record_recovery(username, row.pk)
-                return "recovery_code"
+            try:
+                if row.type == _Type.TOTP and _accepts_app_code(row, given):
+                    return "totp"
+                if row.type == _Type.RECOVERY_CODES and row.wrap().validate_code(given):
+                    _record_recovery(username, row.pk)
+                    return "recovery_code"
+            except SecretUnreadable:
+                logger.warning("a second factor of %s was encrypted under another SECRET_KEY: %s", username, _UNREADABLE)
     return None
+
+
+def encrypt_stored(lease: Lease) -> CommitAction | None:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: encrypts what is plain text, or under a former key, with the present one; nothing else changes."""
+    rows = Authenticator.objects.filter(type__in=(_Type.TOTP, _Type.RECOVERY_CODES))
+    keys = [row.pk for row in rows if not all(is_current(row.data[name]) for name in _secrets(row))]
+    return (lambda: _encrypt_rows(keys)) if keys else None
+
+
+def _encrypt_rows(keys: list[int]) -> None:
+    for row in Authenticator.objects.select_for_update().filter(pk__in=keys):
+        with suppress(SecretUnreadable):
+            row.data |= {name: encrypt_secret(decrypt_secret(row.data[name])) for name in _secrets(row)}
+            row.save(update_fields=["data"])
+
+
+def _secrets(row: Authenticator) -> list[str]:
+    return [name for name in ("secret", "seed") if name in row.data]
 
 
 def record_passkey_use(key: int) -> None:

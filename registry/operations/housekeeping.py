@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from registry.access import sessions
+from registry.access import second_factors, sessions
 from registry.core import checkpoints, idempotency
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
@@ -21,7 +21,7 @@ DELIVERIES_KIND: Final = "webhook.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, DELIVERIES_KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
-    skill_uploads.KIND, checkpoints.KIND,
+    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND,
 )  # fmt: skip
 RETENTION_DAYS: Final = 30
 

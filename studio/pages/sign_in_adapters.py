@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from registry.access import sign_ins, single_sign_on
 from registry.access.sign_ins import SignInAttempt
 from registry.access.single_sign_on import Identity
+from registry.access.stored_secrets import decrypt_secret, encrypt_secret
 from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
@@ -96,6 +97,14 @@ def render_refusal(request: HttpRequest, reason: str, status: int = 403) -> Http
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc] # allauth has no types
     """How authenticator apps and passkeys name this Studio."""
+
+    def encrypt(self, text: str) -> str:
+        """A secret as it is stored."""
+        return encrypt_secret(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """A stored secret. Raises `SecretUnreadable`."""
+        return decrypt_secret(encrypted_text)
 
     def get_totp_issuer(self) -> str:
         """The name that an app shows above its code."""

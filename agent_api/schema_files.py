@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from registry.common.schema_loader import SCHEMAS_DIR
@@ -31,5 +32,10 @@ def schema_file(request: HttpRequest, name: str) -> HttpResponse:
     values["$id"] = f"{settings.PUBLIC_URL or request.build_absolute_uri('/').rstrip('/')}{request.path}"
     response = HttpResponse(json.dumps(values, indent=2, ensure_ascii=False), content_type="application/schema+json")
     response["Access-Control-Allow-Origin"] = "*"
-    response["Cache-Control"] = "public, max-age=300"
+    if settings.PUBLIC_URL:
+        response["Cache-Control"] = "public, max-age=300"
+    else:
+        # The port of `Host` is the caller's word: who sends another one gets it back, and nobody else does.
+        response["Cache-Control"] = "private, max-age=300"
+        patch_vary_headers(response, ["Host"])
     return response

@@ -206,7 +206,9 @@ def use_code(*, username: str, code: str) -> CodeKind | None:
                     _record_recovery(username, row.pk)
                     return "recovery_code"
             except SecretUnreadable:
-                logger.warning("a second factor of %s was encrypted under another SECRET_KEY: %s", username, _UNREADABLE)
+                logger.warning(
+                    "a second factor of %s was encrypted under another SECRET_KEY: %s", username, _UNREADABLE
+                )
     return None
 
 

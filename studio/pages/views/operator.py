@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.core.paginator import Paginator
@@ -142,7 +143,8 @@ def _listed(
 
 
 def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, str]:
-    address = request.build_absolute_uri(reverse("studio:welcome", args=[operator.pk, token]))
+    path = reverse("studio:welcome", args=[operator.pk, token])
+    address = f"{settings.PUBLIC_URL}{path}" if settings.PUBLIC_URL else request.build_absolute_uri(path)
     return {"username": operator.username, "address": address}
 
 

@@ -26,5 +26,19 @@ def test_behind_a_proxy_it_names_the_public_address(client: Client, address: str
     assert client.get(address).json()["$id"] == f"https://studio.example.com:8443{address}"
 
 
+def test_an_address_that_a_caller_made_up_is_cached_for_nobody_else(
+    client: Client, address: str, settings: Any
+) -> None:
+    """Without PUBLIC_URL the port of `Host` is what the caller says: behind a tunnel it is another one than ours."""
+    answer = client.get(address, headers={"Host": "testserver:6666"})
+    assert answer.json()["$id"] == f"http://testserver:6666{address}"
+    assert answer["Cache-Control"] == "private, max-age=300"
+    assert "Host" in answer["Vary"]
+    settings.PUBLIC_URL = "https://studio.example.com"
+    answer = client.get(address, headers={"Host": "testserver:6666"})
+    assert answer.json()["$id"] == f"https://studio.example.com{address}"
+    assert answer["Cache-Control"] == "public, max-age=300"
+
+
 def test_an_unknown_schema_is_not_found(client: Client) -> None:
     assert client.get("/schemas/nothing.schema.json").status_code == 404

@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from registry.access import operators
 from registry.common.errors import StatusConflict
@@ -52,6 +53,11 @@ def test_a_link_lets_somebody_choose_a_password_once(client: Client) -> None:
     again = Client().get(address)
     assert (again.status_code, b"already used" in again.content) == (404, True)
     assert AuditEvent.objects.filter(verb="operator.choose_password", actor_name="nora").count() == 1
+
+
+def test_a_link_names_the_public_address_whatever_the_admin_has_asked(client: Client, settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://studio.example.com"
+    assert _invite(client).context["link"]["address"].startswith("https://studio.example.com/welcome/")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class ConfidenceAnswer(TypedDict):
-    """How far a playbook can be trusted; `score` is 0 to 1."""
+    """How far a playbook can be trusted; `score` is 0 to 1, `single_key` says that one key has reported all of it."""
 
     score: float
     uses: int
     confirmed: int
+    single_key: NotRequired[bool]
 
 
 class MatchedTrigger(TypedDict):

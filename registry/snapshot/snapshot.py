@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import Max, QuerySet
+from django.db.models import Max, OuterRef, QuerySet
 
 from registry.common.string_similarity import bigram_bitset
 from registry.core.queries import LOADABLE_STATUSES, build_list_entry
@@ -28,6 +28,7 @@ from registry.models import (
     SkillGroup,
 )
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
+from registry.usage.reporting_keys import is_single_key
 
 logger = logging.getLogger(__name__)
 
@@ -395,6 +396,6 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
 
 def read_confidences() -> dict[str, ConfidenceScore]:
     """`{capability_id: score}` of all capabilities with feedback."""
-    rows = Confidence.objects.filter(revision=0)
-    columns = ("capability__capability_id", "percent", "uses", "confirmed")
+    rows = Confidence.objects.filter(revision=0).annotate(is_single_key=is_single_key(OuterRef("capability")))
+    columns = ("capability__capability_id", "percent", "uses", "confirmed", "is_single_key")
     return {name: ConfidenceScore(*score) for name, *score in rows.values_list(*columns)}

@@ -6,7 +6,7 @@ Whole hundredths, so that it can be recomputed exactly from the outcomes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 # What each outcome moves the score by, in hundredths.
@@ -29,6 +29,8 @@ class ConfidenceScore:
     percent: int = 50
     uses: int = 0
     confirmed: int = 0
+    # All of it is the word of one key.
+    is_single_key: bool = False
 
     @property
     def decimal(self) -> str:
@@ -39,11 +41,13 @@ class ConfidenceScore:
         """The score after one more outcome, clamped to its bounds at each step; `step` is what it moves the score by,
         the outcome's own where it is None."""
         moved = min(100, max(0, self.percent + (STEPS[outcome] if step is None else step)))
-        return ConfidenceScore(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
+        confirmed = self.confirmed + (outcome == "confirmed_success")
+        return replace(self, percent=moved, uses=self.uses + 1, confirmed=confirmed)
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"score": 0 to 1, "uses", "confirmed"}`, as responses have it."""
-        return {"score": self.percent / 100, "uses": self.uses, "confirmed": self.confirmed}
+        """`{"score": 0 to 1, "uses", "confirmed", "single_key"?}`, as responses have it."""
+        found = {"score": self.percent / 100, "uses": self.uses, "confirmed": self.confirmed}
+        return found | ({"single_key": True} if self.is_single_key else {})
 
 
 NEUTRAL: Final = ConfidenceScore()

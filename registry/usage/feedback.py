@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from typing import Final
 from uuid import UUID
@@ -17,6 +17,7 @@ from registry.core.queries import LOADABLE_STATUSES, find_revision
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
 from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step, replay_steps
+from registry.usage.reporting_keys import find_only_keys
 
 _WHOLE = 0
 # Whose outcomes of these days count as those of other keys.
@@ -48,7 +49,9 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
         event = FeedbackEvent.objects.create(
             capability=capability, revision=number, outcome=outcome, key_name=by.name, step=step
         )
-        score = _move(capability, _WHOLE, outcome, step)
+        score = replace(
+            _move(capability, _WHOLE, outcome, step), is_single_key=capability.pk in find_only_keys([capability.pk])
+        )
         _move(capability, number, outcome, step)
         bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}

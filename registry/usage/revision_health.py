@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import sqrt
 from typing import Final
@@ -16,6 +16,7 @@ from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, Confidence, FeedbackEvent, Revision
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
+from registry.usage.reporting_keys import find_only_keys
 
 GOOD_OUTCOMES: Final = ("confirmed_success", "likely_success")
 BAD_OUTCOMES: Final = ("likely_failure", "confirmed_failure")
@@ -83,12 +84,14 @@ class Regression:
     before: int
     newer: OutcomeCounts
     older: OutcomeCounts
+    # The name of the key that has reported all outcomes of the newer one, where it is one: its word alone.
+    only_key: str = ""
 
 
 def find_regressions(keys: Collection[int] | None = None) -> list[Regression]:
     """Where the published revision does worse than the nearest earlier one of which enough is known; by id.
 
-    `keys` limits it to these capabilities (row ids). Three queries, whatever there is.
+    `keys` limits it to these capabilities (row ids). Four queries at most, whatever there is.
     """
     found = Capability.objects.filter(status__in=LOADABLE_STATUSES, published_revision__number__gt=1)
     # Only where what is published has enough feedback is the rest counted.
@@ -97,8 +100,10 @@ def find_regressions(keys: Collection[int] | None = None) -> list[Regression]:
     found = found if keys is None else found.filter(pk__in=keys)
     rows = list(found.order_by("capability_id").values_list("pk", "capability_id", "published_revision__number"))
     figures = count_outcomes_by_revision([pk for pk, _, _ in rows])
-    compared = (_worse(name, number, figures.get(pk, {})) for pk, name, number in rows)
-    return [one for one in compared if one is not None]
+    compared = ((pk, _worse(name, number, figures.get(pk, {}))) for pk, name, number in rows)
+    worse = {pk: one for pk, one in compared if one is not None}
+    only = find_only_keys(worse.keys(), {pk: one.number for pk, one in worse.items()}) if worse else {}
+    return [replace(one, only_key=only.get(pk, "")) for pk, one in worse.items()]
 
 
 def _worse(capability_id: str, number: int, figures: Mapping[int, OutcomeCounts]) -> Regression | None:
@@ -135,6 +140,7 @@ class CapabilityHealth:
     recent: OutcomeCounts
     earlier: OutcomeCounts
     worse: Regression | None
+    only_key: str
 
     @property
     def trend(self) -> str:
@@ -191,6 +197,7 @@ class CapabilityHealthList:
         numbers = dict(Capability.objects.filter(pk__in=keys).values_list("pk", "published_revision__number"))
         worse = {one.capability_id: one for one in find_regressions(keys)}
         trends = _trends(keys)
+        only = find_only_keys(keys)
         return [
             CapabilityHealth(
                 one.row.capability_id,
@@ -200,6 +207,7 @@ class CapabilityHealthList:
                 one.score,
                 *trends.get(one.row.key, (OutcomeCounts(), OutcomeCounts())),
                 worse.get(one.row.capability_id),
+                only.get(one.row.key, ""),
             )
             for one in shown
         ]
@@ -259,13 +267,15 @@ class RevisionHealth:
 
 @dataclass(frozen=True)
 class HealthReport:
-    """`points` are the last `EVENTS_SHOWN_MAX` events, the oldest first; `revisions` the newest first."""
+    """`points` are the last `EVENTS_SHOWN_MAX` events, the oldest first; `revisions` the newest first; `only_key` names
+    the key that has reported everything, and is empty where there are several."""
 
     score: ConfidenceScore
     points: Sequence[TrendPoint]
     revisions: Sequence[RevisionHealth]
     worse: Regression | None
     figures: OutcomeCounts
+    only_key: str = ""
 
 
 def get_health_report(capability: Capability, *, revision: int | None = None) -> HealthReport:
@@ -274,6 +284,9 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
     figures = count_outcomes_by_revision([capability.pk]).get(capability.pk, {})
     published = capability.published_revision.number if capability.published_revision else 0
     worse = _worse(capability.capability_id, published, figures) if capability.status in LOADABLE_STATUSES else None
+    if worse is not None:
+        only = find_only_keys([capability.pk], {capability.pk: published})
+        worse = replace(worse, only_key=only.get(capability.pk, ""))
     whole = Confidence.objects.filter(capability=capability)
     scores = {n: ConfidenceScore(*score) for n, *score in whole.values_list("revision", "percent", "uses", "confirmed")}
     return HealthReport(
@@ -282,6 +295,7 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
         revisions=_revisions(capability, figures, scores, published),
         worse=worse,
         figures=_sum(figures.values()),
+        only_key=find_only_keys([capability.pk]).get(capability.pk, ""),
     )
 
 

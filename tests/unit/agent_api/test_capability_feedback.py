@@ -41,7 +41,7 @@ def test_a_playbooks_confidence_moves_and_its_digest_does_not(api: Any, key: dic
     first = _load(api, key, playbook)
     assert first.json()["confidence"] == {"score": 0.5, "uses": 0, "confirmed": 0}
     told = api.ok(_tell(api, key, playbook, "confirmed_success"), "feedback")
-    assert told["confidence"] == {"score": 0.6, "uses": 1, "confirmed": 1}
+    assert told["confidence"] == {"score": 0.6, "uses": 1, "confirmed": 1, "single_key": True}
     assert told["event_id"] == str(FeedbackEvent.objects.get().event_id)
     second = _load(api, key, playbook)
     document = second.json()
@@ -81,7 +81,12 @@ def test_it_is_said_of_a_pinned_release_too(api: Any, key: dict[str, str], playb
 
 def test_others_learn_and_do_not_say_it(api: Any, key: dict[str, str]) -> None:
     publish()
-    assert _tell(api, key, "alpha").json()["confidence"] == {"score": 0.51, "uses": 1, "confirmed": 0}
+    assert _tell(api, key, "alpha").json()["confidence"] == {
+        "score": 0.51,
+        "uses": 1,
+        "confirmed": 0,
+        "single_key": True,
+    }
     assert "confidence" not in _load(api, key, "alpha").json()
 
 

@@ -381,7 +381,7 @@ def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
     assert after == _ask(spy.handler, *shape)
     assert (before[2][:-1].rpartition(b"{")[2], after[2][:-1].rpartition(b"{")[2]) == (
         b'"score":0.5,"uses":0,"confirmed":0}',
-        b'"score":0.51,"uses":1,"confirmed":0}',
+        b'"score":0.51,"uses":1,"confirmed":0,"single_key":true}',
     )
     asked = spy.asked
     with django_assert_num_queries(0):

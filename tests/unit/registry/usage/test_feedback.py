@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -40,7 +41,7 @@ def test_an_outcome_is_kept_with_who_and_which_revision() -> None:
         *(told.event_id, 2),
         *("likely_success", "agent"),
     )
-    assert told.score == ConfidenceScore(53, 1, 0)
+    assert told.score == ConfidenceScore(53, 1, 0, is_single_key=True)
     row = AuditEvent.objects.get(verb="feedback.record")
     assert row.detail == {"outcome": "likely_success", "revision": 2, "event_id": str(told.event_id)}
 
@@ -56,7 +57,7 @@ def test_what_is_kept_is_what_the_events_lead_to() -> None:
     for number in (1, 2):
         assert stored_confidence_by_revision(alpha)[number] == get_confidence(alpha, revision=number)
         assert get_stored_confidence(alpha, revision=number).uses > 5
-    assert read_confidences() == {"alpha": get_confidence(alpha)}
+    assert read_confidences() == {"alpha": replace(get_confidence(alpha), is_single_key=True)}
 
 
 def test_a_worse_revision_shows_beside_the_one_before() -> None:
@@ -93,7 +94,7 @@ def test_what_agents_cannot_load_takes_none() -> None:
 def test_a_deprecated_one_still_learns() -> None:
     publish()
     publication.deprecate(capability_id="alpha", by=OLGA)
-    assert _tell("used").score == ConfidenceScore(51, 1, 0)
+    assert _tell("used").score == ConfidenceScore(51, 1, 0, is_single_key=True)
 
 
 def test_a_watched_process_takes_it_up_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,12 +108,12 @@ def test_a_watched_process_takes_it_up_every_few_seconds(monkeypatch: pytest.Mon
     assert STORE.refresh(at_once=False) is before
     now[0] += 0.2
     after = STORE.refresh(at_once=False)
-    assert after.confidences == {"alpha": ConfidenceScore(51, 1, 0)}
+    assert after.confidences == {"alpha": ConfidenceScore(51, 1, 0, is_single_key=True)}
     assert (after.entries is before.entries, after.answers is before.answers) == (True, True)
     _tell("used")
     assert STORE.refresh(at_once=False) is after
     publish("beta")
-    assert STORE.refresh(at_once=False).confidences == {"alpha": ConfidenceScore(52, 2, 0)}
+    assert STORE.refresh(at_once=False).confidences == {"alpha": ConfidenceScore(52, 2, 0, is_single_key=True)}
 
 
 def test_asking_at_once_sees_it() -> None:
@@ -147,7 +148,7 @@ def test_one_key_among_several_does_not_make_the_score() -> None:
 
 def test_the_only_key_that_reports_has_its_full_weight() -> None:
     publish()
-    assert _tell_as("fleet", "confirmed_success", 5) == ConfidenceScore(100, 5, 5)
+    assert _tell_as("fleet", "confirmed_success", 5) == ConfidenceScore(100, 5, 5, is_single_key=True)
     FeedbackEvent.objects.update(key_name="gone", at=timezone.now() - timedelta(days=31))
     assert _tell_as("fleet", "confirmed_failure", 5) == ConfidenceScore(50, 10, 5)
 

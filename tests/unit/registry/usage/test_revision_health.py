@@ -10,8 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.common.actors import Actor
-from registry.models import Capability, FeedbackEvent
+from registry.models import Capability, FeedbackEvent, Operator
 from registry.publishing.publication import retire, rollback
+from registry.selectors.inbox import build_inbox
 from registry.usage.confidence import OUTCOMES, ConfidenceScore
 from registry.usage.feedback import record_outcome
 from registry.usage.revision_health import (
@@ -29,6 +30,7 @@ from tests.factories import OLGA, publish
 
 pytestmark = pytest.mark.django_db
 AGENT = Actor("agent_key", "agent")
+OTHER = Actor("agent_key", "other")
 
 
 def _tell(outcome: str, times: int = 1, revision: int | None = None, capability_id: str = "alpha") -> None:
@@ -88,6 +90,32 @@ def test_the_published_revision_is_held_against_the_nearest_one_of_which_enough_
     assert (worse.capability_id, worse.number, worse.before) == ("alpha", 3, 1)
     assert (worse.newer, worse.older) == (OutcomeCounts(0, 5), OutcomeCounts(10, 0))
     assert get_health_report(_alpha()).worse == worse
+
+
+def test_the_word_of_one_key_alone_is_told_apart_and_calls_nobody() -> None:
+    _worse_than_before()
+    assert get_health_report(_alpha()).only_key == "agent"
+    (worse,) = find_regressions()
+    assert worse.only_key == "agent"
+    assert get_health_report(_alpha()).worse == worse
+    assert [row.only_key for row in CapabilityHealthList().rows(offset=0, limit=5)] == ["agent"]
+    assert _calls() == []
+    # Another key's word about the revision of before says nothing about this one.
+    record_outcome(capability_id="alpha", outcome="confirmed_success", revision=1, by=OTHER)
+    assert get_health_report(_alpha()).only_key == ""
+    assert [one.only_key for one in find_regressions()] == ["agent"]
+    assert _calls() == []
+    record_outcome(capability_id="alpha", outcome="confirmed_failure", by=OTHER)
+    assert [one.only_key for one in find_regressions()] == [""]
+    assert _calls() == ["alpha"]
+    assert [row.only_key for row in CapabilityHealthList().rows(offset=0, limit=5)] == [""]
+
+
+def _calls() -> list[str]:
+    """Whose regressions the list of what needs a person names."""
+    admin = Operator(username="olga", role="admin")
+    found = build_inbox(admin, today_ends=timezone.now())
+    return [item.capability_id for item in found.items if item.kind == "regression"]
 
 
 def test_after_the_rollback_nothing_is_worse() -> None:
@@ -158,7 +186,7 @@ def test_the_number_of_queries_does_not_grow() -> None:
             CapabilityHealthList().rows(offset=0, limit=50)
         counts.append(len(queries))
     # Facets of what is new are read once.
-    assert counts[0] == counts[1] <= 9
+    assert counts[0] == counts[1] <= 11
 
 
 def test_a_line_goes_through_every_event() -> None:

@@ -42,6 +42,14 @@ def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: Sig
     _worse()
     client = signed_in("publisher")
     assert "Worse than revision 1" in client.get("/feedback/").content.decode()
+    # One key alone calls nobody to Home; its page says whose word it is.
+    assert "fails more often" not in client.get("/").content.decode()
+    page = client.get("/capabilities/alpha/feedback/").content.decode()
+    assert "All of it was reported by one API key, <bdi>" in page
+    assert "One key" in client.get("/feedback/").content.decode()
+    record_outcome(capability_id="alpha", outcome="used", by=Actor("agent_key", "another"))
+    assert "reported by one API key" not in client.get("/capabilities/alpha/feedback/").content.decode()
+    assert "One key" not in client.get("/feedback/").content.decode()
     assert "fails more often" in client.get("/").content.decode()
     page = client.get("/capabilities/alpha/feedback/").content.decode()
     assert "Regression since revision 1" in page

@@ -61,6 +61,24 @@ class DiskCache:
             with suppress(OSError):
                 (self._folder / name).unlink()
 
+    def drop_capability(self, capability_id: str) -> None:
+        """Forget every answer about a capability, whichever release or file was asked for and with whichever key."""
+        for name, entry in list(self._held.items()):
+            if _is_about(entry, capability_id):
+                self.drop(name)
+        for path in self._folder.glob("*.json") if self._folder is not None and self._folder.is_dir() else ():
+            entry = _read(path)
+            if entry is not None and _is_about(entry, capability_id):
+                self.drop(path.name)
+
+
+def _is_about(entry: CacheEntry, capability_id: str) -> bool:
+    try:
+        document = json.loads(entry.body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("capability_id") == capability_id
+
 
 def cache_file_name(url: str, key: str | None) -> str:
     """The file's name: an answer for one key is never given to another."""

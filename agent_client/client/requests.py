@@ -312,6 +312,9 @@ class RegistryProtocol:
                     raise ResponseRejected("The registry answered 304 to a question without an entity tag")
                 return outcome
             error = response_json.error_of(outcome)
+            if isinstance(error, CapabilityQuarantined):
+                # Another release of it is as dangerous, and would be served while the registry is away.
+                self.cache.drop_capability(error.capability_id)
             if not isinstance(error, Unavailable | RateLimited):
                 raise error
             seconds = self._wait(outcome, self.limits.tries - left)

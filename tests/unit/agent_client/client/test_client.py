@@ -743,3 +743,35 @@ def test_what_is_quarantined_is_not_served_from_the_cache(client: Any, tmp_path:
     with pytest.raises(errors.RegistryUnreachable):
         client(url, cache_dir=tmp_path, limits=ONCE).load("weights")
     assert not list(tmp_path.glob("*.json"))
+
+
+@pytest.mark.parametrize("asks", ["load", "reload"])
+def test_a_quarantine_of_one_pin_forgets_every_pin_that_is_kept(client: Any, tmp_path: Path, asks: str) -> None:
+    """An outage after it, or one that an attacker makes, must not bring back what was held back."""
+    refused = Given(
+        423, {"error": {"code": "CAPABILITY_QUARANTINED", "message": "Held back", "capability_id": "weights"}}
+    )
+    old, new = load_answer(revision=1), load_answer(revision=2)
+    answers = {"1": Given(document=old, headers={"ETag": '"1"'}), "2": Given(document=new, headers={"ETag": '"2"'})}
+
+    def load(request: Asked) -> Given:
+        if request.query["capability_id"] == "meals":
+            return Given(document=load_answer("meals"), headers={"ETag": '"3"'})
+        return answers[request.query.get("revision", "2")]
+
+    with fake_registry(capability_skill_load=load, capability_skill_reload=lambda _: refused) as fake:
+        registry = client(fake.url, limits=ONCE, cache_dir=tmp_path)
+        for pin in (1, None):
+            registry.load("weights", revision=pin)
+        registry.load("meals")
+        answers["2"] = refused
+        with pytest.raises(errors.CapabilityQuarantined):
+            getattr(registry, asks)("weights")
+        fake.answers["capability_skill_load"] = Given(503, {"error": {"code": "REGISTRY_UNAVAILABLE", "message": "x"}})
+        # This process and another one with the same folder.
+        for one in (registry, client(fake.url, limits=ONCE, cache_dir=tmp_path)):
+            for pin in (1, None):
+                with pytest.raises(errors.RegistryUnavailable):
+                    one.load("weights", revision=pin)
+            # Nothing else is forgotten.
+            assert one.load("meals").is_stale

@@ -67,8 +67,8 @@ class DiskCache:
             if _is_about(entry, capability_id):
                 self.drop(name)
         for path in self._folder.glob("*.json") if self._folder is not None and self._folder.is_dir() else ():
-            entry = _read(path)
-            if entry is not None and _is_about(entry, capability_id):
+            found = _read(path)
+            if found is not None and _is_about(found, capability_id):
                 self.drop(path.name)
 
 

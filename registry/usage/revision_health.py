@@ -172,7 +172,9 @@ class CapabilityHealthList:
         facets = get_facets(rows)
         kept = Confidence.objects.filter(revision=0)
         figures = kept.values_list("capability_id", "percent", "uses", "confirmed")
-        scores: dict[int, ConfidenceScore] = {pk: ConfidenceScore(*score) for pk, *score in figures}
+        scores: dict[int, ConfidenceScore] = {
+            pk: ConfidenceScore(percent, uses, confirmed) for pk, percent, uses, confirmed in figures
+        }
         found = [
             _RegressionCandidate(
                 row,
@@ -288,7 +290,8 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
         only = find_only_keys([capability.pk], {capability.pk: published})
         worse = replace(worse, only_key=only.get(capability.pk, ""))
     whole = Confidence.objects.filter(capability=capability)
-    scores = {n: ConfidenceScore(*score) for n, *score in whole.values_list("revision", "percent", "uses", "confirmed")}
+    rows = whole.values_list("revision", "percent", "uses", "confirmed")
+    scores = {number: ConfidenceScore(percent, uses, confirmed) for number, percent, uses, confirmed in rows}
     return HealthReport(
         score=scores.get(0, NEUTRAL),
         points=points,

@@ -24,7 +24,7 @@ from tests.cases import read_cases, valid_bundle, valid_names
 
 Target = Callable[[bytes], None]
 # Loaded with this module, so that a tracer that instruments imports sees the checks too.
-assert pipeline
+_CHECKS: Final = pipeline
 # A bundle of which one file at a time is replaced: it has tools and forms.
 BASE: Final = valid_bundle("with_tools")
 

@@ -202,6 +202,7 @@ def _check_what_is_not_sent(client: httpx.Client, collector: Collector) -> None:
 def test_nothing_is_sent_and_nothing_added_when_it_is_off(tmp_path: Path, collector: Collector) -> None:
     studio, client = serve(tmp_path, collector.url, OTEL_SDK_DISABLED="true")
     try:
+        warm = page = client.get(LOAD)
         for _ in range(5):
             warm = client.get(LOAD, headers={"traceparent": CALLER})
             page = client.post("/api/v1/capability_match", json={"message": "x"}, headers={"traceparent": CALLER})

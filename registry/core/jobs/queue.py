@@ -219,7 +219,8 @@ def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
     kind, attempts, fencing_token, max_attempts = Job.objects.values_list(
         "kind", "attempts", "fencing_token", "max_attempts"
     ).get(pk=job_id)
-    payload, fault = {}, None
+    payload: Any = {}
+    fault = None
     try:
         payload = Job.objects.values_list("payload", flat=True).get(pk=job_id)
     except (DatabaseError, InterfaceError):

@@ -27,7 +27,7 @@ def ada() -> Operator:
 
 
 def _stored() -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for row in Authenticator.objects.all():
         found |= {name: row.data[name] for name in ("secret", "seed") if name in row.data}
     return found

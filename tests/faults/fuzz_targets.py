@@ -6,6 +6,7 @@ what was found before (`tests/unit/registry/bundles/test_fuzz_inputs.py`).
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -21,6 +22,7 @@ from registry.bundles.text import decode_text
 from registry.common.errors import RegistryError
 from registry.validation import OUT_OF_TIME, Finding, Report, pipeline, validate_bundle
 from tests.cases import read_cases, valid_bundle, valid_names
+from tests.servers import ROOT
 
 Target = Callable[[bytes], None]
 # Loaded with this module, so that a tracer that instruments imports sees the checks too.
@@ -151,6 +153,12 @@ def seeds(name: str) -> Iterator[bytes]:
     files_of = ["skill.md"] if name in ("front_matter", "outline", "skill") else [file] if file else _JSON
     for files in bundles:
         yield from (_bytes(files[one]) for one in files_of if one in files)
+
+
+def kept_inputs(name: str) -> list[bytes]:
+    """What fuzzing has found before: inputs that reach code which smaller ones do not, and those that once failed."""
+    encoded: list[str] = json.loads((ROOT / "tests" / "data" / "fuzz" / f"{name}.json").read_text("utf-8"))
+    return [base64.b64decode(one) for one in encoded]
 
 
 _JSON: Final = ["capability.json", "tools.json", "ui_schemas.json"]

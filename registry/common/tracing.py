@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Span(Protocol):
+class TraceSpan(Protocol):
     """A span that is under way; `trace_id` is 32 hex digits, empty where tracing is off."""
 
     @property
@@ -42,7 +42,7 @@ class Tracer(Protocol):
 
     def span(
         self, name: str, attributes: Attributes, *, kind: Kind, parent: Carrier | None, is_linked: bool
-    ) -> AbstractContextManager[Span]: ...
+    ) -> AbstractContextManager[TraceSpan]: ...
 
     def record(self, name: str, attributes: Attributes, *, parent: Carrier, began_ns: int) -> str: ...
 
@@ -63,7 +63,7 @@ class _NoSpan:
     def fail(self, error_type: str) -> None: ...
 
 
-_OFF: Final[AbstractContextManager[Span]] = nullcontext(_NoSpan())
+_OFF: Final[AbstractContextManager[TraceSpan]] = nullcontext(_NoSpan())
 _NOTHING: Final[Attributes] = {}
 _tracer: Tracer | None = None
 
@@ -86,7 +86,7 @@ def span(
     kind: Kind = "internal",
     parent: Carrier | None = None,
     is_linked: bool = False,
-) -> AbstractContextManager[Span]:
+) -> AbstractContextManager[TraceSpan]:
     """A span around the block, below the current one of this thread, or below `parent`, which came from elsewhere.
 
     With `is_linked` a span that has a `parent` links to the current one. An exception that leaves the block is noted by

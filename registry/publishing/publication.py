@@ -129,7 +129,7 @@ def publish_validated_draft(
         return outcome
 
 
-def _describe(span: tracing.Span, outcome: PublishResult) -> None:
+def _describe(span: tracing.TraceSpan, outcome: PublishResult) -> None:
     span.set("studio.capability_id", outcome.capability_id)
     span.set("studio.publish.status", outcome.status)
     span.set("studio.publish.findings", len(outcome.findings))

@@ -50,7 +50,7 @@ def _route(match: ResolverMatch, path: str) -> str:
     return path
 
 
-def _describe(span: tracing.Span, method: str, request: HttpRequest, response: HttpResponseBase) -> None:
+def _describe(span: tracing.TraceSpan, method: str, request: HttpRequest, response: HttpResponseBase) -> None:
     match = request.resolver_match
     # What has no name is the page for addresses that there are not.
     if match is not None and match.url_name:

@@ -48,7 +48,7 @@ def handle_call(visitor: ReaderContext, call: McpCall, address: str) -> dict[str
         return result
 
 
-def _span(call: McpCall) -> AbstractContextManager[tracing.Span]:
+def _span(call: McpCall) -> AbstractContextManager[tracing.TraceSpan]:
     """Named by the semantic conventions for MCP. What calls a tool and with which arguments is not noted, but for the
     capability's id. A name that is not one of ours is not noted either: anybody can send any."""
     method = call.method if call.method in _METHODS else "_OTHER"

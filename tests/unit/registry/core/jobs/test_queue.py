@@ -12,12 +12,14 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from registry.common import tracing
 from registry.core import audit
 from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.jobs.queue import HANDLERS, OBSERVERS, Lease, LeaseLost
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Job, UnknownCapabilityRequest
 from tests.factories import OLGA
+from tests.unit.registry.common.test_tracing import Sent
 
 pytestmark = pytest.mark.django_db
 Did = list[Lease]
@@ -56,6 +58,41 @@ def _job() -> Job:
 
 def _failing(_lease: Lease) -> None:
     raise RuntimeError("out of \x00 ink")
+
+
+def test_a_job_continues_the_trace_in_which_it_was_stored(did: Did) -> None:
+    sent = Sent()
+    try:
+        with tracing.span("request", kind="server"):
+            traced = _queue()
+            request = tracing.carrier()["traceparent"]
+        assert queue.run_next_job() == "done"
+        # Stored without a trace, it begins one; its handler sees its payload alone either way.
+        plain = _queue()
+        assert queue.run_next_job() == "done"
+        tracing.flush(5)
+        spans = [span for span in sent.exporter.get_finished_spans() if span.name == "job note"]
+    finally:
+        tracing.install(None)
+    assert [lease.payload for lease in did] == [{"word": "hello"}] * 2
+    traced.refresh_from_db()
+    assert traced.payload == {"word": "hello", "_trace": {"traceparent": request}}
+    plain.refresh_from_db()
+    assert plain.payload == {"word": "hello"}
+    first, second = spans
+    assert first.parent is not None
+    assert f"{first.parent.trace_id:032x}-{first.parent.span_id:016x}" in request
+    assert second.parent is None
+    assert first.attributes == {
+        "studio.job.id": traced.pk, "studio.job.kind": "note", "studio.job.attempt": 1, "studio.job.result": "done",
+    }  # fmt: skip
+
+
+def test_a_trace_in_a_payload_that_somebody_made_up_is_passed_over(did: Did) -> None:
+    for made_up in ("x", 5, None, {"traceparent": 5}, {"traceparent": "zz"}):
+        Job.objects.create(kind="note", payload={"word": "hello", "_trace": made_up})
+        assert queue.run_next_job() == "done"
+    assert [lease.payload for lease in did] == [{"word": "hello"}] * 5
 
 
 def test_a_job_is_done(did: Did) -> None:

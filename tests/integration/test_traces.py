@@ -14,6 +14,7 @@ import pytest
 
 from tests.collectors import Collector, Span
 from tests.factories import bundle
+from tests.integration.test_worker import CELERY, _desk
 from tests.receivers import Receiver, hang
 from tests.servers import Studio, free_port, start_studio
 
@@ -246,3 +247,18 @@ def test_a_dead_collector_delays_nothing_and_loses_no_request(tmp_path: Path, is
     # One line says that nothing arrives.
     said = [line for line in studio.server.log.read_text().splitlines() if "opentelemetry" in line]
     assert len(said) <= 2
+
+
+def test_a_worker_of_celery_sends_its_own(
+    request: pytest.FixtureRequest, tmp_path: Path, collector: Collector, redis_url: str
+) -> None:
+    """In the process that does the job, which was forked from the one that was started."""
+    settings = {"REDIS_URL": redis_url, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, **QUICK}
+    for desk in _desk("postgresql", request, tmp_path, **settings):
+        desk.start(*CELERY)
+        job_id = desk.enqueue()
+        desk.wait_for(job_id, "done")
+        (job,) = await_spans(collector, "job slow")
+        assert job.resource["studio.process.role"] == "celery"
+        assert (job.attributes["studio.job.id"], job.attributes["studio.job.result"]) == (job_id, "done")
+        assert [span for span in collector.spans if span.parent == job.id and span.name == "commit"]

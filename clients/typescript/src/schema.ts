@@ -849,6 +849,8 @@ export interface components {
                 uses: number;
                 /** @description How many of them were confirmed successes. */
                 confirmed: number;
+                /** @description All of it was reported by one key. Left out where several have reported, or none. */
+                single_key?: boolean;
             };
             /** Format: uuid */
             event_id: string;
@@ -948,6 +950,8 @@ export interface components {
                     uses: number;
                     /** @description How many of them were confirmed successes. */
                     confirmed: number;
+                    /** @description All of it was reported by one key. Left out where several have reported, or none. */
+                    single_key?: boolean;
                 };
                 /**
                  * @description There for what is deprecated.
@@ -1122,6 +1126,8 @@ export interface components {
                     uses: number;
                     /** @description How many of them were confirmed successes. */
                     confirmed: number;
+                    /** @description All of it was reported by one key. Left out where several have reported, or none. */
+                    single_key?: boolean;
                 };
             }[];
             /** @description Moves with every change that readers can see. */
@@ -1180,6 +1186,8 @@ export interface components {
                     uses: number;
                     /** @description How many of them were confirmed successes. */
                     confirmed: number;
+                    /** @description All of it was reported by one key. Left out where several have reported, or none. */
+                    single_key?: boolean;
                 };
                 /**
                  * @description There for what is deprecated.
@@ -1224,6 +1232,8 @@ export interface components {
                 uses: number;
                 /** @description How many of them were confirmed successes. */
                 confirmed: number;
+                /** @description All of it was reported by one key. Left out where several have reported, or none. */
+                single_key?: boolean;
             };
             /** @description Write tools that this key is not given; the digest is that of the answer without them. Left out where nothing is withheld. */
             withheld_tools?: string[];

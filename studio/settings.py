@@ -74,6 +74,7 @@ if IS_TRACED and importlib.util.find_spec("opentelemetry") is None:
         "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for it are not installed. "
         "Install them with: pip install --require-hashes --no-deps -r requirements-otel.lock"
     )
+REQUIRED_SCANNERS = ENVIRONMENT.required_scanners
 SESSION_IDLE_SECONDS = ENVIRONMENT.session_idle_hours * 3600
 # A dangerous action asks for the password or a second factor again when the last time is longer ago.
 IDENTITY_CONFIRMED_SECONDS = 15 * 60

@@ -20,10 +20,12 @@ class PayloadTooLarge(RegistryError):
 
 
 class BoundedJSONParser(JSONParser):
-    """JSON up to the limit that the settings set for bodies in memory."""
+    """JSON up to `bytes_max`, or where that is 0 up to the limit that the settings set for bodies in memory."""
+
+    bytes_max = 0
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        raw = read_bounded(stream, parser_context, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        raw = read_bounded(stream, parser_context, self.bytes_max or settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         try:
             return parse_json(raw)
         except ValueError as error:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agent_api.operator import views
+from agent_api.operator import views, waiver_views
 
 NAMES = (
     "bundle_validate",
@@ -20,4 +20,8 @@ NAMES = (
     "draft_save",
     "draft_publish",
 )
-urlpatterns = [path(name, getattr(views, name), name=name) for name in NAMES]
+WAIVER_NAMES = ("waiver_create", "waiver_end", "waiver_list", "scan_results_upload")
+urlpatterns = [
+    *(path(name, getattr(views, name), name=name) for name in NAMES),
+    *(path(name, getattr(waiver_views, name), name=name) for name in WAIVER_NAMES),
+]

@@ -25,6 +25,7 @@ from registry.publishing import batch as batches
 from registry.publishing import bundle_powers as powers
 from registry.publishing import publication
 from registry.publishing.quarantine import quarantine
+from registry.publishing.scan_results import get_files_digest
 from registry.sources.source_discovery import discover_in_archive
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
@@ -200,7 +201,10 @@ def draft_get(request: Request) -> Response:
     _publisher(request)
     draft = drafts.get_draft(parameters.capability_id(parameters.query(request)))
     findings = [finding.as_dict() for finding in drafts.validate_draft(draft).findings]
-    return Response({"files": draft.files, "draft_version": draft.version, "findings": findings})
+    digest = get_files_digest(draft.files)
+    return Response(
+        {"files": draft.files, "draft_version": draft.version, "findings": findings, "files_digest": digest}
+    )
 
 
 @describe(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))

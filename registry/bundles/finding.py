@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from datetime import date, datetime
 from typing import Any
 
 from registry.bundles.problem import Severity
 
 FILE_ORDER = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
+
+
+@dataclass(frozen=True, slots=True)
+class FindingWaiver:
+    """Who has accepted a finding, why, and the day (UTC) from which it counts again."""
+
+    waiver_id: int
+    by: str
+    reason: str
+    until: date
+    created_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """The key `waiver` of schemas/finding.schema.json."""
+        return {
+            "waiver_id": self.waiver_id,
+            "by": self.by,
+            "reason": self.reason,
+            "until": self.until.isoformat(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +48,23 @@ class Finding:
     hint: str
     # What it is about, by name: the key that is missing, the key that was meant. Quick fixes read it; it is not output.
     subject: str = field(default="", compare=False)
+    # Where somebody has accepted it for a time: it is shown, and blocks nothing.
+    waiver: FindingWaiver | None = field(default=None, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The shape of schemas/finding.schema.json."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "subject"}
+        """The shape of schemas/finding.schema.json; `waiver` is there where it is waived."""
+        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("subject", "waiver")}
+        return shown | ({"waiver": self.waiver.as_dict()} if self.waiver is not None else {})
 
     @property
     def is_error(self) -> bool:
-        return self.severity == "error"
+        """Whether it blocks publishing: an error that is not waived."""
+        return self.severity == "error" and self.waiver is None
+
+    @property
+    def is_warning(self) -> bool:
+        """A warning that is not waived."""
+        return self.severity == "warning" and self.waiver is None
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -26,6 +26,7 @@ from registry.bundles.supporting_files_key import add_supporting_files_key
 from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode_text, size_bytes
 from registry.bundles.validation_context import ValidationContext
 from registry.catalog import draft_versions
+from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.core import audit
@@ -321,12 +322,17 @@ def restore_version(*, capability_id: str, version: int, based_on: int | None, b
 def validate_draft_files(
     capability_id: str, files: Mapping[str, str], *, published: ValidationContext | None = None
 ) -> Report:
-    """The validation report of texts as the draft of this capability, in the registry's current state, or beside
-    what is `published` for a given reader.
+    """The validation report of texts as the draft of this capability, in the registry's current state, with waivers and
+    the results of scanners; or beside what is `published` for a given reader, who learns nothing of those.
 
     A draft of one capability cannot be published as another: the id is its address.
     """
-    report = validate_bundle(files, published=published or get_validation_context())
+    report = _validate_as(capability_id, files, published or get_validation_context())
+    return report if published is not None else assess_report(report)
+
+
+def _validate_as(capability_id: str, files: Mapping[str, str], published: ValidationContext) -> Report:
+    report = validate_bundle(files, published=published)
     if report.capability_id == capability_id or not report.capability_id:
         return report
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"

@@ -12,6 +12,7 @@ from registry.agent_skills.exporter import export_skill_files
 from registry.agent_skills.names import skill_name_of
 from registry.bundles.archives import write_tar_gz, write_zip
 from registry.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
+from registry.catalog.assessment import assess_report
 from registry.common.errors import StatusConflict
 from registry.core.queries import LOADABLE_STATUSES, read_files
 from registry.models import Capability, Revision
@@ -58,7 +59,7 @@ def export_capability(capability: Capability, *, format_: Format = "bundle", dra
     capability_id = capability.capability_id
     if format_ == "bundle":
         return Export(capability_id, format_, capability_id, _ordered(files))
-    report = validate_bundle(files)
+    report = assess_report(validate_bundle(files))
     if report.bundle is None or (draft and not report.ok):
         raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
     return Export(capability_id, format_, skill_name_of(capability_id), export_skill_files(report.bundle))

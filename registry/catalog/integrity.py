@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.incidents import open_incident
+from registry.catalog.waived_findings import mark_waived_since
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest, load_bundle
 from registry.models import Revision
@@ -71,8 +72,11 @@ def is_intact(revision: Revision) -> bool:
 
 
 def _faults(revision: Revision) -> tuple[tuple[Finding, ...], str]:
-    """The errors of the stored texts, and the first of them in words; no words where it is sound."""
+    """The errors of the stored texts, and the first of them in words; no words where it is sound. What was waived when
+    it was published, or later, is none of them."""
     report = validate_bundle(revision.files)
+    if report.errors:
+        report = replace(report, findings=mark_waived_since(revision, report.findings))
     if report.errors:
         return report.errors, report.errors[0].message
     return (), find_changed_file(revision, report.bundle)

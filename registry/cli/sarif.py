@@ -46,4 +46,9 @@ def _result(path: str, finding: Finding) -> dict[str, Any]:
     place: dict[str, Any] = {"physicalLocation": location}
     if finding.pointer:
         place["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
-    return {"ruleId": finding.code, "level": finding.severity, "message": {"text": message}, "locations": [place]}
+    result = {"ruleId": finding.code, "level": finding.severity, "message": {"text": message}, "locations": [place]}
+    if finding.waiver is not None:
+        # By people of the registry, not by a mark in the text.
+        accepted = {"kind": "external", "status": "accepted", "justification": finding.waiver.reason}
+        result["suppressions"] = [accepted]
+    return result

@@ -32,7 +32,8 @@ class TerminalStyle:
 def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint: TerminalStyle) -> Iterator[str]:
     """One finding: what, where, the line with an arrow, and the hint."""
     message = paint("bold", escape_controls(finding.message))
-    yield f"{paint(finding.severity, finding.severity)}[{finding.code}] {message}"
+    kind = finding.severity if finding.waiver is None else f"waived {finding.severity}"
+    yield f"{paint(finding.severity if finding.waiver is None else 'place', kind)}[{finding.code}] {message}"
     place = f"{path}/{finding.file}" if finding.file else path
     if finding.line is not None:
         place += f":{finding.line}:{finding.column}"
@@ -40,7 +41,10 @@ def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint
     yield f"  {paint('place', '-->')} {escape_controls(place)}{pointer}"
     if finding.line is not None and finding.file in files:
         yield from _excerpt(files[finding.file], finding.line, finding.column or 1, finding.severity, paint)
-    if finding.hint:
+    if finding.waiver is not None:
+        terms = f"until {finding.waiver.until} by {finding.waiver.by}: {finding.waiver.reason}"
+        yield f"  {paint('place', 'waived:')} {escape_controls(terms)}"
+    elif finding.hint:
         yield f"  {paint('hint', 'hint:')} {escape_controls(finding.hint)}"
     yield ""
 
@@ -91,10 +95,10 @@ def _cells(text: str) -> int:
 
 
 def format_summary(findings: Sequence[Finding]) -> str:
-    """`2 errors, 1 warning`, or `no findings`."""
-    errors = sum(finding.is_error for finding in findings)
-    warnings = len(findings) - errors
-    parts = [_count(errors, "error"), _count(warnings, "warning")]
+    """`2 errors, 1 warning, 1 waived`, or `no findings`."""
+    waived = sum(finding.waiver is not None for finding in findings)
+    errors, warnings = (sum(getattr(one, kind) for one in findings) for kind in ("is_error", "is_warning"))
+    parts = [_count(errors, "error"), _count(warnings, "warning"), f"{waived} waived" if waived else ""]
     return ", ".join(part for part in parts if part) or "no findings"
 
 

@@ -23,11 +23,13 @@ from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.operator import Operator
 from registry.models.proposal import Proposal
 from registry.models.review import ReleaseRule, Review, ReviewEntry
+from registry.models.scan_results import ScanResults
 from registry.models.scheduled_release import ScheduledRelease
 from registry.models.share_link import ShareLink
 from registry.models.source import GitSource, GitSourceItem
 from registry.models.team import Team, TeamMember
 from registry.models.upload import SkillUpload, UploadedSkill
+from registry.models.waiver import Waiver
 from registry.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
@@ -58,6 +60,7 @@ __all__ = [
     "Review",
     "ReviewEntry",
     "Revision",
+    "ScanResults",
     "ScheduledRelease",
     "SentenceVector",
     "ShareLink",
@@ -69,6 +72,7 @@ __all__ = [
     "UnknownCapabilityRequest",
     "UnmatchedMessage",
     "UploadedSkill",
+    "Waiver",
     "Webhook",
     "WebhookDelivery",
 ]

@@ -15,6 +15,7 @@ from registry.bundles.finding import sort_findings
 from registry.bundles.json_locations import locate_pointers
 from registry.bundles.text import Lines
 from registry.catalog import drafts
+from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.core.published_index import get_validation_context
@@ -75,7 +76,8 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
     sources, published = list(sources), get_validation_context()
     if len(sources) == 1:
-        return [ValidationResult(source.path, validate_bundle(source.files, published=published)) for source in sources]
+        only = assess_report(validate_bundle(sources[0].files, published=published))
+        return [ValidationResult(sources[0].path, only)]
     owners, ids = dict(published.tool_owners), IdIndex(published.capability_ids)
     context = ValidationContext(owners, ids)
     seen: dict[str, str] = {}
@@ -83,7 +85,7 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     for source in sources:
         report = _with_duplicate_id(validate_bundle(source.files, published=context), source.path, seen)
         _add_as_published(owners, ids, report)
-        checked.append(ValidationResult(source.path, report))
+        checked.append(ValidationResult(source.path, assess_report(report)))
     return checked
 
 

@@ -7,9 +7,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.profile import CapabilityProfile, profile_from_json
+from registry.catalog.assessment import assess_report
 from registry.catalog.integrity import is_intact
+from registry.catalog.scan_findings import find_missing_scanners
+from registry.catalog.waived_findings import mark_waived
 from registry.common import tracing
 from registry.common.actors import Actor
 from registry.common.errors import RegistryError
@@ -19,7 +24,7 @@ from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.publishing import reviews
 from registry.publishing.gate import GateReport, build_gate_report
-from registry.publishing.release_rules import PublishConditions, can_loosen_policy, get_rule, skill_groups_of
+from registry.publishing.release_rules import PublishConditions, get_rule, is_admin, skill_groups_of
 from registry.publishing.review_comments import count_open_threads
 from registry.validation import Report
 
@@ -50,8 +55,12 @@ def evaluate_gate(
 ) -> GateReport:
     """The gate's report against what readers have now. A damaged row is never "up to date": a new publish fixes it.
 
+    The one place where findings are collected (of the texts, of scanners, of the comparison, of the rules), waived and
+    judged; inside the lock, what the caller knew of waivers counts no more.
+
     `run_utterance_check` compares it with all golden sentences too, which takes up to seconds.
     """
+    report = assess_report(report)
     revision = capability.published_revision if capability else None
     published = load_bundle(revision) if revision else None
     candidate = profile_from_json(report.bundle.capability) if report.bundle is not None else None
@@ -63,7 +72,11 @@ def evaluate_gate(
         rehearsal=_rehearse(candidate) if candidate and run_utterance_check else None,
         terms=_terms(report, capability, published, asked),
     )
-    return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+    return replace(
+        gate,
+        findings=mark_waived(capability.capability_id if capability else "", gate.findings, report.files),
+        unchanged=gate.unchanged and revision is not None and is_intact(revision),
+    )
 
 
 def _terms(
@@ -76,9 +89,10 @@ def _terms(
     approval = reviews.get_approval(capability, report) if capability is not None else None
     return PublishConditions(
         rule=rule,
-        can_loosen=not rule.loosening_requires or can_loosen_policy(asked.by),
+        can_loosen=not rule.loosening_requires or is_admin(asked.by),
         note=asked.note,
         approved_by=approval.decided_by if approval is not None else "",
+        missing_scanners=tuple(find_missing_scanners(report.capability_id, report.files, settings.REQUIRED_SCANNERS)),
         open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
         previously_published=asked.previously_published,
     )

@@ -236,7 +236,8 @@ def validate_proposal(proposal: Proposal, *, is_visible: VisibilityFilter | None
     own = proposal.capability.capability_id
     if not proposal.files:
         return Report({}, (), None, own)
-    return validate_draft_files(own, proposal.files, published=_visible_context(is_visible, own))
+    seen = None if is_visible is None else _visible_context(is_visible, own)
+    return validate_draft_files(own, proposal.files, published=seen)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from registry.access.teams import require_edit_permission
 from registry.bundles.bundle import SkillBundle
+from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_draft, validate_draft
 from registry.catalog.integrity import is_intact
 from registry.common import tracing
@@ -74,6 +75,7 @@ def publish(
 
 def publish_validated(report: Report, *, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> PublishResult:
     """As `publish`, for texts that were validated a moment ago."""
+    report = assess_report(report)
     if not report.ok:
         return dry_run_publish(report, acknowledge, by=by, note=note)
     with tracing.span(_SPAN) as span, write_transaction() as state:

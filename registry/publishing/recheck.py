@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from registry.bundles.finding import sort_findings
+from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import find_changed_file
 from registry.common.errors import CapabilityNotFound
@@ -39,7 +40,7 @@ def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") ->
 
 
 def _report(revision: Revision, published: ValidationContext) -> Report:
-    report = validate_bundle(revision.files, published=published)
+    report = assess_report(validate_bundle(revision.files, published=published))
     change = "" if report.errors else find_changed_file(revision, report.bundle)
     if not change:
         return report

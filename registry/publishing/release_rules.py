@@ -42,7 +42,8 @@ class EffectiveRule:
 class PublishConditions:
     """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
     second person has approved these very texts; `open_comments` counts those of the review that is at work;
-    `previously_published` says that they were published before."""
+    `previously_published` says that they were published before; `missing_scanners` are required tools that have not
+    looked at these texts."""
 
     rule: EffectiveRule = EffectiveRule()
     can_loosen: bool = True
@@ -50,6 +51,7 @@ class PublishConditions:
     approved_by: str = ""
     open_comments: int = 0
     previously_published: bool = False
+    missing_scanners: tuple[str, ...] = ()
 
 
 DEFAULT_RULE: Final = EffectiveRule()
@@ -88,6 +90,9 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
         yield _finding(
             report, "COMMENTS_OPEN", describe_open_threads(terms.open_comments), "Resolve them in the review."
         )
+    for tool in () if terms.previously_published else terms.missing_scanners:
+        message = f"There are no results of {tool} for these texts"
+        yield _finding(report, "SCAN_MISSING", message, "Scan them, and upload the results: bundle scan-results.", tool)
     if terms.approved_by:
         return
     if rule.four_eyes and not terms.previously_published:
@@ -105,12 +110,12 @@ def describe_open_threads(count: int) -> str:
     return "1 comment of the review is open" if count == 1 else f"{count} comments of the review are open"
 
 
-def _finding(report: Report, code: str, message: str, hint: str) -> Finding:
+def _finding(report: Report, code: str, message: str, hint: str, subject: str = "") -> Finding:
     has_text = FILE in report.files
-    return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint)
+    return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint, subject)
 
 
-def can_loosen_policy(by: Actor | None) -> bool:
+def is_admin(by: Actor | None) -> bool:
     """Admins, users of the registry's command line, and the registry itself; no key."""
     if by is None or by.kind == "agent_key":
         return False

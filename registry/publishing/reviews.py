@@ -58,12 +58,23 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
         review = Review.objects.filter(capability=draft.capability, state__in=ACTIVE_STATES).first()
         if review is None:
             review = Review(capability=draft.capability, round=0)
-        elif review.files_digest == report_digest(report) and review.state != Review.State.CHANGES_REQUESTED:
+        elif review.files_digest == report_digest(report) and not _may_be_submitted_again(review, report):
             raise ReviewConflict(
                 f"These texts are in review already; the review is {review.state}", review_id=review.pk
             )
         _submit(review, draft, report, by=by, note=note)
     return review
+
+
+def _may_be_submitted_again(review: Review, report: Report) -> bool:
+    return review.state == Review.State.CHANGES_REQUESTED or is_waived_since(review, report)
+
+
+def is_waived_since(review: Review, report: Report) -> bool:
+    """Whether an error of these texts was waived after the review was decided: nobody has agreed to that."""
+    decided = review.decided_at
+    waivers = [finding.waiver for finding in report.waived if finding.severity == "error"]
+    return decided is not None and any(one is not None and one.created_at > decided for one in waivers)
 
 
 def require_comment(words: str, hint: str) -> None:
@@ -214,12 +225,13 @@ def parse_capability_json(texts: BundleTexts | None) -> dict[str, Any]:
 
 
 def get_approval(capability: Capability, report: Report) -> Review | None:
-    """The approval by a second person that applies to exactly these texts."""
+    """The approval by a second person that applies to exactly these texts, with what was waived in them by then."""
     review = Review.objects.filter(capability=capability, state=Review.State.APPROVED).first()
     if (
         review is None
         or review.files_digest != report_digest(report)
         or not is_independent_reviewer(review, review.decided_by)
+        or is_waived_since(review, report)
     ):
         return None
     return review

@@ -10,6 +10,7 @@ from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.supporting_files import split_path
 from registry.bundles.text import decode_text
+from registry.catalog.assessment import assess_report
 from registry.core.published_index import get_validation_context
 from registry.core.queries import files_digest
 from registry.models import GitSource, GitSourceItem
@@ -61,6 +62,6 @@ def inspect_bundle(bundle: SourceBundle, source: GitSource) -> SourceBundleState
     path = bundle.path.removeprefix(source.spec).strip("/")
     if taken.files is None:
         return SourceBundleState(bundle, path, "", files_digest(texts), "")
-    report = validate_bundle(split_path(texts), published=get_validation_context())
+    report = assess_report(validate_bundle(split_path(texts), published=get_validation_context()))
     digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
     return SourceBundleState(bundle, path, report.capability_id[:64], files_digest(texts), digest)

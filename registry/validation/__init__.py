@@ -49,7 +49,12 @@ class Report:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.findings if not finding.is_error)
+        return tuple(finding for finding in self.findings if finding.is_warning)
+
+    @property
+    def waived(self) -> tuple[Finding, ...]:
+        """The errors and warnings that somebody has accepted for a time (registry/catalog/assessment.py)."""
+        return tuple(finding for finding in self.findings if finding.waiver is not None)
 
     @property
     def ok(self) -> bool:

@@ -41,6 +41,7 @@ from studio.config.parsers import (
     parse_redis_url,
     parse_secret_key,
     parse_secret_keys,
+    parse_tool_names,
     whole_number,
 )
 from studio.config.single_sign_on import parse_group_roles, parse_issuer, parse_label, parse_roles, parse_scopes
@@ -204,6 +205,9 @@ class StudioEnvironment:
     second_factor_roles: tuple[str, ...] = _setting("SECOND_FACTOR_ROLES", parse_roles, (),
         purpose="comma-separated roles that must set up a second factor before anything else, unless the identity "
                 "provider signs them in")
+    required_scanners: tuple[str, ...] = _setting("REQUIRED_SCANNERS", parse_tool_names, (),
+        purpose="comma-separated names of scanners, such as `semgrep,Trivy`: what is published needs their results for "
+                "exactly its texts ([scanners.md](security/scanners.md#require-results))")
     session_idle_hours: int = _setting("SESSION_IDLE_HOURS",
         whole_number(1, 720, "12", unit="whole hours", shown=60), 12,
         purpose="a session ends after so long without a request")

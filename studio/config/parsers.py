@@ -356,3 +356,12 @@ def parse_embedder(text: str) -> str:
         f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
         "for example https://models.example.com/v1/embeddings"
     )
+
+
+def parse_tool_names(text: str) -> tuple[str, ...]:
+    """Names of scanners, comma separated, each once."""
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    wrong = next((name for name in names if len(name) > 80 or not name.isprintable()), None)
+    if wrong is not None:
+        raise ValueError(f"has '{wrong[:40]}': expected names of at most 80 characters, for example semgrep,Trivy")
+    return names

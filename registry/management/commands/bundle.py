@@ -16,14 +16,16 @@ from django.db import close_old_connections
 from registry.bundles.bundle_reader import SourceBundle, read_bundle
 from registry.catalog import drafts, exporter
 from registry.cli import sarif, text_output
-from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
+from registry.cli.command import add_format_choices, is_terminal
 from registry.cli.text_output import TerminalStyle, escape_controls
+from registry.cli.waiver_verbs import WaiverVerbs
 from registry.common.errors import RegistryError, SourceUnreadable
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
 from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
+from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.sources.source_discovery import discover_bundles
 from registry.validation import Finding
@@ -31,7 +33,7 @@ from registry.validation import Finding
 ResultRow = dict[str, Any]
 
 
-class Command(SubcommandBase):
+class Command(WaiverVerbs):
     help = "Validate, publish, import, export and manage capability bundles."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -39,6 +41,7 @@ class Command(SubcommandBase):
         self.verb(verbs, "list", self.list, "List all capabilities.")
         self._add_single_verbs(verbs)
         self._add_powers(verbs)
+        self.add_waiver_verbs(verbs)
 
     def _add_powers(self, verbs: Any) -> None:
         parser = self.verb(verbs, "powers", self.powers, "List what a bundle may do, and what of it is new.")
@@ -262,6 +265,7 @@ class Command(SubcommandBase):
         done = exporter.export_capability(capability, format_=format_, draft=options["draft"])
         exporter.write_export(done, target)
         document = {"capability_id": done.capability_id, "path": str(target), "files": sorted(done.files)}
+        document |= {"files_digest": get_files_digest(dict(done.files))} if format_ == "bundle" else {}
         return self.tell(document, f"{done.capability_id}: written to {target}", options)
 
     def _export_all(self, target: Path, format_: exporter.Format, options: dict[str, Any]) -> int:

@@ -43,6 +43,7 @@ from registry.models import (
     Review,
     ReviewEntry,
     Revision,
+    ScanResults,
     ScheduledRelease,
     SentenceVector,
     ShareLink,
@@ -54,6 +55,7 @@ from registry.models import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
     UploadedSkill,
+    Waiver,
     Webhook,
     WebhookDelivery,
 )
@@ -133,6 +135,13 @@ BREAKS: dict[str, Break] = {
     # It is a question, which answers nothing.
     "review_entry_reply_is_a_comment_of_no_place": _set(ReviewEntry, reply_to=models.F("pk")),
     "review_entry_resolved_paired": _set(ReviewEntry, kind="comment", resolved_at=timezone.now()),
+    "scan_results_one_per_tool": _again(ScanResults),
+    "scan_results_digest_form": _set(ScanResults, files_digest="abc"),
+    "scan_results_tool_not_empty": _set(ScanResults, tool=""),
+    "waiver_severity_known": _set(Waiver, severity="note"),
+    "waiver_reason_not_empty": _set(Waiver, reason=""),
+    "waiver_fingerprint_form": _set(Waiver, fingerprint="abc"),
+    "waiver_end_paired": _set(Waiver, ended_by="operator:olga"),
     "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
     "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
     "scheduled_release_one_waiting": _again(ScheduledRelease),
@@ -243,6 +252,20 @@ def one_of_each() -> None:
     teams.add_member(key=teams.create_team(name="Team", by=OLGA).pk, username="vera", by=OLGA)
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
+    ScanResults.objects.create(
+        capability=_alpha(), files_digest=revision.files_digest, tool="semgrep", uploaded_by="operator:olga"
+    )
+    Waiver.objects.create(
+        capability=_alpha(),
+        code="SEC_SECRET",
+        severity="error",
+        file="skill.md",
+        fingerprint="sha256:0",
+        message="m",
+        reason="r",
+        until=date(2025, 1, 1),
+        created_by="operator:olga",
+    )
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     MatchCount.objects.create(day=date(2025, 1, 1), decision="match", count=1)
     UnknownCapabilityRequest.objects.create(capability_id="gamma")

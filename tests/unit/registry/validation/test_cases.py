@@ -28,6 +28,8 @@ RAISED_ELSEWHERE = {
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
     "COMMENTS_OPEN": "test_review_comments.py",
     "NOTE_REQUIRED": "test_rules.py",
+    "SCAN_MISSING": "publishing/test_scan_results.py",
+    "SCAN_RESULT": "publishing/test_scan_results.py",
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",
     "POLICY_LOOSENED": "test_gate.py",

@@ -1,0 +1,81 @@
+"""Which findings are waived: they block nothing, and stay in sight (docs/contract.md 3).
+
+`registry/publishing/waivers.py` creates and ends waivers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from django.db.models import Q
+from django.utils import timezone
+
+from registry.bundles.finding import Finding, FindingWaiver
+from registry.bundles.finding_fingerprints import fingerprint_findings
+from registry.bundles.problem import PER_CODE_MAX
+from registry.models import Revision, Waiver
+
+# The codes whose errors can be waived begin so: everything else is the format that clients rely on.
+ERROR_PREFIXES: Final = ("SEC_", "SCAN_")
+# Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
+_NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", "FINDINGS_CUT"})
+# A person answers these otherwise: by a confirmation, an approval, a note.
+_ANSWERED: Final = frozenset(
+    {"POLICY_LOOSENED", "LOOSENING_NOT_ALLOWED", "APPROVAL_REQUIRED", "NOTE_REQUIRED", "COMMENTS_OPEN"}
+)
+
+
+def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
+    """Why a finding among `findings` cannot be waived, as a sentence; empty where it can."""
+    if finding.code in _NEVER:
+        return f"{finding.code} cannot be waived: it says that something was not checked or is not shown"
+    if finding.code in _ANSWERED:
+        return f"{finding.code} cannot be waived: a person answers it at the gate"
+    if finding.severity == "error" and not finding.code.startswith(ERROR_PREFIXES):
+        return f"{finding.code} is an error in the form of the bundle, which clients rely on: fix it"
+    same = Counter((one.code, one.file) for one in findings)
+    if any(one.code == "FINDINGS_CUT" for one in findings) or same[finding.code, finding.file] >= PER_CODE_MAX:
+        return "There are more findings than are shown: fix some of them first"
+    return ""
+
+
+def mark_waived(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The same findings, each with the waiver that is in force for it now."""
+    today = timezone.now().date()
+    known = Waiver.objects.filter(
+        capability__capability_id=capability_id, ended_at__isnull=True, until__gt=today
+    ).order_by("id")
+    waivers = {row.fingerprint: row for row in known} if capability_id and findings else {}
+    return _mark(findings, files, waivers)
+
+
+def _mark(findings: Sequence[Finding], files: Mapping[str, str], waivers: Mapping[str, Waiver]) -> tuple[Finding, ...]:
+    unmarked = [replace(one, waiver=None) if one.waiver is not None else one for one in findings]
+    if not waivers:
+        return tuple(unmarked)
+    marked = []
+    for finding, fingerprint in zip(unmarked, fingerprint_findings(unmarked, files), strict=True):
+        row = waivers.get(fingerprint)
+        is_waived = row is not None and not explain_unwaivable(finding, unmarked)
+        marked.append(replace(finding, waiver=describe_waiver(row)) if row is not None and is_waived else finding)
+    return tuple(marked)
+
+
+def describe_waiver(row: Waiver) -> FindingWaiver:
+    """What a finding shows of its waiver."""
+    return FindingWaiver(row.pk, row.created_by, row.reason, row.until, row.created_at)
+
+
+def mark_waived_since(revision: Revision, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a stored revision, marked with waivers that were in force when it was published or later: what is
+    live stays live, whatever became of its waivers since."""
+    published = revision.created_at
+    known = Waiver.objects.filter(
+        Q(ended_at__isnull=True) | Q(ended_at__gt=published),
+        capability=revision.capability_id,
+        until__gt=published.date(),
+    ).order_by("id")
+    return _mark(findings, revision.files, {row.fingerprint: row for row in known})

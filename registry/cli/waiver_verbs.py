@@ -1,0 +1,102 @@
+"""The verbs of `manage.py bundle` about accepted findings and outside scanners (docs/contract.md 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.common.errors import SourceUnreadable
+from registry.core import queries
+from registry.models import Waiver
+from registry.publishing import scan_results, waivers
+from registry.validation.sarif_reader import BYTES_MAX, parse_sarif
+
+
+class WaiverVerbs(SubcommandBase):
+    """`waive`, `unwaive`, `waivers` and `scan-results`."""
+
+    def add_waiver_verbs(self, verbs: Any) -> None:
+        """Declare them."""
+        words = "Accept a finding until a day: it is shown, and blocks nothing."
+        parser = self.verb(verbs, "waive", self.waive, words)
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
+        parser.add_argument("--place", required=True, metavar="FILE[:LINE[:COLUMN]]", help="where it is")
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; reviewers read it")
+        parser.add_argument(
+            "--until", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD",
+            help=f"it counts again from that day on (UTC); at most {waivers.DAYS_MAX} days ahead",
+        )  # fmt: skip
+        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.")
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
+        parser = self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.")
+        parser.add_argument("capability_id", metavar="ID")
+        words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
+        parser = self.verb(verbs, "scan-results", self.scan_results, words)
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")
+        parser.add_argument("--digest", metavar="DIGEST", help="files_digest of what was scanned; default: the draft's")
+        parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")
+
+    def waive(self, options: dict[str, Any]) -> int:
+        """Waive one finding."""
+        waiver = waivers.create_waiver(
+            capability_id=options["capability_id"],
+            code=options["code"],
+            place=options["place"],
+            reason=options["reason"],
+            until=options["until"],
+            by=is_terminal(),
+        )
+        return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
+
+    def unwaive(self, options: dict[str, Any]) -> int:
+        """End one waiver."""
+        waiver = waivers.end_waiver(
+            capability_id=options["capability_id"], waiver_id=options["waiver_id"], by=is_terminal()
+        )
+        return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
+
+    def waivers(self, options: dict[str, Any]) -> int:
+        """List them."""
+        found = waivers.list_waivers(queries.get_capability(options["capability_id"]))
+        words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
+        return self.tell({"waivers": [waivers.describe_waiver_row(waiver) for waiver in found]}, words, options)
+
+    def scan_results(self, options: dict[str, Any]) -> int:
+        """Store the results of one log."""
+        stored = scan_results.store_scan_results(
+            capability_id=options["capability_id"],
+            log=parse_sarif(_read_bounded(options["file"])),
+            by=is_terminal(),
+            digest=options["digest"],
+            below=options["below"],
+        )
+        return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)
+
+
+def _read_bounded(path: str) -> bytes:
+    """At most one byte more than is taken. Raises `SourceUnreadable`."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise SourceUnreadable(f"{path}: {error.strerror or error}") from None
+
+
+def _line(waiver: Waiver) -> str:
+    place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
+    state = waiver.state.replace("_", " ")
+    until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
+    return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.created_by}: {waiver.reason}"
+
+
+def _scan_lines(row: dict[str, Any]) -> Iterator[str]:
+    yield f"{row['capability_id']}: stored for the texts {row['files_digest']}"
+    for tool in row["tools"]:
+        counts = ", ".join(f"{tool[kind]} {kind}" for kind in ("errors", "warnings", "notes", "suppressed"))
+        yield f"  {tool['tool']} {tool['version']}".rstrip() + f": {counts}"

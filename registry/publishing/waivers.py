@@ -1,0 +1,253 @@
+"""Accepting a finding for a time: who may, for which findings, and for how long (docs/contract.md 3).
+
+A waiver is for one passage: edits around it do not matter, an edit of the passage itself makes another finding. What it
+does to findings is in `registry.catalog.waived_findings`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.finding import Finding
+from registry.bundles.finding_fingerprints import fingerprint_findings
+from registry.catalog.drafts import get_active_draft, validate_draft
+from registry.catalog.waived_findings import explain_unwaivable
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
+from registry.core import audit
+from registry.core.published_index import get_validation_context
+from registry.core.queries import get_capability
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Operator, Waiver
+from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
+from registry.publishing.release_rules import is_admin
+from registry.validation import Report, validate_bundle
+
+DAYS_MAX: Final = 180
+REASON_MAX: Final = 1000
+_PLACE: Final = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class WaivableFinding:
+    """A finding of a capability's draft, or of what is published where there is no draft; `why_not` says why it cannot
+    be waived, and is empty where it can."""
+
+    finding: Finding
+    fingerprint: str
+    why_not: str
+    source_line: str
+
+
+def list_waivable(capability: Capability) -> list[WaivableFinding]:
+    """What the gate finds in the draft, else in what is published. Raises `StatusConflict` without either."""
+    report = _report_of(capability)
+    gate = evaluate_gate(report, capability, GateRequest(previously_published=True))
+    findings = gate.findings
+    lines = {name: text.split("\n") for name, text in report.files.items()}
+    return [
+        WaivableFinding(one, fingerprint, explain_unwaivable(one, findings), _line_of(lines, one))
+        for one, fingerprint in zip(findings, fingerprint_findings(findings, report.files), strict=True)
+    ]
+
+
+def _line_of(lines: dict[str, list[str]], finding: Finding) -> str:
+    of_file = lines.get(finding.file, [])
+    return of_file[finding.line - 1] if finding.line is not None and finding.line <= len(of_file) else ""
+
+
+def _report_of(capability: Capability) -> Report:
+    draft = get_active_draft(capability)
+    if draft is not None:
+        return validate_draft(draft)
+    if capability.published_revision is None:
+        raise StatusConflict(f"'{capability.capability_id}' has neither a draft nor a revision")
+    return validate_bundle(capability.published_revision.files, published=get_validation_context())
+
+
+def find_waivable(capability: Capability, *, code: str, place: str) -> WaivableFinding:
+    """The one finding of this code at `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`.
+
+    Raises `InvalidRequest` for another form, and where several are there; `NotFound` where none is.
+    """
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        raise InvalidRequest("place has the form FILE, FILE:LINE or FILE:LINE:COLUMN, such as skill.md:12")
+    line, column = (int(match[name]) if match[name] else None for name in ("line", "column"))
+    of_code = [one for one in list_waivable(capability) if one.finding.code == code]
+    found = [
+        one
+        for one in of_code
+        if one.finding.file == match["file"]
+        and line in (None, one.finding.line)
+        and column in (None, one.finding.column)
+    ]
+    if not found:
+        where = f"; it is at {_places(of_code)}" if of_code else ""
+        raise NotFound(f"There is no finding {code[:64]} at {place[:300]}{where}")
+    if len(found) > 1:
+        raise InvalidRequest(f"{code[:64]} is at several places; name one of {_places(found)}")
+    return found[0]
+
+
+def _places(found: Sequence[WaivableFinding]) -> str:
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return ", ".join(describe_place(one.finding) for one in found[:5]) + more
+
+
+def describe_place(finding: Finding) -> str:
+    """`FILE:LINE:COLUMN`, as `find_waivable` reads it."""
+    return finding.file if finding.line is None else f"{finding.file}:{finding.line}:{finding.column}"
+
+
+def create_waiver(
+    *, capability_id: str, code: str, place: str, reason: str, until: date, by: Actor, fingerprint: str = ""
+) -> Waiver:
+    """Waive the finding of a code at a place (`find_waivable`) until a day (UTC), from which on it counts again.
+
+    `fingerprint` is that of the finding that the caller has read: raises `StatusConflict` where another one is there
+    now, and where it is waived already. Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day
+    that is not allowed; `Forbidden` for an error where `by` is not an admin; `NotFound`, `CapabilityNotFound`.
+    """
+    reason = reason.strip()
+    require_terms(reason, until)
+    found = find_waivable(get_capability(capability_id), code=code, place=place)
+    finding = found.finding
+    require_right(finding, by)
+    if found.why_not:
+        raise InvalidRequest(found.why_not)
+    if fingerprint not in ("", found.fingerprint):
+        raise StatusConflict("The text was changed since you read it: look at the finding again")
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        require_right(finding, by)
+        capability = get_capability(capability_id)
+        _require_unwaived(capability, found.fingerprint)
+        waiver = Waiver.objects.create(
+            capability=capability,
+            code=code,
+            severity=finding.severity,
+            file=finding.file,
+            line=finding.line,
+            fingerprint=found.fingerprint,
+            message=finding.message,
+            reason=reason,
+            until=until,
+            created_by=str(by),
+        )
+        _record(waiver, by, "waiver.create", {}, _values(waiver))
+    return waiver
+
+
+def _require_unwaived(capability: Capability, fingerprint: str) -> None:
+    known = Waiver.objects.filter(capability=capability, fingerprint=fingerprint, ended_at__isnull=True)
+    waiver = known.filter(until__gt=timezone.now().date()).first()
+    if waiver is not None:
+        raise StatusConflict(f"It is waived until {waiver.until} already: end that waiver first")
+
+
+def require_terms(reason: str, until: date) -> None:
+    """Raises `InvalidRequest` for an empty or long reason, and for a day that is past or too far ahead."""
+    if not reason.strip():
+        raise InvalidRequest("Say why it is waived: a few words are needed")
+    if len(reason) > REASON_MAX or "\0" in reason:
+        raise InvalidRequest(f"The reason has at most {REASON_MAX:,} characters")
+    today = timezone.now().date()
+    if not today < until <= today + timedelta(days=DAYS_MAX):
+        last = today + timedelta(days=DAYS_MAX)
+        raise InvalidRequest(f"The end is a day from {today + timedelta(days=1)} to {last} (UTC), found {until}")
+
+
+def require_right(finding: Finding, by: Actor) -> None:
+    """Admins and the registry's own command line waive errors; publishers, and keys that publish, warnings. Raises
+    `Forbidden`."""
+    if finding.severity == "error" and not is_admin(by):
+        raise Forbidden(f"Only admins can waive an error such as {finding.code}")
+    if by.kind == "operator" and not _can_publish(by.name):
+        raise Forbidden("Only publishers and admins can waive a warning")
+
+
+def _can_publish(username: str) -> bool:
+    who = Operator.objects.filter(username=username, is_active=True).first()
+    return who is not None and who.can_publish
+
+
+def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
+    """End a waiver before its day: the finding counts at the next gate. What is live stays live.
+
+    Raises `NotFound`, and `StatusConflict` where it has ended.
+    """
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        waiver = get_waiver(capability_id, waiver_id)
+        if waiver.state != "in_force":
+            raise StatusConflict(f"The waiver is not in force any more: it is {waiver.state}")
+        if by.kind == "operator" and not _can_publish(by.name):
+            raise Forbidden("Only publishers and admins can end a waiver")
+        was = _values(waiver)
+        waiver.ended_at, waiver.ended_by = timezone.now(), str(by)
+        waiver.save(update_fields=["ended_at", "ended_by"])
+        _record(waiver, by, "waiver.end", was, _values(waiver))
+    return waiver
+
+
+def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
+    """One of a capability's. Raises `NotFound`."""
+    found = Waiver.objects.select_related("capability")
+    waiver = found.filter(pk=waiver_id, capability__capability_id=capability_id).first()
+    if waiver is None:
+        raise NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}")
+    return waiver
+
+
+def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Waiver]:
+    """The newest first; with `in_force` those alone that count now."""
+    found = Waiver.objects.filter(capability=capability).select_related("capability")
+    return [waiver for waiver in found if not in_force or waiver.state == "in_force"]
+
+
+def describe_waiver_row(waiver: Waiver) -> dict[str, Any]:
+    """One entry of `{"waivers": [...]}`."""
+    return {
+        "waiver_id": waiver.pk,
+        "capability_id": waiver.capability.capability_id,
+        "code": waiver.code,
+        "severity": waiver.severity,
+        "file": waiver.file,
+        "line": waiver.line,
+        "message": waiver.message,
+        "reason": waiver.reason,
+        "until": waiver.until.isoformat(),
+        "state": waiver.state,
+        "created_at": waiver.created_at.isoformat(timespec="seconds"),
+        "created_by": waiver.created_by,
+        "ended_at": waiver.ended_at.isoformat(timespec="seconds") if waiver.ended_at else None,
+        "ended_by": waiver.ended_by,
+    }
+
+
+def _values(waiver: Waiver) -> dict[str, Any]:
+    """What the audit log keeps of a waiver before and after."""
+    return {"state": waiver.state, "until": waiver.until.isoformat()}
+
+
+def _record(waiver: Waiver, by: Actor, verb: str, was: dict[str, Any], now: dict[str, Any]) -> None:
+    detail = {
+        "waiver_id": waiver.pk,
+        "code": waiver.code,
+        "severity": waiver.severity,
+        "file": waiver.file,
+        "fingerprint": waiver.fingerprint,
+        "reason": waiver.reason,
+        "until": waiver.until.isoformat(),
+    }
+    audit.record(
+        by=by, verb=verb, subject=waiver.capability.capability_id, detail=detail | audit.changed(was, now)
+    )  # fmt: skip

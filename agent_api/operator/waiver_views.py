@@ -15,7 +15,6 @@ from agent_api.http.idempotent_writes import idempotent_write
 from agent_api.http.parsers import BoundedJSONParser
 from agent_api.openapi.annotations import CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query_parameter
 from registry import snapshot
-from registry.common import rate_limits
 from registry.common.errors import InvalidRequest
 from registry.core import queries
 from registry.publishing import scan_results, waivers
@@ -88,7 +87,6 @@ def waiver_list(request: Request) -> Response:
 @idempotent_write("publish")
 def scan_results_upload(request: Request, caller: Caller) -> Response:
     """Store what a scanner found in exactly these texts, in the place of what it reported for them before."""
-    rate_limits.consume("write", caller.key_name)
     values = parameters.json_object(request)
     digest = parameters.digest(values, "files_digest")
     if digest is None:

@@ -50,10 +50,12 @@ class Finding:
     subject: str = field(default="", compare=False)
     # Where somebody has accepted it for a time: it is shown, and blocks nothing.
     waiver: FindingWaiver | None = field(default=None, compare=False)
+    # What a waiver of it is kept by (registry/bundles/finding_fingerprints.py), once it was assessed; it is not output.
+    fingerprint: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """The shape of schemas/finding.schema.json; `waiver` is there where it is waived."""
-        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("subject", "waiver")}
+        shown = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
         return shown | ({"waiver": self.waiver.as_dict()} if self.waiver is not None else {})
 
     @property

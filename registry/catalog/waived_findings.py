@@ -43,7 +43,7 @@ def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
 
 
 def mark_waived(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The same findings, each with the waiver that is in force for it now."""
+    """The same findings, each with its fingerprint, and with the waiver that is in force for it now."""
     today = timezone.now().date()
     known = Waiver.objects.filter(
         capability__capability_id=capability_id, ended_at__isnull=True, until__gt=today
@@ -53,15 +53,17 @@ def mark_waived(capability_id: str, findings: Sequence[Finding], files: Mapping[
 
 
 def _mark(findings: Sequence[Finding], files: Mapping[str, str], waivers: Mapping[str, Waiver]) -> tuple[Finding, ...]:
-    unmarked = [replace(one, waiver=None) if one.waiver is not None else one for one in findings]
+    found = fingerprint_findings(findings, files)
+    marked = [replace(one, waiver=None, fingerprint=key) for one, key in zip(findings, found, strict=True)]
     if not waivers:
-        return tuple(unmarked)
-    marked = []
-    for finding, fingerprint in zip(unmarked, fingerprint_findings(unmarked, files), strict=True):
-        row = waivers.get(fingerprint)
-        is_waived = row is not None and not explain_unwaivable(finding, unmarked)
-        marked.append(replace(finding, waiver=describe_waiver(row)) if row is not None and is_waived else finding)
-    return tuple(marked)
+        return tuple(marked)
+    return tuple(_with_waiver(finding, waivers.get(finding.fingerprint), marked) for finding in marked)
+
+
+def _with_waiver(finding: Finding, row: Waiver | None, findings: Sequence[Finding]) -> Finding:
+    if row is None or explain_unwaivable(finding, findings):
+        return finding
+    return replace(finding, waiver=describe_waiver(row))
 
 
 def describe_waiver(row: Waiver) -> FindingWaiver:

@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
-from registry.bundles.finding_fingerprints import fingerprint_findings
 from registry.catalog.drafts import get_active_draft, validate_draft
 from registry.catalog.waived_findings import explain_unwaivable
 from registry.common.actors import Actor
@@ -28,7 +27,7 @@ from registry.core.transactions import write_transaction
 from registry.models import Capability, Operator, Waiver
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
 from registry.publishing.release_rules import is_admin
-from registry.validation import Report, validate_bundle
+from registry.validation import validate_bundle
 
 DAYS_MAX: Final = 180
 REASON_MAX: Final = 1000
@@ -38,24 +37,25 @@ _PLACE: Final = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>\d{1,9}))?(?::(?P<col
 @dataclass(frozen=True, slots=True)
 class WaivableFinding:
     """A finding of a capability's draft, or of what is published where there is no draft; `why_not` says why it cannot
-    be waived, and is empty where it can."""
+    be waived, and is empty where it can. `source_line` is the line that it is at."""
 
     finding: Finding
-    fingerprint: str
     why_not: str
     source_line: str
 
 
 def list_waivable(capability: Capability) -> list[WaivableFinding]:
     """What the gate finds in the draft, else in what is published. Raises `StatusConflict` without either."""
-    report = _report_of(capability)
-    gate = evaluate_gate(report, capability, GateRequest(previously_published=True))
-    findings = gate.findings
+    draft = get_active_draft(capability)
+    if draft is not None:
+        report = validate_draft(draft)
+    elif capability.published_revision is not None:
+        report = validate_bundle(capability.published_revision.files, published=get_validation_context())
+    else:
+        raise StatusConflict(f"'{capability.capability_id}' has neither a draft nor a revision")
+    gate = evaluate_gate(report, capability, GateRequest(previously_published=draft is None))
     lines = {name: text.split("\n") for name, text in report.files.items()}
-    return [
-        WaivableFinding(one, fingerprint, explain_unwaivable(one, findings), _line_of(lines, one))
-        for one, fingerprint in zip(findings, fingerprint_findings(findings, report.files), strict=True)
-    ]
+    return [WaivableFinding(one, explain_unwaivable(one, gate.findings), _line_of(lines, one)) for one in gate.findings]
 
 
 def _line_of(lines: dict[str, list[str]], finding: Finding) -> str:
@@ -63,32 +63,13 @@ def _line_of(lines: dict[str, list[str]], finding: Finding) -> str:
     return of_file[finding.line - 1] if finding.line is not None and finding.line <= len(of_file) else ""
 
 
-def _report_of(capability: Capability) -> Report:
-    draft = get_active_draft(capability)
-    if draft is not None:
-        return validate_draft(draft)
-    if capability.published_revision is None:
-        raise StatusConflict(f"'{capability.capability_id}' has neither a draft nor a revision")
-    return validate_bundle(capability.published_revision.files, published=get_validation_context())
-
-
 def find_waivable(capability: Capability, *, code: str, place: str) -> WaivableFinding:
-    """The one finding of this code at `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`.
+    """The one finding of this code at `FILE`, `FILE:LINE`, `FILE:LINE:COLUMN`, or with this fingerprint (`sha256:HEX`).
 
     Raises `InvalidRequest` for another form, and where several are there; `NotFound` where none is.
     """
-    match = _PLACE.fullmatch(place)
-    if match is None:
-        raise InvalidRequest("place has the form FILE, FILE:LINE or FILE:LINE:COLUMN, such as skill.md:12")
-    line, column = (int(match[name]) if match[name] else None for name in ("line", "column"))
     of_code = [one for one in list_waivable(capability) if one.finding.code == code]
-    found = [
-        one
-        for one in of_code
-        if one.finding.file == match["file"]
-        and line in (None, one.finding.line)
-        and column in (None, one.finding.column)
-    ]
+    found = [one for one in of_code if _is_at(one.finding, place)]
     if not found:
         where = f"; it is at {_places(of_code)}" if of_code else ""
         raise NotFound(f"There is no finding {code[:64]} at {place[:300]}{where}")
@@ -97,9 +78,22 @@ def find_waivable(capability: Capability, *, code: str, place: str) -> WaivableF
     return found[0]
 
 
+def _is_at(finding: Finding, place: str) -> bool:
+    if place.startswith("sha256:"):
+        return finding.fingerprint == place
+    match = _PLACE.fullmatch(place)
+    if match is None:
+        raise InvalidRequest("place has the form FILE, FILE:LINE or FILE:LINE:COLUMN, such as skill.md:12")
+    line, column = (int(match[name]) if match[name] else None for name in ("line", "column"))
+    return finding.file == match["file"] and line in (None, finding.line) and column in (None, finding.column)
+
+
 def _places(found: Sequence[WaivableFinding]) -> str:
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-    return ", ".join(describe_place(one.finding) for one in found[:5]) + more
+    places = [describe_place(one.finding) for one in found]
+    # Two at the very same place are told apart by what they are.
+    names = [one.finding.fingerprint if places.count(at) > 1 else at for one, at in zip(found, places, strict=True)]
+    return ", ".join(names[:5]) + more
 
 
 def describe_place(finding: Finding) -> str:
@@ -107,14 +101,11 @@ def describe_place(finding: Finding) -> str:
     return finding.file if finding.line is None else f"{finding.file}:{finding.line}:{finding.column}"
 
 
-def create_waiver(
-    *, capability_id: str, code: str, place: str, reason: str, until: date, by: Actor, fingerprint: str = ""
-) -> Waiver:
+def create_waiver(*, capability_id: str, code: str, place: str, reason: str, until: date, by: Actor) -> Waiver:
     """Waive the finding of a code at a place (`find_waivable`) until a day (UTC), from which on it counts again.
 
-    `fingerprint` is that of the finding that the caller has read: raises `StatusConflict` where another one is there
-    now, and where it is waived already. Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day
-    that is not allowed; `Forbidden` for an error where `by` is not an admin; `NotFound`, `CapabilityNotFound`.
+    Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day that is not allowed; `Forbidden` for
+    an error where `by` is not an admin; `StatusConflict` where it is waived; `NotFound`, `CapabilityNotFound`.
     """
     reason = reason.strip()
     require_terms(reason, until)
@@ -123,20 +114,18 @@ def create_waiver(
     require_right(finding, by)
     if found.why_not:
         raise InvalidRequest(found.why_not)
-    if fingerprint not in ("", found.fingerprint):
-        raise StatusConflict("The text was changed since you read it: look at the finding again")
     with write_transaction():
         require_edit_permission(capability_id, by)
         require_right(finding, by)
         capability = get_capability(capability_id)
-        _require_unwaived(capability, found.fingerprint)
+        _require_unwaived(capability, finding.fingerprint)
         waiver = Waiver.objects.create(
             capability=capability,
             code=code,
             severity=finding.severity,
             file=finding.file,
             line=finding.line,
-            fingerprint=found.fingerprint,
+            fingerprint=finding.fingerprint,
             message=finding.message,
             reason=reason,
             until=until,

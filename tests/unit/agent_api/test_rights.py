@@ -177,6 +177,14 @@ ROUTES: dict[str, Calls] = {
     "capability_restore": _post(OP + "capability_restore", capability_id="{id}"),
     "draft_get": _get(OP + "draft_get?capability_id={id}"),
     "draft_save": lambda kind: [("POST", f"{OP}draft_save", {"capability_id": _id(kind), "files": _bundle(kind)})],
+    "waiver_create": _post(
+        OP + "waiver_create", capability_id="{id}", code="SEC_X", place="skill.md", reason="r", until="2030-01-01"
+    ),
+    "waiver_end": _post(OP + "waiver_end", capability_id="{id}", waiver_id=1),
+    "waiver_list": _get(OP + "waiver_list?capability_id={id}"),
+    "scan_results_upload": _post(
+        OP + "scan_results_upload", capability_id="{id}", files_digest="sha256:" + "0" * 64, sarif={}
+    ),
     "draft_publish": _post(OP + "draft_publish", capability_id="{id}", draft_version=1),
     "source_hook": lambda kind: [("POST", "hooks/sources/1", {})] if kind == "draft" else [],
     "skills_index": _get(".well-known/agent-skills/index.json"),
@@ -284,7 +292,9 @@ def test_no_principal_is_told_of_what_it_may_not_see(readers: dict[str, Reader])
 
 
 OPERATOR_ROUTES = {
-    name for name in ROUTES if re.match(r"bundle_|draft_|capability_(?:deprecate|quarantine|restore|retire)", name)
+    name
+    for name in ROUTES
+    if re.match(r"bundle_|draft_|waiver_|scan_|capability_(?:deprecate|quarantine|restore|retire)", name)
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import Draft, Revision
+from registry.publishing.scan_results import get_files_digest
 from tests.factories import OLGA, agent_key, bundle, publish, tool
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -32,7 +33,8 @@ def _publish(api: Any, key: dict[str, str], draft_version: Any, **more: Any) -> 
 def test_save_read_and_publish(api: Any, key: dict[str, str]) -> None:
     assert api.ok(_save(api, key), "draft_saved") == {"draft_version": 1, "findings": []}
     document = api.ok(api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key), "draft")
-    assert document == {"files": bundle(), "draft_version": 1, "findings": []}
+    digest = get_files_digest(bundle())
+    assert document == {"files": bundle(), "draft_version": 1, "findings": [], "files_digest": digest}
     assert get_draft("alpha").saved_by == "agent_key:pipeline"
     (row,) = api.ok(_publish(api, key, 1, note="At last"), "bundle_results")["results"]
     assert (row["path"], row["status"], row["revision"]) == ("alpha", "published", 1)

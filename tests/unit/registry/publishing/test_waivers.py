@@ -275,7 +275,7 @@ def test_an_error_of_form_is_refused_with_the_reason() -> None:
     (found,) = waivers.list_waivable(Capability.objects.get())
     Waiver.objects.create(
         capability=Capability.objects.get(), code="FIELD_INVALID", severity="error", file="capability.json",
-        fingerprint=found.fingerprint, message="words", reason="why", until=_days(9), created_by="operator:ada",
+        fingerprint=found.finding.fingerprint, message="words", reason="why", until=_days(9), created_by="operator:ada",
     )  # fmt: skip
     assert _publish(dry_run=True).status == "refused"
 
@@ -291,7 +291,7 @@ def test_reason_day_and_place_are_checked() -> None:
         ("no finding", {"place": "tools.json"}, NotFound),
         ("no finding", {"code": "SEC_SECRET"}, NotFound),
         ("has the form", {"place": ""}, InvalidRequest),
-        ("changed since", {"fingerprint": "sha256:other"}, StatusConflict),
+        ("no finding", {"place": "sha256:other"}, NotFound),
     ]
     for words, given, error in wrong:
         with pytest.raises(error, match=words):
@@ -379,3 +379,16 @@ def test_a_day_ends_at_midnight_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timezone, "now", lambda: last + timedelta(seconds=1))
     assert _publish(dry_run=True).status == "refused"
     assert Waiver.objects.get(pk=waiver.pk).state == "expired"
+
+
+def test_two_at_the_very_same_place_are_named_by_their_fingerprints(settings: Any) -> None:
+    settings.REQUIRED_SCANNERS = ("semgrep", "Trivy")
+    _draft("Answer.")
+    given: dict[str, Any] = {"code": "SCAN_MISSING", "place": "capability.json"}
+    with pytest.raises(InvalidRequest, match=r"name one of sha256:[0-9a-f]{64}, sha256:[0-9a-f]{64}$") as refusal:
+        _waive(**given)
+    first, second = [word.strip(",") for word in refusal.value.message.split() if word.startswith("sha256:")]
+    for fingerprint in (first, second):
+        assert _publish(dry_run=True).status == "refused"
+        _waive(**given | {"place": fingerprint})
+    assert _publish(dry_run=True).status == "would_publish"

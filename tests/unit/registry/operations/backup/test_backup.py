@@ -55,7 +55,16 @@ from registry.notifications import webhooks
 from registry.operations.backup import check_archive, create_backup, restore_backup
 from registry.operations.backup.archive import TableEntry, write_table
 from registry.operations.backup.tables import backed_up_models, table_name, truncated_models
-from registry.publishing import proposals, publication, release_rules, review_comments, reviews, scheduled_releases
+from registry.publishing import (
+    proposals,
+    publication,
+    release_rules,
+    review_comments,
+    reviews,
+    scheduled_releases,
+    waivers,
+)
+from registry.publishing.scan_results import store_scan_results
 from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.pinned_revisions import find_pinned_revision
 from registry.snapshot.response_cache import RESPONSE_CACHE, get_load_response
@@ -105,6 +114,14 @@ def _fill() -> str:
     review_comments.resolve_thread(review_id=review.pk, entry_id=said.pk, by=OLGA)
     due_at = timezone.now() + timedelta(days=1)
     scheduled_releases.schedule_release(capability_id="delta", draft_version=2, due_at=due_at, by=OLGA, note="x")
+    result = {"level": "warning", "message": {"text": "Größe"}}
+    runs = [{"tool": {"driver": {"name": "Trivy"}}, "results": [result]}]
+    at_terminal = Actor("command_line", "olga")
+    store_scan_results(capability_id="delta", log={"version": "2.1.0", "runs": runs}, by=at_terminal)
+    waivers.create_waiver(
+        capability_id="delta", code="SCAN_RESULT", place="capability.json", reason="Größe",
+        until=timezone.now().date() + timedelta(days=9), by=at_terminal,
+    )  # fmt: skip
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )

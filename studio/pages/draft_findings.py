@@ -57,10 +57,11 @@ def group_findings(
         if files.get(fix.file) == report.files.get(fix.file)
     }
     found: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in (*report.errors, *report.warnings)[:FINDINGS_SHOWN]:
+    for finding in (*report.errors, *report.warnings, *report.waived)[:FINDINGS_SHOWN]:
         # Which key is missing makes the kind: one says what a tool lacks, another what a capability lacks.
         subject = finding.subject if finding.code == "FIELD_MISSING" else ""
-        found.setdefault((finding.severity, finding.code, subject), []).append(finding)
+        weight = finding.severity if finding.waiver is None else "waived"
+        found.setdefault((weight, finding.code, subject), []).append(finding)
     return [_kind(same, fixes, report, files, outline) for same in found.values()]
 
 

@@ -41,6 +41,7 @@ from studio.pages.views import (
     supporting_file,
     team,
     usage,
+    waiver,
     webhook,
 )
 
@@ -117,6 +118,8 @@ urlpatterns = [
     path(f"{_ONE}live/first-load/", first_load.first_load_show, name="first_load_show"),
     path(f"{_ONE}publish/later/", scheduled_release.release_schedule, name="release_schedule"),
     path(f"{_ONE}publish/review/", review.review_request, name="review_ask"),
+    path(f"{_ONE}waivers/new/", waiver.waiver_create, name="waiver_create"),
+    path(f"{_ONE}waivers/end/", waiver.waiver_end, name="waiver_end"),
     path(f"{_ONE}history/", revision.revision_list, name="revision_list"),
     path(f"{_ONE}history/compare/", revision.revision_compare, name="revision_compare"),
     path(f"{_ONE}history/<int:number>/", revision.revision_show, name="revision_show"),

@@ -21,6 +21,7 @@ from registry.models import Capability
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import quarantine
+from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
@@ -65,6 +66,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
+        "waivers": list_waivers(capability, in_force=True),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
     }
     return render(request, "studio/capability/show.html", context)

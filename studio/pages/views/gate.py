@@ -19,6 +19,8 @@ from registry.common.errors import DraftConflict, DraftNotFound
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
+from registry.publishing.publish_context import PublishContext
+from registry.publishing.reviews import is_waived_since
 from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
@@ -44,6 +46,7 @@ _QUESTION_WORDS: Final = {
     ),
     "COMMENTS_OPEN": gettext_lazy("Resolve all review comments before publishing."),
     "NOTE_REQUIRED": gettext_lazy("A release note is required."),
+    "SCAN_MISSING": gettext_lazy("A required scanner hasn't looked at this version. Scan it and upload the results."),
 }
 # Asked only by the Studio's form: to the gate it is a warning, and a pipeline publishes with it.
 PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
@@ -115,7 +118,8 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
     """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
     them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms."""
     errors = [finding for finding in gate.text_findings if finding.is_error]
-    warnings = [finding for finding in gate.text_findings if not finding.is_error]
+    warnings = [finding for finding in gate.text_findings if finding.is_warning]
+    waived = [finding for finding in gate.findings if finding.waiver is not None]
     asked = [
         code
         for code in gate.open_questions
@@ -133,7 +137,9 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
         "can_be_reviewed": gate.report.ok,
         "errors": errors,
         "warnings": warnings,
-        "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
+        "waived": waived,
+        "missing_scans": [one for one in gate.findings if one.code == "SCAN_MISSING" and one.is_error],
+        "findings_by_weight": [_group("error", errors), _group("warning", warnings), _group("waived", waived)],
         "change_groups": group_changes(gate.introduces, _FIRST_WORDS)
         if gate.introduces
         else group_changes(gate.changes),
@@ -166,12 +172,19 @@ def render_gate(
         "error": error,
         "standing": found,
         # What is in review, or was approved, need not be submitted again.
-        "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
+        "is_in_review": _is_in_review(found, outcome.gate),
         **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
         "has_placeholders": outcome.gate is not None and _has_placeholders(outcome.gate.report),
         "placeholders_confirmed": PLACEHOLDER in request.POST.getlist("acknowledge"),
     }
     return render(request, "studio/gate/show.html", context, status=status)
+
+
+def _is_in_review(found: PublishContext, gate: GateReport | None) -> bool:
+    """Whether the draft waits for a review, or was approved with all that is waived in it now."""
+    if found.review is None or not found.review_is_current or found.review.state == "sent_back":
+        return False
+    return gate is None or found.review.state != "approved" or not is_waived_since(found.review, gate.report)
 
 
 def _has_placeholders(report: Report) -> bool:

@@ -169,6 +169,8 @@ def _page(
         # That somebody has to approve is why this page is open.
         findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
         context |= build_gate_context(request, replace(gate, findings=findings), can_confirm=False)
+        # A waiver is of a finding of the draft: of texts that it has left behind there is nothing to waive.
+        context["waive_of"] = review.capability.capability_id if is_current else ""
         context |= _compared(request, review, gate.diffs)
     return render(request, "studio/review/show.html", context, status=status)
 

@@ -33,11 +33,13 @@ from registry.models import (
     Review,
     ScheduledRelease,
     Team,
+    Waiver,
     Webhook,
     WebhookDelivery,
 )
 from registry.notifications import webhooks
-from registry.publishing import proposals, publication, reviews, scheduled_releases
+from registry.publishing import proposals, publication, reviews, scheduled_releases, waivers
+from registry.publishing.scan_results import store_scan_results
 from registry.sources import push_webhooks, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
@@ -80,6 +82,7 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "team_delete": dict,
     "team_disown": lambda: {"owned": "beta"},
     "team_remove_member": lambda: {"username": "the-author"},
+    "waiver_end": lambda: {"waiver": str(Waiver.objects.get().pk)},
     "webhook_delete": dict,
     "webhook_disable": dict,
     "webhook_rotate": dict,
@@ -153,6 +156,7 @@ REVERSIBLE = {
     "tour_leave": "Show on the page Help",
     "tour_step": "marks a step as seen",
     "tour_show": "Skip on Home",
+    "waiver_create": "End on the overview",
     "webhook_change": "the settings can be changed back",
     "webhook_enable": "Disable on the same page",
     "webhook_list": "creates a webhook, which can be deleted",
@@ -223,6 +227,13 @@ def _address(name: str) -> str:
 
 def _prepare(name: str) -> None:
     """What only one of the questions is about."""
+    if name == "waiver_end":
+        log = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "results": [{}]}]}
+        store_scan_results(capability_id="alpha", log=log, by=OLGA)
+        waivers.create_waiver(
+            capability_id="alpha", code="SCAN_RESULT", place="capability.json", reason="Known.",
+            until=timezone.now().date() + timedelta(days=9), by=ADMIN,
+        )  # fmt: skip
     if name == "team_disown":
         teams.set_owning_team(capability_id="beta", key=Team.objects.get().pk, by=OLGA)
 

@@ -187,7 +187,7 @@ def store_draft(
     if draft is None:
         draft = Draft(capability=capability, base_revision=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
-    draft.digest = report.bundle.digest if report.bundle is not None and report.ok else ""
+    draft.digest = _digest_of(report)
     draft.files = texts
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
@@ -195,6 +195,22 @@ def store_draft(
     draft.save()
     _notify_preview_keys()
     return draft
+
+
+def _digest_of(report: Report) -> str:
+    return report.bundle.digest if report.bundle is not None and report.ok else ""
+
+
+def refresh_digest(capability: Capability) -> None:
+    """Note whether the draft passes now, after a waiver was made or ended: lists and keys that preview read that."""
+    draft = get_active_draft(capability)
+    digest = _digest_of(validate_draft(draft)) if draft is not None else ""
+    if draft is None or digest == draft.digest:
+        return
+    with write_transaction():
+        # A draft that was saved meanwhile has its own.
+        if Draft.objects.filter(pk=draft.pk, version=draft.version, discarded_at__isnull=True).update(digest=digest):
+            _notify_preview_keys()
 
 
 def _notify_preview_keys() -> None:

@@ -98,5 +98,5 @@ def _line(waiver: Waiver) -> str:
 def _scan_lines(row: dict[str, Any]) -> Iterator[str]:
     yield f"{row['capability_id']}: stored for the texts {row['files_digest']}"
     for tool in row["tools"]:
-        counts = ", ".join(f"{tool[kind]} {kind}" for kind in ("errors", "warnings", "notes", "suppressed"))
+        counts = ", ".join(f"{kind} {tool[kind]}" for kind in ("errors", "warnings", "notes", "suppressed"))
         yield f"  {tool['tool']} {tool['version']}".rstrip() + f": {counts}"

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
-from registry.catalog.drafts import get_active_draft, validate_draft
+from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.waived_findings import explain_unwaivable
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
@@ -36,7 +36,7 @@ _PLACE: Final = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>\d{1,9}))?(?::(?P<col
 
 @dataclass(frozen=True, slots=True)
 class WaivableFinding:
-    """A finding of a capability's draft, or of what is published where there is no draft; `why_not` says why it cannot
+    """A finding of a capability's draft, or of what is published where a draft is missing; `why_not` says why it cannot
     be waived, and is empty where it can. `source_line` is the line that it is at."""
 
     finding: Finding
@@ -91,7 +91,7 @@ def _is_at(finding: Finding, place: str) -> bool:
 def _places(found: Sequence[WaivableFinding]) -> str:
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     places = [describe_place(one.finding) for one in found]
-    # Two at the very same place are told apart by what they are.
+    # Two at the very same place differ in their fingerprints.
     names = [one.finding.fingerprint if places.count(at) > 1 else at for one, at in zip(found, places, strict=True)]
     return ", ".join(names[:5]) + more
 
@@ -132,6 +132,7 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
             created_by=str(by),
         )
         _record(waiver, by, "waiver.create", {}, _values(waiver))
+    refresh_digest(capability)
     return waiver
 
 
@@ -184,6 +185,7 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
         waiver.ended_at, waiver.ended_by = timezone.now(), str(by)
         waiver.save(update_fields=["ended_at", "ended_by"])
         _record(waiver, by, "waiver.end", was, _values(waiver))
+    refresh_digest(waiver.capability)
     return waiver
 
 

@@ -109,7 +109,7 @@ SECTIONS: Final = (
                 around=(
                     "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
                     "studio:rollback", "studio:bulk", "studio:feedback_show", "studio:install_code",
-                    "studio:share_link", "studio:first_run",
+                    "studio:share_link", "studio:first_run", "studio:waiver",
                 ),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),

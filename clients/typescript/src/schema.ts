@@ -430,6 +430,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/scan_results_upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Store what a scanner found in exactly these texts, in the place of what it reported for them before. */
+        post: operations["scan_results_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/waiver_create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Accept a warning until a day; errors are waived by admins, in the Studio or at the command line. */
+        post: operations["waiver_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/waiver_end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description End a waiver before its day: the finding counts at the next gate. */
+        post: operations["waiver_end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/waiver_list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The waivers of a capability, those that ended too. */
+        get: operations["waiver_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompt_render": {
         parameters: {
             query?: never;
@@ -785,6 +853,8 @@ export interface components {
             };
             draft_version: number;
             findings: components["schemas"]["Finding"][];
+            /** @description SHA-256 over the files: what results of a scan name. */
+            files_digest?: string;
         };
         /** @description The draft moved on since it was read; both texts. */
         DraftConflictError: {
@@ -900,6 +970,15 @@ export interface components {
             column: number | null;
             message: string;
             hint: string;
+            /** @description There where somebody has accepted it for a time: it blocks nothing until then. */
+            waiver?: {
+                waiver_id: number;
+                /** @description The actor, such as operator:ada. */
+                by: string;
+                reason: string;
+                /** @description It counts again from this day on (UTC). */
+                until: string;
+            };
         };
         /** @description An install code to redeem. */
         InstallRequest: {
@@ -1166,6 +1245,32 @@ export interface components {
             /** @description Codes that a person has acknowledged, such as POLICY_LOOSENED. */
             acknowledge?: string[];
         };
+        /** @description What was stored of a scan. */
+        ScanResults: {
+            /** @description Lower-case words joined by underscores. */
+            capability_id: string;
+            files_digest: string;
+            tools: {
+                tool: string;
+                version: string;
+                errors: number;
+                warnings: number;
+                notes: number;
+                suppressed: number;
+            }[];
+        };
+        /** @description What a scanner found, and in which texts. */
+        ScanResultsRequest: {
+            capability_id: string;
+            /** @description Of the draft or the revision that was scanned, as draft_get returns it. */
+            files_digest: string;
+            /** @description The folder that the log's paths begin with. */
+            below?: string;
+            /** @description A SARIF 2.1.0 log: at most 20 runs and 2,000 results. */
+            sarif: {
+                [key: string]: unknown;
+            };
+        };
         /** @description The answer of capability_search. */
         SearchResults: {
             /** @description Best first, equal ones by capability_id. */
@@ -1356,6 +1461,77 @@ export interface components {
                     dismiss?: boolean;
                 };
             };
+        };
+        /** @description A finding that does not count until a day. */
+        Waiver: {
+            waiver_id: number;
+            /** @description Lower-case words joined by underscores. */
+            capability_id: string;
+            code: string;
+            /** @enum {string} */
+            severity: "error" | "warning";
+            file: string;
+            /** @description Where it was when it was waived. */
+            line: number | null;
+            message: string;
+            reason: string;
+            /** @description It counts again from this day on (UTC). */
+            until: string;
+            /** @enum {string} */
+            state: "in_force" | "expired" | "ended";
+            /** Format: date-time */
+            created_at: string;
+            /** @description The actor, such as operator:ada. */
+            created_by: string;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** @description Empty where nobody has ended it. */
+            ended_by: string;
+        };
+        /** @description Which waiver to end before its day. */
+        WaiverEndRequest: {
+            capability_id: string;
+            waiver_id: number;
+        };
+        /** @description The waivers of a capability, those that ended too, the newest first. */
+        WaiverList: {
+            waivers: {
+                waiver_id: number;
+                /** @description Lower-case words joined by underscores. */
+                capability_id: string;
+                code: string;
+                /** @enum {string} */
+                severity: "error" | "warning";
+                file: string;
+                /** @description Where it was when it was waived. */
+                line: number | null;
+                message: string;
+                reason: string;
+                /** @description It counts again from this day on (UTC). */
+                until: string;
+                /** @enum {string} */
+                state: "in_force" | "expired" | "ended";
+                /** Format: date-time */
+                created_at: string;
+                /** @description The actor, such as operator:ada. */
+                created_by: string;
+                /** Format: date-time */
+                ended_at: string | null;
+                /** @description Empty where nobody has ended it. */
+                ended_by: string;
+            }[];
+        };
+        /** @description Which finding to accept, why, and until when. */
+        WaiverRequest: {
+            capability_id: string;
+            /** @description Of the finding. */
+            code: string;
+            /** @description FILE, FILE:LINE or FILE:LINE:COLUMN, in the draft; in what is published where a draft is missing. */
+            place: string;
+            /** @description Why; reviewers read it. */
+            reason: string;
+            /** @description It counts again from this day on (UTC), at most 180 days ahead. */
+            until: string;
         };
     };
     responses: never;
@@ -4186,6 +4362,470 @@ export interface operations {
             };
             /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    scan_results_upload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScanResultsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScanResults"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    waiver_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaiverRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Waiver"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    waiver_end: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaiverEndRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Waiver"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    waiver_list: {
+        parameters: {
+            query: {
+                /** @description Which capability. */
+                capability_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaiverList"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from typing import Any, Final
 
 from django.contrib import messages
@@ -98,6 +98,8 @@ def _page(
         "first_day": (today + timedelta(days=1)).isoformat(),
         "last_day": (today + timedelta(days=waivers.DAYS_MAX)).isoformat(),
         "has_draft": _has_draft(capability),
+        # Whatever the reader's zone is: a waiver ends for everybody at once.
+        "utc": UTC,
         "error": error,
     }
     return render(request, "studio/waiver/create.html", context, status=status)

@@ -98,7 +98,7 @@ def test_scan_results_of_a_file(manage: Any, tmp_path: Path) -> None:
     assert exported["files_digest"] == digest
     done = manage("bundle", "scan-results", "alpha", str(path), "--digest", digest)
     assert done.out == (
-        f"alpha: stored for the texts {digest}\n  Trivy 0.50: 0 errors, 0 warnings, 0 notes, 0 suppressed\n"
+        f"alpha: stored for the texts {digest}\n  Trivy 0.50: errors 0, warnings 0, notes 0, suppressed 0\n"
     )
     document = manage("bundle", "scan-results", "alpha", str(path), "--format", "json").document
     assert_shape(document, "scan_results")

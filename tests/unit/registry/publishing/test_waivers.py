@@ -392,3 +392,12 @@ def test_two_at_the_very_same_place_are_named_by_their_fingerprints(settings: An
         assert _publish(dry_run=True).status == "refused"
         _waive(**given | {"place": fingerprint})
     assert _publish(dry_run=True).status == "would_publish"
+
+
+def test_a_draft_that_passes_by_a_waiver_is_none_with_errors() -> None:
+    _draft()
+    assert not drafts.get_draft("alpha").digest
+    waiver = _waive()
+    assert drafts.get_draft("alpha").digest.startswith("sha256:")
+    waivers.end_waiver(capability_id="alpha", waiver_id=waiver.pk, by=ADA)
+    assert not drafts.get_draft("alpha").digest

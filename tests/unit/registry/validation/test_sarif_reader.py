@@ -193,3 +193,39 @@ def test_bytes_are_strict_json_of_a_bounded_size() -> None:
     ):
         with pytest.raises(InvalidRequest, match=words):
             parse_sarif(content)
+
+
+# As Semgrep writes it: levels in the rules, paths below the folder that was scanned.
+SEMGREP = """{"version": "2.1.0", "runs": [{
+  "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": []}],
+  "tool": {"driver": {"name": "Semgrep OSS", "semanticVersion": "1.90.0", "rules": [
+    {"id": "shell-true", "name": "shell-true", "defaultConfiguration": {"level": "error"},
+     "shortDescription": {"text": "Short."}, "properties": {"tags": ["CWE-78"]}}]}},
+  "results": [
+    {"fingerprints": {"matchBasedId/v1": "requires login"}, "ruleId": "shell-true", "properties": {},
+     "message": {"text": "Found 'run' with 'shell=True'."},
+     "locations": [{"physicalLocation": {
+       "artifactLocation": {"uri": "draft/scripts/a b.py", "uriBaseId": "%SRCROOT%"},
+       "region": {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 5, "snippet": {"text": "x"}}}}]},
+    {"ruleId": "shell-true", "message": {"text": "Seen."}, "suppressions": [{"kind": "inSource"}],
+     "locations": [{"physicalLocation": {"artifactLocation": {"uri": "draft/skill.md"}}}]}]}]}"""
+
+
+def test_a_log_of_semgrep() -> None:
+    (found,) = read_sarif(parse_sarif(SEMGREP.encode()), FILES, below="draft")
+    assert (found.tool, found.version, found.suppressed) == ("Semgrep OSS", "1.90.0", 1)
+    (one,) = found.results
+    assert (one.severity, one.rule_id, one.file, one.line) == ("error", "shell-true", "scripts/a b.py", 2)
+
+
+def test_a_log_of_gitleaks_has_no_levels_and_so_warnings() -> None:
+    result = {
+        "message": {"text": "aws-access-token has detected secret for file skill.md."},
+        "ruleId": "aws-access-token",
+        "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": "skill.md"}, "region": {"startLine": 3, "endLine": 3}}}
+        ],
+        "partialFingerprints": {"commitSha": "", "email": ""},
+    }
+    found = _read(result, rules=[{"id": "aws-access-token", "shortDescription": {"text": "Key."}}])
+    assert [(one.severity, one.line, one.column) for one in found.results] == [("warning", 3, 1)]

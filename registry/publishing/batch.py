@@ -225,6 +225,7 @@ def _import_drafts(
 
 def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool, over: int | None) -> BatchResult:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
+    report = assess_report(report)
     refused = BatchResult(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
     if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
         return refused

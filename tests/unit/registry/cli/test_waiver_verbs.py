@@ -77,6 +77,7 @@ def test_validate_counts_what_is_waived(manage: Any, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = manage("bundle", "validate", str(tmp_path))
     assert (done.code, done.out.endswith("ok (1 waived)\n")) == (0, True)
+    assert manage("bundle", "import", str(tmp_path)).out.endswith("stored as a draft (1 waived)\n")
     document = manage("bundle", "validate", str(tmp_path), "--format", "json").document
     assert (document["errors"], document["warnings"], document["bundles"][0]["ok"]) == (0, 0, True)
 

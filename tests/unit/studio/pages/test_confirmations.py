@@ -156,7 +156,7 @@ REVERSIBLE = {
     "tour_leave": "Show on the page Help",
     "tour_step": "marks a step as seen",
     "tour_show": "Skip on Home",
-    "waiver_create": "End on the overview",
+    "waiver_create": "End waiver on the overview",
     "webhook_change": "the settings can be changed back",
     "webhook_enable": "Disable on the same page",
     "webhook_list": "creates a webhook, which can be deleted",

@@ -26,6 +26,8 @@ _NOWHERE: Final = object()
 _OF_BUNDLE: Final = frozenset({"SCAN_MISSING"})
 # What their messages say depends on the texts alone, and on how many others there are: the passage says enough.
 _BY_PASSAGE: Final = ("SEC_", "SCAN_")
+# Which other capability it is that this one is taken for stands in the message alone.
+_ABOUT_OTHERS: Final = frozenset({"SEC_LOOKALIKE_ID", "SEC_LOOKALIKE_NAME"})
 
 
 def fingerprint_findings(findings: Iterable[Finding], files: Mapping[str, str]) -> list[str]:
@@ -44,7 +46,7 @@ def fingerprint_findings(findings: Iterable[Finding], files: Mapping[str, str]) 
 
 def _identity(finding: Finding, texts: _Passages | None) -> list[Any]:
     words = finding.subject if finding.code.startswith("SCAN_") else ""
-    if not finding.code.startswith(_BY_PASSAGE):
+    if finding.code in _ABOUT_OTHERS or not finding.code.startswith(_BY_PASSAGE):
         words = finding.message
     passage: list[Any] = []
     if texts is not None and finding.line is not None and finding.code not in _OF_BUNDLE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from registry.access.teams import require_edit_permission
 from registry.bundles.supporting_files import split_path
 from registry.catalog.drafts import get_active_draft
 from registry.common.actors import Actor
-from registry.common.errors import RevisionNotFound, StatusConflict
+from registry.common.errors import InvalidRequest, RevisionNotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import files_digest, get_capability
 from registry.core.transactions import write_transaction
@@ -20,6 +21,8 @@ from registry.validation.sarif_reader import ToolResults, read_sarif
 
 # Results of so many texts and tools are kept for a capability: the newest.
 KEPT_MAX: Final = 50
+# And so many results of all tools for one text: each is a finding of the gate.
+RESULTS_MAX: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,14 @@ def store_scan_results(
 
     Without a digest it is the draft, else what is published. `below` is the folder that the paths of the log begin
     with. Raises `CapabilityNotFound`, `RevisionNotFound` where no draft or revision has the digest, `StatusConflict`
-    where there is neither, `InvalidRequest` for a log that cannot be read; then nothing is stored.
+    where there is neither, `InvalidRequest` for a log that cannot be read or is too much; then nothing is stored.
     """
     capability = get_capability(capability_id)
     digest, files = _find_texts(capability, digest)
     tools = read_sarif(log, files, below=below)
     with write_transaction():
         require_edit_permission(capability_id, by)
+        _require_room(capability, digest, tools)
         for tool in tools:
             _store(capability, digest, tool, by)
         _forget_oldest(capability)
@@ -114,6 +118,16 @@ def _store(capability: Capability, digest: str, tool: ToolResults, by: Actor) ->
             "uploaded_by": str(by),
         },
     )
+
+
+def _require_room(capability: Capability, digest: str, tools: Sequence[ToolResults]) -> None:
+    others = ScanResults.objects.filter(capability=capability, files_digest=digest)
+    others = others.exclude(tool__in=[tool.tool for tool in tools])
+    total = sum(len(tool.results) for tool in tools) + sum(len(row) for row in others.values_list("results", flat=True))
+    if total > RESULTS_MAX:
+        raise InvalidRequest(
+            f"All tools together would have {total:,} results for one text; at most {RESULTS_MAX:,} are kept"
+        )
 
 
 def _forget_oldest(capability: Capability) -> None:

@@ -94,6 +94,9 @@ def test_two_places_of_one_passage_code_severity_and_file_count() -> None:
     # What a security rule says counts others of its kind: it is not part of what is known.
     reworded = Finding("SEC_X", "error", "skill.md", "", 1, 1, "Seen: something. 3 more.", "")
     assert fingerprint_findings([reworded], files)[0] == found[0]
+    # Another capability that it is taken for is another matter.
+    other = [Finding("SEC_LOOKALIKE_ID", "error", "skill.md", "", 1, 1, f"Like '{name}'", "") for name in ("a", "b")]
+    assert len(set(fingerprint_findings(other, files))) == 2
     # What a comparison says is all there is to it.
     said = [Finding("CONTRACT_BROKEN", "warning", "tools.json", "", 1, 1, words, "") for words in ("a", "b")]
     assert len(set(fingerprint_findings(said, {"tools.json": "[]"}))) == 2

@@ -239,3 +239,14 @@ def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b", "c"):
         _store(_empty(name))
     assert set(ScanResults.objects.values_list("tool", flat=True)) == {"b", "c"}
+
+
+def test_results_of_all_tools_for_one_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan_results, "RESULTS_MAX", 2)
+    _draft()
+    _store(_log())
+    _store(_log(tool="Trivy"))
+    _store(_log(tool="Trivy"))
+    with pytest.raises(InvalidRequest, match="would have 3 results for one text; at most 2"):
+        _store(_log(tool="gitleaks"))
+    _store(_empty("gitleaks"))

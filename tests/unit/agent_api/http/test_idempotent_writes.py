@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -15,17 +15,22 @@ from rest_framework.renderers import JSONRenderer
 from agent_api.openapi.document import build_document
 from registry.access import agent_keys
 from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.core import idempotency
 from registry.core.jobs import queue
-from registry.models import AgentKey, AuditEvent, Capability, Draft, FeedbackEvent, IdempotencyRecord, Revision
+from registry.models import AgentKey, AuditEvent, Capability, Draft, FeedbackEvent, IdempotencyRecord, Revision, Waiver
 from registry.operations import housekeeping
 from registry.publishing import publication
+from registry.publishing.scan_results import store_scan_results
+from registry.publishing.waivers import create_waiver
 from studio.config.parsers import Rate
 from tests.factories import OLGA, agent_key, bearer, bundle, publish, zip_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 # By POST, and yet nothing is written.
 READS = {"capability_skill_load", "capability_skill_reload", "bundle_validate", "capability_match", "prompt_render"}
+SCAN = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "results": [{"level": "warning"}]}]}
+WAIVER = {"capability_id": "alpha", "code": "SCAN_RESULT", "place": "capability.json", "reason": "Known."}
 ALL = ("read", "feedback", "propose", "publish")
 
 
@@ -45,6 +50,19 @@ def _tell(api: Any, headers: dict[str, str], outcome: str = "used", capability_i
 def _draft() -> int:
     drafts.replace_draft(capability_id="alpha", files=bundle(body="Draft."), by=OLGA)
     return Draft.objects.get(discarded_at__isnull=True).version
+
+
+def _scanned() -> None:
+    store_scan_results(capability_id="alpha", log=SCAN, by=OLGA)
+
+
+def _in_a_week() -> date:
+    return timezone.now().date() + timedelta(days=7)
+
+
+def _waived() -> None:
+    _scanned()
+    create_waiver(**WAIVER, until=_in_a_week(), by=Actor("command_line", "olga"))
 
 
 def _deprecated() -> None:
@@ -71,6 +89,12 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
         _draft,
         lambda: {"capability_id": "alpha", "draft_version": Draft.objects.get(discarded_at__isnull=True).version},
     ),
+    "operator/scan_results_upload": (
+        lambda: None,
+        lambda: {"capability_id": "alpha", "files_digest": Revision.objects.get().files_digest, "sarif": SCAN},
+    ),
+    "operator/waiver_create": (_scanned, lambda: WAIVER | {"until": _in_a_week().isoformat()}),
+    "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Waiver.objects.get().pk}),
 }
 
 

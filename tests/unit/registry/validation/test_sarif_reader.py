@@ -175,6 +175,8 @@ def test_what_does_not_fit_is_refused_with_its_place(pointer: str, words: str, l
 
 def test_a_folder_is_no_way_around() -> None:
     with pytest.raises(InvalidRequest, match="is not a file of this bundle"):
+        read_sarif(_log(_result("skill.md")), FILES, below="alpha")
+    with pytest.raises(InvalidRequest, match="is not a file of this bundle"):
         read_sarif(_log(_result("beta/skill.md")), FILES, below="alpha")
     with pytest.raises(InvalidRequest, match="is not a file of this bundle"):
         read_sarif(_log(_result("alpha/../beta/skill.md")), FILES, below="alpha")

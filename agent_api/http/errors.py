@@ -96,16 +96,16 @@ def _to_error(error: Exception) -> _Explained:
         outage = database_errors.record_outage(error)
         logger.warning("a request could not be answered. %s", outage.sentences(error))
         return "REGISTRY_UNAVAILABLE", outage.words, {}, _headers("REGISTRY_UNAVAILABLE", error)
-    if isinstance(error, MemoryError):
-        logger.error("a request did not fit into memory")
-        message = "The server has no memory left for this request; try again in a few seconds, or send less"
-        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 
 def _explain_rest(error: Exception) -> _Explained:
     if isinstance(error, exceptions.APIException) and error.status_code < 500:
         return "INVALID_REQUEST", str(error.detail), {}, {}
+    if isinstance(error, MemoryError):
+        logger.error("a request did not fit into memory")
+        message = "The server has no memory left for this request; try again in a few seconds, or send less"
+        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
     logger.error("a request failed", exc_info=error)
     request_id = log_context.current_context().get("request_id")
     message = "Something went wrong here. The operator can find the cause in the log"

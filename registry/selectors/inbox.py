@@ -29,9 +29,10 @@ KIND_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """Something to do. `by` is an actor as stored, or the name of a key; `text` is what somebody or the registry said;
-    `key` is the row id of a review or a source, the id of a proposal, or the number of a revision; `count` says how
-    often it happened, of a regression the share of failures in percent, with that of before in `before`."""
+    """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported it;
+    `text` is what somebody or the registry said; `key` is the row id of a review or a source, the id of a proposal, or
+    the number of a revision; `count` says how often it happened, of a regression the share of failures in percent, with
+    that of before in `before`."""
 
     kind: Kind
     capability_id: str
@@ -106,14 +107,14 @@ def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
 
 
 def _regressions(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
-    # What one key alone says is on the page of its capability: it is not enough to call everybody.
-    found = [one for one in find_regressions() if not one.only_key][:KIND_MAX]
+    found = find_regressions()[:KIND_MAX]
     ids = [one.capability_id for one in found]
     hidden = set(closed.filter(capability_id__in=ids).values_list("capability_id", flat=True)) if found else set()
     for one in found:
         if one.capability_id not in hidden:
             share, before = one.newer.failure_percent or 0, one.older.failure_percent or 0
-            yield InboxItem("regression", one.capability_id, key=str(one.number), count=share, before=before)
+            number, by = str(one.number), one.only_key
+            yield InboxItem("regression", one.capability_id, by=by, key=number, count=share, before=before)
 
 
 def _releases(today_ends: datetime, closed: QuerySet[Capability]) -> Iterator[InboxItem]:

@@ -101,7 +101,9 @@ def _regression(item: InboxItem) -> InboxRow:
     title = _("Revision %(number)s of %(name)s fails more often") % {"number": item.key, "name": item.name}
     url = reverse("studio:feedback_show", args=[item.capability_id])
     words = _("%(now)s%% of uses, %(before)s%% before") % {"now": item.count, "before": item.before}
-    return InboxRow("arrow-down", "danger", title, url, _("View feedback"), _joined(words))
+    # One key's word alone, which may be wrong or meant to mislead.
+    by = _("Only the API key %(key)s has reported on it") % {"key": item.by} if item.by else ""
+    return InboxRow("arrow-down", "danger", title, url, _("View feedback"), _joined(words, by))
 
 
 def _release(item: InboxItem) -> InboxRow:

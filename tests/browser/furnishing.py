@@ -40,7 +40,7 @@ files["skill.md"] = files["skill.md"] + "\nAsk before anything is removed.\n"
 done = publication.publish(files=files, by=SYSTEM, note="Asks before it removes anything")
 assert done.status == "published", done.findings
 tell("disk_pressure", ("confirmed_failure", 3), ("likely_success", 2), ("likely_failure", 4), ("used", 1))
-# A second key agrees: what one alone says calls nobody.
+# A second key agrees: what one alone says is marked as its word.
 feedback.record_outcome(capability_id="disk_pressure", outcome="used", by=Actor("agent_key", "mobile app"))
 tell("billing_refund", ("confirmed_success", 3))
 for number, event in enumerate(FeedbackEvent.objects.order_by("-id")):

@@ -140,10 +140,7 @@ tell("confirmed_success", 8)
 files = dict(Revision.objects.get(capability__capability_id="disk_pressure").files)
 files["skill.md"] += "\\nAsk first.\\n"
 assert publication.publish(files=files, by=SYSTEM).status == "published"
-tell("confirmed_failure", 5)
-# What one key alone says calls nobody to Home.
-agent = Actor("agent_key", "another")
-tell("confirmed_failure", 1)
+tell("confirmed_failure", 6)
 """
 
 

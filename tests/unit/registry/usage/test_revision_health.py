@@ -92,30 +92,30 @@ def test_the_published_revision_is_held_against_the_nearest_one_of_which_enough_
     assert get_health_report(_alpha()).worse == worse
 
 
-def test_the_word_of_one_key_alone_is_told_apart_and_calls_nobody() -> None:
+def test_the_word_of_one_key_alone_is_named_as_such() -> None:
     _worse_than_before()
     assert get_health_report(_alpha()).only_key == "agent"
     (worse,) = find_regressions()
     assert worse.only_key == "agent"
     assert get_health_report(_alpha()).worse == worse
     assert [row.only_key for row in CapabilityHealthList().rows(offset=0, limit=5)] == ["agent"]
-    assert _calls() == []
+    assert _calls() == [("alpha", "agent")]
     # Another key's word about the revision of before says nothing about this one.
     record_outcome(capability_id="alpha", outcome="confirmed_success", revision=1, by=OTHER)
     assert get_health_report(_alpha()).only_key == ""
     assert [one.only_key for one in find_regressions()] == ["agent"]
-    assert _calls() == []
+    assert _calls() == [("alpha", "agent")]
     record_outcome(capability_id="alpha", outcome="confirmed_failure", by=OTHER)
     assert [one.only_key for one in find_regressions()] == [""]
-    assert _calls() == ["alpha"]
+    assert _calls() == [("alpha", "")]
     assert [row.only_key for row in CapabilityHealthList().rows(offset=0, limit=5)] == [""]
 
 
-def _calls() -> list[str]:
-    """Whose regressions the list of what needs a person names."""
+def _calls() -> list[tuple[str, str]]:
+    """The regressions in the list of what needs a person, and by which key where it is one alone."""
     admin = Operator(username="olga", role="admin")
     found = build_inbox(admin, today_ends=timezone.now())
-    return [item.capability_id for item in found.items if item.kind == "regression"]
+    return [(item.capability_id, item.by) for item in found.items if item.kind == "regression"]
 
 
 def test_after_the_rollback_nothing_is_worse() -> None:

@@ -42,8 +42,9 @@ def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: Sig
     _worse()
     client = signed_in("publisher")
     assert "Worse than revision 1" in client.get("/feedback/").content.decode()
-    # One key alone calls nobody to Home; its page says whose word it is.
-    assert "fails more often" not in client.get("/").content.decode()
+    home = client.get("/").content.decode()
+    assert "fails more often" in home
+    assert "Only the API key" in home
     page = client.get("/capabilities/alpha/feedback/").content.decode()
     assert "All of it was reported by one API key, <bdi>" in page
     assert "One key" in client.get("/feedback/").content.decode()

@@ -29,7 +29,7 @@ KIND_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class InboxItem:
-    """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported it;
+    """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported;
     `text` is what somebody or the registry said; `key` is the row id of a review or a source, the id of a proposal, or
     the number of a revision; `count` says how often it happened, of a regression the share of failures in percent, with
     that of before in `before`."""

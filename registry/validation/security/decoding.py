@@ -20,10 +20,14 @@ _ESCAPE = re.compile(
     r"[0-9a-fA-F]{4})"
 )
 _ESCAPE_SIGN = re.compile(r"&#[xX]?[0-9a-fA-F]{2,6};|%[4-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u\{?00[4-7]")
-_BROKEN_WORD = re.compile(r"(?<=[A-Za-z])(?:\*\*|__|``|<!--[^>\n]{0,40}-->|</?[a-zA-Z]{1,6}/?>)(?=[A-Za-z])")
+# What is fixed comes first, the look behind it after: the search skips to the signs that a match begins with.
+_BROKEN_WORD = re.compile(
+    r"(?:\*\*(?<=[A-Za-z]\*\*)|__(?<=[A-Za-z]__)|``(?<=[A-Za-z]``)|<(?<=[A-Za-z]<)(?:!--[^>\n]{0,40}--|/?[a-zA-Z]{1,6}/?)>)"
+    r"(?=[A-Za-z])"
+)
 # Text cut into pieces that code puts together: "cu" + "rl".
 _SEAM = re.compile(
-    r"(?<=\w)[\"'] {0,2}(?:\+|\.\.?) {0,2}[\"'](?=[\w ./:|-])|(?<=[ ./:|-])[\"'] {0,2}\+ {0,2}[\"'](?=\S)"
+    r"[\"'](?:(?<=\w[\"']) {0,2}(?:\+|\.\.?) {0,2}[\"'](?=[\w ./:|-])|(?<=[ ./:|-][\"']) {0,2}\+ {0,2}[\"'](?=\S))"
 )
 # A joined text of this size is far more than any honest bundle encodes.
 _MOST_DECODED = 1_500_000
@@ -40,11 +44,15 @@ def find_decoded_pieces(text: str) -> Iterator[tuple[int, int, str]]:
         if said is not None:
             budget -= len(said)
             yield start, end, said
-    for match in _BASE32.finditer(text):
+    # Neither has a blank in it, so that a text without a long word has none.
+    long_words = " ".join(word for word in text.split() if len(word) >= 24)
+    for match in _BASE32.finditer(text) if _BASE32.search(long_words) else ():
         said = _read_base32(match.group())
         if said is not None and (budget := budget - len(said)) > 0:
             yield match.start(), match.end(), said
     for pattern in (_HEX, _HEX_SPACED):
+        if pattern is _HEX and not _HEX.search(long_words):
+            continue
         for match in pattern.finditer(text):
             said = _as_text(_unhex(match.group()))
             if said is not None and (budget := budget - len(said)) > 0:

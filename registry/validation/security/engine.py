@@ -16,13 +16,13 @@ from functools import cache
 from typing import Literal
 
 from registry.bundles.problem import PER_CODE_MAX, Severity
+from registry.validation.security.literals import LiteralIndex, LiteralPlaces
 from registry.validation.security.normalization import TextView, normalize_character
 
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
 # never: stays what it is, wherever it occurs.
 HITS_COUNTED_MAX = 2 * PER_CODE_MAX
-_LONG = 200_000
 ContextPolicy = Literal["phrase", "command", "markup", "never"]
 
 
@@ -56,7 +56,7 @@ class RuleHit:
     """Something seen between two offsets of the document's own text.
 
     `is_general`: seen by the kinds of words that meet, not by a pattern of its own. Where a pattern says the same, it
-    is not said twice.
+    is not said twice. `is_scored`: found by the classifier alone, which is never more than a warning.
     """
 
     code: str
@@ -68,6 +68,7 @@ class RuleHit:
     disguise: str = ""
     quote: str | None = None
     is_general: bool = False
+    is_scored: bool = False
 
 
 @dataclass(slots=True)
@@ -116,65 +117,14 @@ def estimate_cost(source: str) -> int:
     return 1 + gaps // 40
 
 
-def _longest_word(keyword: str) -> str:
-    return max(keyword.split(), key=len, default="")
-
-
-@cache
-def _with_longest_words(keywords: tuple[str, ...], *, is_ascii: bool) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """(keyword, its longest word, its triples of letters); for a text of ASCII only the keywords that it can have."""
-    longest = ((each, _longest_word(each)) for each in keywords if not is_ascii or each.isascii())
-    return tuple((each, word, tuple(word[at : at + 3] for at in range(len(word) - 2))) for each, word in longest)
-
-
-class Vocabulary:
-    """The different words of a text: a cheap test that a keyword does not occur in it.
-
-    A keyword is inside one word, or its longest word does. Searched among the different words, most of a thousand
-    keywords are cheap in a text of natural size, and all of them in one that repeats itself.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._words = " ".join(set(text.split()))
-        self._characters = set(self._words)
-        self._is_ascii = self._words.isascii()
-        self._triples = set(map("".join, zip(self._words, self._words[1:], self._words[2:], strict=False)))
-        self._pairs = set(map(str.__add__, self._words, self._words[1:])) if len(self._words) > _LONG else set()
-        self._known: dict[str, bool] = {}
-
-    def keep_possible(self, keywords: tuple[str, ...]) -> list[str]:
-        """Those of the keywords that may occur in the text, in their order."""
-        if self._pairs:
-            return [keyword for keyword in keywords if self.may_have(keyword)]
-        words, has_all = self._words, self._triples.issuperset
-        return [
-            keyword
-            for keyword, word, triples in _with_longest_words(keywords, is_ascii=self._is_ascii)
-            if has_all(triples) and word in words
-        ]
-
-    def may_have(self, keyword: str) -> bool:
-        if keyword not in self._known:
-            self._known[keyword] = self._look_up(_longest_word(keyword))
-        return self._known[keyword]
-
-    def _look_up(self, word: str) -> bool:
-        if not self._characters.issuperset(word):
-            return False
-        if self._pairs and not self._pairs.issuperset(map(str.__add__, word, word[1:])):
-            return False
-        return word in self._words
-
-
 class SearchedText:
     """One view's text, with what is known about it: which keywords occur in it, where which patterns match."""
 
-    def __init__(self, view: TextView, like: SearchedText | None = None) -> None:
+    def __init__(self, view: TextView, index: LiteralIndex, like: SearchedText | None = None) -> None:
         """`like` is the same text with its lines broken otherwise: the same words are at the same places."""
         self.view = view
         self.text = view.text
-        self._like = like
-        self.vocabulary: Vocabulary = like.vocabulary if like else Vocabulary(view.text)
+        self.literals: LiteralPlaces = like.literals if like else LiteralPlaces(view.text, index)
         self._places: dict[str, list[int]] = {}
         self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
 
@@ -184,7 +134,7 @@ class SearchedText:
         if key not in self._matches:
             self._matches[key] = [
                 place
-                for keyword in self.vocabulary.keep_possible(each.keywords)
+                for keyword in self.literals.keep_possible(each.keywords)
                 for place in self._at(each, keyword, budget)
             ]
         return self._matches[key]
@@ -203,16 +153,10 @@ class SearchedText:
 
     def standing(self, keyword: str, budget: ScanBudget) -> list[int]:
         """Where a keyword occurs: more places than the budget has tries left are of no use."""
-        if self._like and keyword.isalnum():
-            return self._like.standing(keyword, budget)
-        if keyword not in self._places:
-            places: list[int] = []
-            at = self.text.find(keyword)
-            while at >= 0 and len(places) <= budget.left:
-                places.append(at)
-                at = self.text.find(keyword, at + 1)
-            self._places[keyword] = places
-        return self._places[keyword]
+        places = self._places.get(keyword)
+        if places is None:
+            places = self._places[keyword] = self.literals.find(keyword, self.text)
+        return places if len(places) <= budget.left + 1 else places[: max(budget.left, 0) + 1]
 
 
 def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: ScanBudget) -> Iterator[RuleHit]:

@@ -9,8 +9,8 @@ from registry.bundles.problem import Path
 from registry.validation.security.engine import ScanBudget, SearchedText
 from registry.validation.security.normalization import build_plain_view, unwrap_lines
 from registry.validation.security.scanner import quote_excerpt
-from registry.validation.security.sentence_rules import load_power_rules
-from registry.validation.security.sentences import find_ordering_sentences
+from registry.validation.security.sentence_rules import load_literal_index, load_power_rules
+from registry.validation.security.sentences import SentenceText, find_ordering_sentences
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 
@@ -34,8 +34,9 @@ def find_power_sentences(texts: Iterable[AuthorText]) -> Iterator[PowerSentence]
 
 def _read(document: ScannedDocument) -> Iterator[PowerSentence]:
     budget = ScanBudget(left=20_000 + len(document.text) // 4)
-    searched = SearchedText(unwrap_lines(build_plain_view(document.text)))
-    hits = sorted(find_ordering_sentences(searched, budget, load_power_rules()), key=lambda hit: (hit.start, hit.end))
+    searched = SearchedText(unwrap_lines(build_plain_view(document.text)), load_literal_index())
+    found = find_ordering_sentences(SentenceText(searched), budget, load_power_rules())
+    hits = sorted(found, key=lambda hit: (hit.start, hit.end))
     past: dict[str, int] = {}
     for hit in hits:
         if hit.start < past.get(hit.code, 0):

@@ -40,7 +40,9 @@ from registry.validation.security.normalization import (
     unwrap_lines,
 )
 from registry.validation.security.rule_loader import load_rules
-from registry.validation.security.sentences import find_ordering_sentences
+from registry.validation.security.sentence_rules import load_literal_index
+from registry.validation.security.sentences import SentenceText, find_ordering_sentences
+from registry.validation.security.suspicion import find_suspicious_sentences
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 MOST_PER_CODE = PER_CODE_MAX
@@ -148,11 +150,15 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
 
 
 def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
-    prose = SearchedText(unwrap_lines(view))
+    literals = load_literal_index()
+    prose = SearchedText(unwrap_lines(view), literals)
     yield from run_rules(load_rules("prose"), prose, budget)
     # Without a break to unwrap both are one text, and what was found of it applies to both.
-    yield from run_rules(load_rules("lines"), prose if prose.text == view.text else SearchedText(view, prose), budget)
-    yield from find_ordering_sentences(prose, budget)
+    lines = prose if prose.text == view.text else SearchedText(view, literals, prose)
+    yield from run_rules(load_rules("lines"), lines, budget)
+    sentences = SentenceText(prose)
+    yield from find_ordering_sentences(sentences, budget)
+    yield from find_suspicious_sentences(sentences)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 
@@ -192,7 +198,7 @@ def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> It
         severity = hit.severity or list_codes()[hit.code].severity
         if hit.code == _ERROR_WITH_WRITE_TOOL and has_write_tool:
             severity = "error"
-        if hit.disguise:
+        if hit.disguise and not hit.is_scored:
             yield replace(hit, severity="error")
             continue
         settled = severity if hit.discount == "never" or seen > _WEIGHED_MAX else _discounted(hit, severity, context)
@@ -214,6 +220,11 @@ def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity 
 
 def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
     """The hits without the general ones that say no more than a specific one does at the same place."""
+    scored = [hit for hit in hits if hit.is_scored]
+    if scored:
+        certain = _without_repeated([hit for hit in hits if not hit.is_scored])
+        said = _Covered(certain, margin=0)
+        return certain + [hit for hit in scored if hit not in said]
     general = [hit for hit in hits if hit.is_general]
     specific = [hit for hit in hits if not hit.is_general]
     if not general or not specific:
@@ -226,9 +237,9 @@ def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
 class _Covered:
     """The stretches of a text that hits cover, with a margin: `hit in covered`."""
 
-    def __init__(self, hits: list[RuleHit]) -> None:
+    def __init__(self, hits: list[RuleHit], margin: int = _NEAR) -> None:
         self._stretches: list[list[int]] = []
-        for start, end in sorted((hit.start - _NEAR, hit.end + _NEAR) for hit in hits):
+        for start, end in sorted((hit.start - margin, hit.end + margin) for hit in hits):
             if self._stretches and start <= self._stretches[-1][1]:
                 self._stretches[-1][1] = max(self._stretches[-1][1], end)
             else:

@@ -12,8 +12,9 @@ from typing import Any, get_args
 from registry.bundles.problem import Severity
 from registry.validation.codes import list_codes
 from registry.validation.security.engine import ContextPolicy, compile_pattern
+from registry.validation.security.literals import LiteralIndex
 from registry.validation.security.normalization import normalize_text
-from registry.validation.security.rule_loader import RULES_FOLDER, RuleFileError
+from registry.validation.security.rule_loader import RULES_FOLDER, RuleFileError, load_rule_files
 
 SENTENCES_FOLDER = RULES_FOLDER / "sentences"
 WORDS_FILE = "word_classes.toml"
@@ -69,10 +70,18 @@ Term = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WordEntry:
-    """The terms of which a word is the longest: (class, the words before it, the words behind), and their mask."""
+    """The terms of which a word is the longest: (class, the words before it, the words behind), and their mask.
+
+    `single` has the classes of those that are this word alone; `by_next` the phrases by the word behind it, `by_last`
+    those by the word before it, `others` those whose neighbors are stems.
+    """
 
     terms: tuple[Term, ...]
     mask: int
+    single: tuple[str, ...] = ()
+    by_next: dict[str, tuple[Term, ...]] = field(default_factory=dict)
+    by_last: dict[str, tuple[Term, ...]] = field(default_factory=dict)
+    others: tuple[Term, ...] = ()
 
 
 def _forms(word: str) -> list[str]:
@@ -93,6 +102,7 @@ class WordIndex:
     patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
     hints: dict[str, list[str]] = field(default_factory=dict)
     inner: dict[str, list[str]] = field(default_factory=dict)
+    pattern_mask: int = 0
     _words: dict[str, list[Term]] = field(default_factory=dict)
     _stems: dict[str, list[Term]] = field(default_factory=dict)
     _lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -104,6 +114,7 @@ class WordIndex:
             self._add_term(name, normalize_text(term))
         if pattern:
             self.patterns[name] = compile_pattern(pattern)
+            self.pattern_mask |= self.bits[name]
             for hint in hints.split():
                 self.hints.setdefault(normalize_text(hint), []).append(name)
 
@@ -142,7 +153,24 @@ class WordIndex:
         mask = 0
         for name, _, _ in terms:
             mask |= self.bits[name]
-        return WordEntry(tuple(terms), mask)
+        return _build_entry(terms, mask)
+
+
+def _build_entry(terms: list[Term], mask: int) -> WordEntry:
+    single, others = [], []
+    by_next: dict[str, tuple[Term, ...]] = {}
+    by_last: dict[str, tuple[Term, ...]] = {}
+    for term in terms:
+        name, before, behind = term
+        if not before and not behind:
+            single.append(name)
+        elif behind and not behind[0].endswith("*"):
+            by_next[behind[0]] = (*by_next.get(behind[0], ()), term)
+        elif before and not before[-1].endswith("*"):
+            by_last[before[-1]] = (*by_last.get(before[-1], ()), term)
+        else:
+            others.append(term)
+    return WordEntry(tuple(terms), mask, tuple(single), by_next, by_last, tuple(others))
 
 
 @cache
@@ -158,6 +186,14 @@ def load_word_index() -> WordIndex:
         pattern = "".join(part.strip() for part in table.get("pattern", "").split("\n"))
         index.add(name, table.get("words", ""), pattern, table.get("hints", ""))
     return index
+
+
+@cache
+def load_literal_index() -> LiteralIndex:
+    """Every fixed text that a rule begins at or a class of words is hinted at by: the longest part of each."""
+    index = load_word_index()
+    keywords = (each for file in load_rule_files() for rule in file.rules for each in rule.keywords)
+    return LiteralIndex((*keywords, *index.hints, *index.inner))
 
 
 @cache

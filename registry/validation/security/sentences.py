@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import or_
 
 from registry.validation.security.engine import (
     HITS_COUNTED_MAX,
@@ -22,8 +24,11 @@ from registry.validation.security.engine import (
     is_negated,
     is_negated_after,
 )
+from registry.validation.security.normalization import TextView
+from registry.validation.security.sentence_features import unpack_classes
 from registry.validation.security.sentence_rules import (
     SentenceRule,
+    Term,
     WordEntry,
     WordIndex,
     load_sentence_rules,
@@ -31,7 +36,7 @@ from registry.validation.security.sentence_rules import (
 )
 
 _END = re.compile(r"[.!?]+(?=[\s\"')\]*_`<]|\Z)|[;。！？；।؟\n\0]")
-_PUNCTUATION = str.maketrans(dict.fromkeys('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~，、：…–—“”«»„।؟()', " "))
+PUNCTUATION = str.maketrans(dict.fromkeys('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~，、：…–—“”«»„।؟()', " "))
 _CLAUSE = re.compile(r"[,;:()—、，]|\.\s")
 _WORD = re.compile(r"\S+")
 _LONGEST = 600
@@ -45,37 +50,64 @@ _NEGATED_BEFORE = re.compile(
 
 
 @dataclass(slots=True)
-class _Sentence:
-    """A stretch of the text with the classes that may occur in it; `places` is filled when a rule may hold."""
+class Sentence:
+    """A stretch of the text with the classes that may occur in it.
+
+    When a rule may hold, `found` gets the terms that do occur (class, first word, last word), `exact` their classes,
+    and `places` where they are.
+    """
 
     start: int
     end: int
     mask: int
     places: dict[str, list[Place]] | None = field(default=None)
+    found: list[tuple[str, int, int]] | None = field(default=None)
+    exact: int = 0
+
+
+class SentenceText:
+    """A text cut into sentences, with the classes of words that may occur in each."""
+
+    def __init__(self, searched: SearchedText) -> None:
+        self.view = searched.view
+        self.text = searched.text
+        self.index = load_word_index()
+        self.clean = self.text.translate(PUNCTUATION)
+        self.entries = {word: entry for word in set(self.clean.split()) if (entry := self.index.look_up(word))}
+        self.inside = _inner_words(self.index, searched)
+        self._hints = _hints(self.index, searched)
+
+    @cached_property
+    def present(self) -> int:
+        """The classes that may occur anywhere in the text."""
+        mask = 0
+        for entry in self.entries.values():
+            mask |= entry.mask
+        for _, _, name in self.inside:
+            mask |= self.index.bits[name]
+        for _, hinted in self._hints:
+            mask |= hinted
+        return mask
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """The sentences, cut at 600 characters."""
+        masks = {word: entry.mask for word, entry in self.entries.items()}
+        marks = sorted([*self._hints, *((start, self.index.bits[name]) for start, _, name in self.inside)])
+        return _split(self.text, self.clean, masks, marks)
 
 
 def find_ordering_sentences(
-    searched: SearchedText, budget: ScanBudget, rules: Sequence[SentenceRule] | None = None
+    text: SentenceText, budget: ScanBudget, rules: Sequence[SentenceRule] | None = None
 ) -> Iterator[RuleHit]:
     """Every sentence in which the classes of a rule meet; `rules` are those of all codes if they are not given.
 
     Stops when the budget is spent.
     """
-    index = load_word_index()
-    text = searched.text
-    clean = text.translate(_PUNCTUATION)
-    entries = {word: entry for word in set(clean.split()) if (entry := index.look_up(word))}
-    masks = {word: entry.mask for word, entry in entries.items()}
-    inside = _inner_words(index, searched)
-    hints = _hints(index, text)
-    present = 0
-    for mask in (*masks.values(), *(index.bits[name] for _, _, name in inside), *(mask for _, mask in hints)):
-        present |= mask
-    possible = [rule for rule in (load_sentence_rules() if rules is None else rules) if rule.may_hold(present)]
+    possible = [rule for rule in (load_sentence_rules() if rules is None else rules) if rule.may_hold(text.present)]
     if possible:
-        marks = sorted([*hints, *((start, index.bits[name]) for start, _, name in inside)])
-        sentences = _split(text, clean, masks, marks)
-        yield from _run(_SentenceReader(text, clean, index, entries, inside), sentences, possible, searched, budget)
+        reader = _SentenceReader(text.text, text.clean, text.index, text.entries, text.inside)
+        yield from _run(reader, text.sentences, possible, text.view, budget)
 
 
 def _inner_words(index: WordIndex, searched: SearchedText) -> list[tuple[int, int, str]]:
@@ -84,21 +116,21 @@ def _inner_words(index: WordIndex, searched: SearchedText) -> list[tuple[int, in
         return []
     found: list[tuple[int, int, str]] = []
     for word, names in index.inner.items():
-        if searched.vocabulary.may_have(word):
+        if searched.literals.may_have(word):
             for at in _all_places(searched.text, word):
                 found.extend((at, at + len(word), name) for name in names)
     return sorted(found)
 
 
-def _hints(index: WordIndex, text: str) -> list[tuple[int, int]]:
+def _hints(index: WordIndex, searched: SearchedText) -> list[tuple[int, int]]:
     """(offset, classes) of each fixed text that is in whatever the pattern of a class matches."""
     found: list[tuple[int, int]] = []
     for hint, names in index.hints.items():
-        if hint in text:
+        if searched.literals.may_have(hint):
             mask = 0
             for name in names:
                 mask |= index.bits[name]
-            found.extend((at, mask) for at in _all_places(text, hint))
+            found.extend((at, mask) for at in searched.literals.find(hint))
     return found
 
 
@@ -109,9 +141,9 @@ def _all_places(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-def _split(text: str, clean: str, masks: dict[str, int], marks: list[tuple[int, int]]) -> list[_Sentence]:
+def _split(text: str, clean: str, masks: dict[str, int], marks: list[tuple[int, int]]) -> list[Sentence]:
     """The sentences, cut at 600 characters, each with the classes of its words and of the marks in it."""
-    sentences: list[_Sentence] = []
+    sentences: list[Sentence] = []
     start = at = 0
     ends = [match.end() for match in _END.finditer(text)]
     if not ends or ends[-1] < len(text):
@@ -127,7 +159,7 @@ def _split(text: str, clean: str, masks: dict[str, int], marks: list[tuple[int, 
             while at < len(marks) and marks[at][0] < stop:
                 mask |= marks[at][1]
                 at += 1
-            sentences.append(_Sentence(start, stop, mask))
+            sentences.append(Sentence(start, stop, mask))
             start = stop
     return sentences
 
@@ -142,7 +174,7 @@ class _SentenceReader:
     entries: dict[str, WordEntry]
     inside: list[tuple[int, int, str]]
 
-    def read(self, sentence: _Sentence, name: str) -> list[Place]:
+    def read(self, sentence: Sentence, name: str) -> list[Place]:
         """Where a sentence has words of a class, or what its pattern matches."""
         if sentence.places is None:
             sentence.places = self._words(sentence)
@@ -154,24 +186,65 @@ class _SentenceReader:
             return [*sentence.places.get(name, ()), *sentence.places[key]]
         return sentence.places.get(name, [])
 
-    def _words(self, sentence: _Sentence) -> dict[str, list[Place]]:
-        places: dict[str, list[Place]] = {}
-        words = [(m.group(), m.start(), m.end()) for m in _WORD.finditer(self.clean, sentence.start, sentence.end)]
-        for number, (word, _, _) in enumerate(words):
-            entry = self.entries.get(word)
-            for name, before, behind in entry.terms if entry else ():
+    def exact_mask(self, sentence: Sentence) -> int:
+        """The classes that do have words here; of those with a pattern, the ones that may match."""
+        if sentence.found is None:
+            self._look_up(sentence)
+        return sentence.exact
+
+    def _look_up(self, sentence: Sentence) -> None:
+        """Fill in which terms stand in a sentence, by the numbers of their first and last words."""
+        found: list[tuple[str, int, int]] = []
+        mask = sentence.mask & self.index.pattern_mask
+        words = self.clean[sentence.start : sentence.end].split()
+        get, bits, count = self.entries.get, self.index.bits, len(words)
+        for number, word in enumerate(words):
+            entry = get(word)
+            if entry is None:
+                continue
+            for name in entry.single:
+                found.append((name, number, number))
+                mask |= bits[name]
+            for name, before, behind in _list_phrases(entry, words, number):
                 first, last = number - len(before), number + len(behind)
-                if first < 0 or last >= len(words):
-                    continue
-                if all(_fits(words[first + n][0], each) for n, each in enumerate(before)) and all(
-                    _fits(words[number + 1 + n][0], each) for n, each in enumerate(behind)
-                ):
-                    places.setdefault(name, []).append((words[first][1], words[last][2]))
-        for start, end, name in self.inside[bisect_left(self.inside, (sentence.start, 0, "")) :]:
-            if start >= sentence.end:
+                if first >= 0 and last < count and _stand(words, first, before) and _stand(words, number + 1, behind):
+                    found.append((name, first, last))
+                    mask |= bits[name]
+        for _, _, name in self._inside(sentence):
+            mask |= bits[name]
+        sentence.found, sentence.exact = found, mask
+
+    def _inside(self, sentence: Sentence) -> Iterator[tuple[int, int, str]]:
+        if not self.inside:
+            return
+        for at in range(bisect_left(self.inside, (sentence.start, 0, "")), len(self.inside)):
+            if self.inside[at][0] >= sentence.end:
                 break
+            yield self.inside[at]
+
+    def _words(self, sentence: Sentence) -> dict[str, list[Place]]:
+        places: dict[str, list[Place]] = {}
+        self.exact_mask(sentence)
+        spans = [match.span() for match in _WORD.finditer(self.clean, sentence.start, sentence.end)]
+        for name, begin, finish in sentence.found or ():
+            places.setdefault(name, []).append((spans[begin][0], spans[finish][1]))
+        for start, end, name in self._inside(sentence):
             places.setdefault(name, []).append((start, end))
         return places
+
+
+def _list_phrases(entry: WordEntry, words: list[str], number: int) -> Iterable[Term]:
+    """The phrases that may stand around a word, by its neighbors."""
+    found = entry.others
+    if entry.by_next and number + 1 < len(words):
+        found += entry.by_next.get(words[number + 1], ())
+    if entry.by_last and number:
+        found += entry.by_last.get(words[number - 1], ())
+    return found
+
+
+def _stand(words: list[str], at: int, terms: tuple[str, ...]) -> bool:
+    return all(_fits(words[at + number], term) for number, term in enumerate(terms))
 
 
 def _fits(word: str, term: str) -> bool:
@@ -179,36 +252,70 @@ def _fits(word: str, term: str) -> bool:
 
 
 class _Fitting:
-    """Which rules may hold in a sentence, by the classes of its words."""
+    """Which rules may hold in a sentence, by the classes of its words.
 
-    def __init__(self, rules: list[SentenceRule]) -> None:
-        self._rules = [(rule.needed, rule) for rule in rules]
+    Each rule is kept under one group of its classes, the one that the fewest sentences have.
+    """
+
+    def __init__(self, rules: list[SentenceRule], often: Counter[int]) -> None:
+        self._by_bit: dict[int, list[tuple[int, int, SentenceRule]]] = {}
+        for number, rule in enumerate(rules):
+            rarest = min((list(list_bits(mask)) for mask in rule.masks), key=lambda bits: sum(often[b] for b in bits))
+            for bit in rarest:
+                self._by_bit.setdefault(bit, []).append((number, rule.needed, rule))
+        self._bits = sum(self._by_bit)
         self._known: dict[int, list[SentenceRule]] = {}
 
     def fitting(self, mask: int) -> list[SentenceRule]:
+        """In the order of the rules."""
+        if not mask & self._bits:
+            return []
         if mask not in self._known:
-            possible = [rule for needed, rule in self._rules if mask & needed == needed]
-            self._known[mask] = [rule for rule in possible if rule.may_hold(mask)]
+            found = {
+                number: rule
+                for bit in list_bits(mask & self._bits)
+                for number, needed, rule in self._by_bit[bit]
+                if mask & needed == needed and rule.may_hold(mask)
+            }
+            self._known[mask] = [found[number] for number in sorted(found)]
         return self._known[mask]
+
+
+def list_bits(mask: int) -> Iterator[int]:
+    """The bits of a mask, as numbers that have one bit."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest
+        mask ^= lowest
+
+
+def _count_bits(sentences: list[Sentence]) -> Counter[int]:
+    often = Counter[int]()
+    for bit in list_bits(reduce(or_, (each.mask for each in sentences), 0)):
+        often[bit] = 0
+    counts = unpack_classes([each.mask for each in sentences], max(often, default=1).bit_length()).sum(axis=0)
+    for bit in often:
+        often[bit] = int(counts[bit.bit_length() - 1])
+    return often
 
 
 def _run(
     reader: _SentenceReader,
-    sentences: list[_Sentence],
+    sentences: list[Sentence],
     rules: list[SentenceRule],
-    searched: SearchedText,
+    view: TextView,
     budget: ScanBudget,
 ) -> Iterator[RuleHit]:
-    view, kept = searched.view, Counter[int]()
-    single, double = (_Fitting([rule for rule in rules if rule.sentences == count]) for count in (1, 2))
+    kept = Counter[int]()
+    often = _count_bits(sentences)
+    single, double = (_Fitting([rule for rule in rules if rule.sentences == count], often) for count in (1, 2))
     for number, here in enumerate(sentences):
         if not here.mask:
             continue
         following = sentences[number + 1] if number + 1 < len(sentences) else None
         if following is not None and _is_apart(reader.text, here):
             following = None
-        both = here.mask | (following.mask if following else 0)
-        for rule in (*single.fitting(here.mask), *double.fitting(both)):
+        for rule in _list_fitting(reader, single, double, here, following):
             if kept[id(rule)] >= HITS_COUNTED_MAX:
                 continue
             if not budget.take(1 + (here.end - here.start) // 60):
@@ -221,12 +328,27 @@ def _run(
                 yield RuleHit(rule.code, says, first, last + 1, rule.severity, policy, view.disguise, is_general=True)
 
 
-def _is_apart(text: str, sentence: _Sentence) -> bool:
+def _list_fitting(
+    reader: _SentenceReader, single: _Fitting, double: _Fitting, here: Sentence, following: Sentence | None
+) -> list[SentenceRule]:
+    """The rules whose classes a sentence has, or has together with the next one.
+
+    First by the words that the terms could begin with, which are known; only then by the terms themselves.
+    """
+    found: list[SentenceRule] = []
+    if single.fitting(here.mask):
+        found += single.fitting(reader.exact_mask(here))
+    if double.fitting(here.mask | (following.mask if following else 0)):
+        found += double.fitting(reader.exact_mask(here) | (reader.exact_mask(following) if following else 0))
+    return found
+
+
+def _is_apart(text: str, sentence: Sentence) -> bool:
     """Whether an empty line or the end of the string parts a sentence from the next one."""
     return text.startswith("\n", sentence.end) or "\0" in text[sentence.end - 1 : sentence.end + 1]
 
 
-def _meet(rule: SentenceRule, reader: _SentenceReader, sentences: list[_Sentence]) -> Place | None:
+def _meet(rule: SentenceRule, reader: _SentenceReader, sentences: list[Sentence]) -> Place | None:
     """Where the classes of a rule meet, None if they do not."""
     groups: list[list[Place]] = []
     for names in (*rule.all_of, *rule.also):

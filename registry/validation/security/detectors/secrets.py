@@ -77,6 +77,8 @@ _ASSIGNED = re.compile(
     r"private[_-]?key|credential)s?"
     r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
 )
+# What a match of `_ASSIGNED` begins with.
+_ASSIGNED_WORDS = ("password", "passwd", "passphrase", "pwd", "secret", "token", "api", "access", "auth", "private", "credential")
 # `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
 _NO_SECRET = re.compile(
     r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"
@@ -184,7 +186,7 @@ def _aws_secrets(text: str) -> Iterator[RuleHit]:
 def _assigned(text: str) -> Iterator[RuleHit]:
     if not any(anchor in text for anchor in _ASSIGNED_ANCHORS):
         return
-    for match in _ASSIGNED.finditer(text):
+    for match in _find_assigned(text):
         if _NO_SECRET.search(text[max(match.start() - 14, 0) : match.start()]):
             continue
         value = match.group(1).rstrip(".:!?")
@@ -201,6 +203,27 @@ def _assigned(text: str) -> Iterator[RuleHit]:
                 match.end(1),
                 value[:4],
             )
+
+
+def _find_assigned(text: str) -> Iterator[re.Match[str]]:
+    """As `finditer`, which is slow: a pattern that minds no case is tried at every character."""
+    low = text.lower()
+    if len(low) != len(text) or "\u017f" in text:
+        yield from _ASSIGNED.finditer(text)
+        return
+    past = 0
+    for at in sorted(at for word in _ASSIGNED_WORDS for at in _places(low, word)):
+        match = _ASSIGNED.match(text, at) if at >= past else None
+        if match:
+            past = match.end()
+            yield match
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
 
 
 def _is_real(value: str, least_entropy: float) -> bool:

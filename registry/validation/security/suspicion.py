@@ -1,0 +1,234 @@
+"""Sentences that resemble orders against the user, by a classifier that was trained on such sentences.
+
+The rules find what they were written for; this finds wordings near those of its training texts. A hit is a warning that
+names the words that weighed most. bench/security_training.py makes model.npz from bench/security_training/ and folders
+of ordinary skills; nothing but numpy is needed to apply it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
+from registry.validation.security.sentence_features import (
+    BROAD_GROUPS,
+
+    Integers,
+    WordTable,
+    hash_features,
+    hide_addresses,
+    number_sentences,
+    split_tokens,
+    unpack_classes,
+)
+from registry.validation.security.sentence_rules import load_word_index
+from registry.validation.security.sentences import SentenceText
+
+MODEL_FILE: Final = Path(__file__).parent / "model.npz"
+CODE: Final = "SEC_SUSPICIOUS_INSTRUCTION"
+# A heading or a cell of one or two words is not a sentence.
+WORDS_MIN: Final = 3
+# Of very long sentences the first words are read.
+WORDS_MAX: Final = 120
+# What keeps long sentences from outweighing short ones; training and use must agree.
+_DAMPING, _CLASS_SHARE, _CLASS_DAMPING = 8.0, 0.7, 4.0
+# What pairs of classes may add at most, and hardly ever do in an ordinary text.
+_PAIRS_MOST: Final = 4.0
+_SURE: Final = 0.5
+_WORDS_NAMED: Final = 3
+Floats = NDArray[np.float32]
+# How an attack of each kind is called in a message.
+KINDS: Final = {
+    "persistence": "a change that outlives the session",
+    "remote_instructions": "instructions from elsewhere",
+    "claims_every_request": "a claim on every request",
+    "false_authority": "a claim of authority",
+    "approval_bypass": "acting without consent",
+    "splitting": "staying below a limit",
+    "exfiltration": "data sent away",
+    "credential_request": "secrets asked for",
+    "payee_replaced": "another payee",
+    "destruction": "data destroyed",
+    "safeguards_off": "safeguards switched off",
+    "concealment": "a step hidden from the user",
+    "packages": "a program from an unknown source",
+    "tool_steering": "interfering with other tools",
+    "memory_poisoning": "false facts put into memory",
+    "opinion": "an opinion slipped in",
+    "sabotage": "results made wrong",
+    "cost_loop": "work without an end",
+    "conditional": "a hidden condition",
+    "role_tag": "words of another role",
+    "prompt_leak": "its own instructions given away",
+    "override": "other instructions set aside",
+    "user_harm": "harm to the user",
+}
+
+
+@dataclass(frozen=True)
+class SentenceModel:
+    """`weights` per bucket; `classes` per class of words and `class_pairs` per two of them; `kinds` names attacks.
+
+    `order` leads from the classes as word_classes.toml has them now to those that the model was trained with.
+    """
+
+    table: WordTable
+    weights: Floats
+    classes: Floats
+    class_pairs: Floats
+    bias: float
+    threshold: float
+    kind_names: tuple[str, ...]
+    kind_weights: Floats
+    kind_bias: Floats
+    order: Integers
+
+    def score(self, sentences: Sequence[Sequence[str]], masks: Sequence[int]) -> Floats:
+        """How much each sentence resembles an attack: a finding above `threshold`. Words come from `split_tokens`."""
+        words = [word for each in sentences for word in each]
+        if not words:
+            return np.full(len(sentences), -np.inf, np.float32)
+        owners = number_sentences(sentences)
+        total, count = np.zeros(len(sentences)), np.zeros(len(sentences))
+        for bucket, first, _ in hash_features(self.table.look_up(words), owners):
+            total += np.bincount(owners[first], self.weights[bucket], len(sentences))
+            count += np.bincount(owners[first], minlength=len(sentences))
+        classes = self.read_classes(masks)
+        single, double = scale_classes(classes)
+        # Not a product of matrices: numpy would start threads for it, which cost more than they save.
+        row, column = classes.nonzero()
+        alone = np.bincount(row, self.classes[column], len(sentences)) * single
+        found = (total / np.sqrt(count + _DAMPING) + alone + self.bias).astype(np.float32)
+        # Pairs of classes cost most and add so much at most: only where that could make a finding.
+        near = np.flatnonzero(found > self.threshold - _PAIRS_MOST)
+        pairs = ((classes[near] @ self.class_pairs) * classes[near]).sum(axis=1) * double[near]
+        found[near] += np.minimum(pairs, _PAIRS_MOST)
+        return found
+
+    def read_classes(self, masks: Sequence[int]) -> Floats:
+        """The classes of words of each sentence, as the model numbers them."""
+        found: Floats = unpack_classes(masks, len(load_word_index().bits))[:, self.order]
+        return found
+
+    def weigh_words(self, words: Sequence[str]) -> Floats:
+        """What each word of one sentence adds to its score; of a pair, half to each of the two."""
+        found = np.zeros(len(words))
+        owners = np.zeros(len(words), np.int64)
+        for bucket, first, distance in hash_features(self.table.look_up(words), owners):
+            if distance:
+                half = self.weights[bucket] / 2
+                found += np.bincount(first, half, len(words)) + np.bincount(first + distance, half, len(words))
+            else:
+                found += self.weights[bucket]
+        return found.astype(np.float32)
+
+    def name_kind(self, words: Sequence[str], mask: int) -> str:
+        """The kind of attack that a sentence resembles most, "" where several are as likely."""
+        inputs = describe_kind(self.table.look_up(words)[:, 2], self.read_classes([mask])[0])
+        raised = inputs @ self.kind_weights + self.kind_bias
+        likely = np.exp(raised - raised.max())
+        best = int(likely.argmax())
+        return self.kind_names[best] if likely[best] / likely.sum() >= _SURE else ""
+
+
+def scale_classes(classes: Floats) -> tuple[Floats, Floats]:
+    """By what single classes and pairs of them are multiplied in each sentence."""
+    count = classes.sum(axis=1)
+    pairs = count * (count - 1) / 2
+    return _CLASS_SHARE / np.sqrt(count + _CLASS_DAMPING), _CLASS_SHARE / np.sqrt(pairs + _DAMPING)
+
+
+def scale_buckets(count: NDArray[Any]) -> NDArray[Any]:
+    """By what the features of a sentence with so many of them are multiplied."""
+    return 1 / np.sqrt(count + _DAMPING)
+
+
+def describe_kind(broad: Integers, classes: Floats) -> Floats:
+    """What the kind of an attack is told by: broad groups of words, and classes."""
+    groups = (np.bincount(broad, minlength=BROAD_GROUPS + 16) > 0).astype(np.float32)
+    return np.concatenate([groups / np.sqrt(groups.sum() + 1), classes / np.sqrt(classes.sum() + 1)])
+
+
+@cache
+def load_model(path: Path = MODEL_FILE) -> SentenceModel:
+    """The trained model. Raises OSError or ValueError where the file is missing or broken."""
+    with np.load(path, allow_pickle=False) as file:
+        parts = {name: file[name] for name in file.files}
+    words = bytes(parts["words"]).decode().split("\n")
+    pairs = zip(parts["broad"].tolist(), parts["narrow"].tolist(), strict=True)
+    bits = list(load_word_index().bits)
+    trained = bytes(parts["class_names"]).decode().split(" ")
+    return SentenceModel(
+        table=WordTable(dict(zip(words, pairs, strict=True))),
+        weights=_scaled(parts, "weights"),
+        classes=_scaled(parts, "classes"),
+        class_pairs=_scaled(parts, "class_pairs"),
+        bias=float(parts["bias"]),
+        threshold=float(parts["threshold"]),
+        kind_names=tuple(bytes(parts["kind_names"]).decode().split(" ")),
+        kind_weights=_scaled(parts, "kind_weights"),
+        kind_bias=parts["kind_bias"].astype(np.float32),
+        order=np.array([bits.index(name) for name in trained], np.int64),
+    )
+
+
+def _scaled(parts: dict[str, NDArray[Any]], name: str) -> Floats:
+    found: Floats = parts[name].astype(np.float32) * np.float32(parts[f"{name}_scale"])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The sentences of a text that are long enough, as the model reads them: their words, classes and places."""
+
+    words: list[list[str]]
+    masks: list[int]
+    places: list[tuple[int, int]]
+
+
+def read_for_model(text: SentenceText) -> Reading:
+    """The sentences of a text, addresses hidden, each cut at 120 words."""
+    clean = hide_addresses(text.text, text.clean)
+    is_plain = clean.isascii()
+    found = Reading([], [], [])
+    for each in text.sentences:
+        words = clean[each.start : each.end].split()
+        if not is_plain:
+            words = split_tokens(words)
+        if len(words) >= WORDS_MIN:
+            found.words.append(words[:WORDS_MAX])
+            found.masks.append(each.mask)
+            found.places.append((each.start, each.end))
+    return found
+
+
+def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
+    """Every sentence that the model takes for an order against the user."""
+    reading = read_for_model(text)
+    if not reading.words:
+        return
+    model, view = load_model(), text.view
+    scores = model.score(reading.words, reading.masks)
+    for number in np.flatnonzero(scores > model.threshold)[:HITS_COUNTED_MAX].tolist():
+        start, end = reading.places[number]
+        start += len(text.text[start:end]) - len(text.text[start:end].lstrip())
+        first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
+        says = _describe(model, reading.words[number], reading.masks[number])
+        yield RuleHit(CODE, says, first, last + 1, None, "phrase", view.disguise, is_general=True, is_scored=True)
+
+
+def _describe(model: SentenceModel, words: list[str], mask: int) -> str:
+    kind = KINDS.get(model.name_kind(words, mask), "an act against the user")
+    weights = model.weigh_words(words)
+    heaviest = sorted(np.argsort(-weights)[:_WORDS_NAMED].tolist())
+    named = ", ".join(dict.fromkeys(words[at] for at in heaviest if weights[at] > 0))
+    return f"a sentence that resembles orders for {kind}" + (f" (what weighed most: {named})" if named else "")
+
+

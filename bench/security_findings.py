@@ -15,7 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.security_cases import FOLDER, check, read_cases
+from security_cases import FOLDER, check, read_cases
+
 from registry.bundles.problem import RawFinding
 from registry.validation.security import AuthorText, check_policies, check_texts, find_json_texts
 

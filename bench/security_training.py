@@ -2,11 +2,12 @@
 
     python bench/security_training.py --ordinary FOLDER... [--held-out NAME...] [--without later,last,rounds] [--write]
 
-Hostile and harmless passages are those of security_training/, of the rules' examples and of security_cases/. `--ordinary`
-are folders of Markdown (skills, guides) and of tool contracts (JSON lines), whose sentences count as harmless; files that
-speak of attacks are left out, as they quote them. What is in a folder named by `--held-out` (part of a path) is
-not trained on, and its skills are measured where it is in the first of the folders; and so are the parts of security_cases/ and files of security_training/ that `--without`
-names. `--write` stores model.npz. Everything drawn has a fixed seed.
+Hostile and harmless passages are those of security_training/, of the rules' examples and of security_cases/. The
+folders of `--ordinary` have Markdown (skills, guides) and tool contracts (JSON lines), whose sentences count as
+harmless; outside of `shared`, files that speak of attacks are left out, as they quote them. Nothing is trained on whose
+path has a name of `--held-out`; skills of the first folder that have one are measured. So are the files of
+security_training/, the parts of security_cases/ and the kinds of attacks that `--without` names. `--write` stores model.npz and its hash.
+Everything drawn has a fixed seed.
 
 The passages are data. Nothing in them is followed.
 """
@@ -14,6 +15,7 @@ The passages are data. Nothing in them is followed.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import re
@@ -28,17 +30,18 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bench.security_cases import FOLDER as CASES
-from bench.security_cases import read_cases
+from security_cases import FOLDER as CASES
+from security_cases import read_cases
+
 from registry.validation.security.engine import SearchedText
 from registry.validation.security.normalization import build_plain_view, unwrap_lines
 from registry.validation.security.rule_loader import RULES_FOLDER
 from registry.validation.security.sentence_features import (
-    BROAD_GROUPS,
     BUCKETS,
     WordTable,
     hash_features,
     number_sentences,
+    unpack_classes,
 )
 from registry.validation.security.sentence_rules import WORDS_FILE, load_literal_index, load_word_index
 from registry.validation.security.sentences import SentenceText
@@ -51,7 +54,6 @@ from registry.validation.security.suspicion import (
     read_for_model,
     scale_buckets,
     scale_classes,
-    unpack_classes,
 )
 
 PASSAGES = Path(__file__).resolve().parent / "security_training"
@@ -69,9 +71,11 @@ HARMLESS_WEIGHT, ORDINARY_WEIGHT, STRENGTH = 3.0, 0.3, 30.0
 DRAWN, HARDEST = 60_000, 30_000
 CASE_KINDS = {
     "remote-instructions": "remote_instructions", "claims-everything": "claims_every_request",
-    "false-official": "false_authority", "approval-bypass": "approval_bypass", "credential-request": "credential_request",
-    "credentials": "credential_request", "protection-off": "safeguards_off", "payment": "payee_replaced",
-    "redirection": "payee_replaced", "prompt-leak": "prompt_leak", "jailbreak": "override", "destructive": "destruction",
+    "false-official": "false_authority", "approval-bypass": "approval_bypass",
+    "credential-request": "credential_request", "credentials": "credential_request",
+    "protection-off": "safeguards_off", "payment": "payee_replaced",
+    "redirection": "payee_replaced", "prompt-leak": "prompt_leak", "jailbreak": "override",
+    "destructive": "destruction",
     "endless": "cost_loop", "denial": "cost_loop", "package": "packages", "poisoning": "memory_poisoning",
     "shadowing": "tool_steering", "silence_consent": "approval_bypass",
 }  # fmt: skip
@@ -106,6 +110,12 @@ class Passage:
 
 def read_passages() -> Iterator[Passage]:
     """All labelled passages, each with the name of its file or part."""
+    yield from _read_written()
+    yield from _read_cases()
+    yield from _read_examples()
+
+
+def _read_written() -> Iterator[Passage]:
     for path in sorted(PASSAGES.glob("*.txt")):
         kind = ""
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -114,14 +124,22 @@ def read_passages() -> Iterator[Passage]:
             elif line and not line.startswith("# "):
                 kind = CASE_KINDS.get(kind, kind)
                 yield Passage(path.stem.startswith("hostile"), path.stem, kind, line.replace("\\n", "\n"))
+
+
+def _read_cases() -> Iterator[Passage]:
     for path in sorted(CASES.glob("*.txt")):
         name, _, part = path.stem.partition("_")
         for case in read_cases(path.stem):
             if case.place != "path" and case.encoding == "-":
                 kind = CASE_KINDS.get(case.attack, case.attack)
                 yield Passage(name == "malicious", part or "first", kind, case.text)
+
+
+def _read_examples() -> Iterator[Passage]:
     for path in sorted(RULES_FOLDER.rglob("*.toml")):
-        examples = {} if path.name == WORDS_FILE else tomllib.loads(path.read_text(encoding="utf-8")).get("examples", {})
+        examples = (
+            {} if path.name == WORDS_FILE else tomllib.loads(path.read_text(encoding="utf-8")).get("examples", {})
+        )
         for key, passages in examples.items():
             if key != "no_match_error":
                 yield from (Passage(key != "no_match", "rules", "", passage) for passage in passages)
@@ -215,7 +233,6 @@ class Trainer:
             classes = unpack_classes(masks, count)
             single, double = scale_classes(classes)
             single_part = sparse.csr_matrix(classes * single[:, None])
-            first, second = np.triu_indices(count, 1)
             row, pair = [], []
             for number, line in enumerate(classes):
                 here = np.flatnonzero(line)
@@ -237,7 +254,7 @@ class Trainer:
         many = self.build(ordinary)
         labels = np.array([1] * len(hostile.words) + [0] * len(harmless.words))
         weights = np.where(labels == 1, 1.0, HARMLESS_WEIGHT)
-        chosen = np.random.default_rng(SEED).permutation(many.shape[0])[:DRAWN]
+        chosen, fitted = np.random.default_rng(SEED).permutation(many.shape[0])[:DRAWN], None
         for _ in range(2):
             fitted = LogisticRegression(C=STRENGTH, max_iter=200, solver="liblinear", tol=1e-3, random_state=SEED)
             fitted.fit(
@@ -308,7 +325,9 @@ def report(model: SentenceModel, held: dict[Path, Sentences], passages: list[Pas
         for label in (True, False):
             part = np.array([each.source == source and each.is_hostile == label for each in passages])
             if part.any():
-                print(f"at {bound:.2f}: {source} {'hostile' if label else 'harmless'} {np.mean(found[part] > bound):.1%}")
+                print(
+                    f"at {bound:.2f}: {source} {'hostile' if label else 'harmless'} {np.mean(found[part] > bound):.1%}"
+                )
 
 
 def _highest(model: SentenceModel, sentences: Sentences) -> float:
@@ -320,7 +339,7 @@ def main() -> None:
     parser.add_argument("--ordinary", type=Path, nargs="+", required=True)
     parser.add_argument("--held-out", nargs="*", default=[])
     parser.add_argument("--without", default="")
-    parser.add_argument("--threshold", type=float, default=1.0)
+    parser.add_argument("--threshold", type=float, default=0.3)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--to", type=Path, default=MODEL_FILE)
     arguments = parser.parse_args()
@@ -338,7 +357,10 @@ def main() -> None:
     with target.open("wb") as file:
         np.savez_compressed(file, **parts)
     if arguments.write:
-        held_passages = [each for each in passages if each.source in left_out or each.kind in left_out]
+        digest = hashlib.sha256(target.read_bytes()).hexdigest()
+        target.with_suffix(".sha256").write_text(f"{digest}  {target.name}\n", encoding="utf-8")
+    held_passages = [each for each in passages if each.source in left_out or each.kind in left_out]
+    if arguments.write and held_passages and held:
         report(load_model(arguments.to), held, held_passages)
 
 

@@ -1,7 +1,7 @@
 """Where fixed texts occur in a text, for some thousand of them at once.
 
-The longest word of a fixed text is inside of a word of the text. A text of 64 KB has some three thousand different words,
-and most of them were seen in texts before: which fixed words are inside of a word is found out once per word.
+The longest word of a fixed text is inside of a word of the text. A text of 64 KB has some three thousand different
+words, and most of them were seen in texts before: which fixed words are inside of a word is found out once per word.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What the sentence classifier counts in a sentence: words, groups of like words, and pairs of them that stand close.
 
 A word is known by itself, by its stem, and by two groups of words of similar meaning (200 broad ones, 800 narrow ones),
-so that what was learned of "forward the mails" holds for "relay the messages". Each of these, and each pair within a few
-words, is hashed to one of `BUCKETS` numbers. All of a text is done at once by numpy: one sentence at a time would cost
-ten times as much.
+so that what was learned of "forward the mails" holds for "relay the messages". Each of these, and each pair within a
+few words, is hashed to one of `BUCKETS` numbers. All of a text is done at once by numpy: one sentence at a time would
+cost ten times as much.
 """
 
 from __future__ import annotations

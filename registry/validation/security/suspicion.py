@@ -7,6 +7,7 @@ of ordinary skills; nothing but numpy is needed to apply it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
 from registry.validation.security.sentence_features import (
     BROAD_GROUPS,
-
     Integers,
     WordTable,
     hash_features,
@@ -44,6 +44,12 @@ _PAIRS_MOST: Final = 4.0
 _SURE: Final = 0.5
 _WORDS_NAMED: Final = 3
 Floats = NDArray[np.float32]
+# Words that weigh much beside others and tell a reader nothing.
+_SMALL_WORDS: Final = re.compile(
+    r"(?:a|an|and|are|as|at|be|been|by|for|from|has|have|if|in|into|is|it|its|of|on|one|or|so|such|than|that|the|their|them|then"
+    r"|there|these|they|this|those|to|was|what|when|which|will|with|you|your)"
+)
+_ADDRESS_NAMES: Final = {"zurl": "a URL", "zmail": "an e-mail address", "zip": "an IP address", "zhost": "a host"}
 # How an attack of each kind is called in a message.
 KINDS: Final = {
     "persistence": "a change that outlives the session",
@@ -196,12 +202,10 @@ class Reading:
 def read_for_model(text: SentenceText) -> Reading:
     """The sentences of a text, addresses hidden, each cut at 120 words."""
     clean = hide_addresses(text.text, text.clean)
-    is_plain = clean.isascii()
     found = Reading([], [], [])
     for each in text.sentences:
-        words = clean[each.start : each.end].split()
-        if not is_plain:
-            words = split_tokens(words)
+        said = clean[each.start : each.end]
+        words = said.split() if said.isascii() else split_tokens(said.split())
         if len(words) >= WORDS_MIN:
             found.words.append(words[:WORDS_MAX])
             found.masks.append(each.mask)
@@ -224,11 +228,13 @@ def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
         yield RuleHit(CODE, says, first, last + 1, None, "phrase", view.disguise, is_general=True, is_scored=True)
 
 
+def _is_telling(word: str) -> bool:
+    return not _SMALL_WORDS.fullmatch(word) and (len(word) > 1 or not word.isascii())
+
+
 def _describe(model: SentenceModel, words: list[str], mask: int) -> str:
     kind = KINDS.get(model.name_kind(words, mask), "an act against the user")
     weights = model.weigh_words(words)
-    heaviest = sorted(np.argsort(-weights)[:_WORDS_NAMED].tolist())
-    named = ", ".join(dict.fromkeys(words[at] for at in heaviest if weights[at] > 0))
+    telling = [at for at in np.argsort(-weights).tolist() if weights[at] > 0 and _is_telling(words[at])]
+    named = ", ".join(dict.fromkeys(_ADDRESS_NAMES.get(words[at], words[at]) for at in sorted(telling[:_WORDS_NAMED])))
     return f"a sentence that resembles orders for {kind}" + (f" (what weighed most: {named})" if named else "")
-
-

@@ -78,7 +78,19 @@ _ASSIGNED = re.compile(
     r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
 )
 # What a match of `_ASSIGNED` begins with.
-_ASSIGNED_WORDS = ("password", "passwd", "passphrase", "pwd", "secret", "token", "api", "access", "auth", "private", "credential")
+_ASSIGNED_WORDS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "api",
+    "access",
+    "auth",
+    "private",
+    "credential",
+)
 # `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
 _NO_SECRET = re.compile(
     r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"

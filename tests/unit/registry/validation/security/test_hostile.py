@@ -7,6 +7,7 @@ one moves it up.
 
 from __future__ import annotations
 
+from registry.validation.security import suspicion
 from tests.unit.registry.validation.security.hostile_lines import ALL
 from tests.unit.registry.validation.security.pages import (
     codes_of_page,
@@ -33,9 +34,9 @@ def test_what_a_rule_warns_of_is_found() -> None:
         assert verdict_of_description(passage) != "none", f"{file}: {passage}"
 
 
-def test_what_is_known_to_be_missed_is_still_missed() -> None:
+def test_what_is_known_to_be_missed_by_the_rules_is_still_missed() -> None:
     for file, _, passage in list_examples("missed"):
-        assert verdict_of_page(passage) == "none", f"{file}: {passage}"
+        assert codes_of_page(passage) <= {suspicion.CODE}, f"{file}: {passage}"
 
 
 def test_disguises_and_what_detectors_look_for_are_found() -> None:

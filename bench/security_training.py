@@ -6,8 +6,8 @@ Hostile and harmless passages are those of security_training/, of the rules' exa
 folders of `--ordinary` have Markdown (skills, guides) and tool contracts (JSON lines), whose sentences count as
 harmless; outside of `shared`, files that speak of attacks are left out, as they quote them. Nothing is trained on whose
 path has a name of `--held-out`; skills of the first folder that have one are measured. So are the files of
-security_training/, the parts of security_cases/ and the kinds of attacks that `--without` names. `--write` stores model.npz and its hash.
-Everything drawn has a fixed seed.
+security_training/, the parts of security_cases/ and the kinds of attacks that `--without` names. `--write` stores
+model.npz and its hash. Everything drawn has a fixed seed.
 
 The passages are data. Nothing in them is followed.
 """

@@ -223,7 +223,7 @@ def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
     scored = [hit for hit in hits if hit.is_scored]
     if scored:
         certain = _without_repeated([hit for hit in hits if not hit.is_scored])
-        said = _Covered(certain, margin=0)
+        said = _Covered(certain)
         return certain + [hit for hit in scored if hit not in said]
     general = [hit for hit in hits if hit.is_general]
     specific = [hit for hit in hits if not hit.is_general]
@@ -237,9 +237,9 @@ def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
 class _Covered:
     """The stretches of a text that hits cover, with a margin: `hit in covered`."""
 
-    def __init__(self, hits: list[RuleHit], margin: int = _NEAR) -> None:
+    def __init__(self, hits: list[RuleHit]) -> None:
         self._stretches: list[list[int]] = []
-        for start, end in sorted((hit.start - margin, hit.end + margin) for hit in hits):
+        for start, end in sorted((hit.start - _NEAR, hit.end + _NEAR) for hit in hits):
             if self._stretches and start <= self._stretches[-1][1]:
                 self._stretches[-1][1] = max(self._stretches[-1][1], end)
             else:

@@ -157,7 +157,7 @@ def scale_buckets(count: NDArray[Any]) -> NDArray[Any]:
 
 
 def describe_kind(broad: Integers, classes: Floats) -> Floats:
-    """What the kind of an attack is told by: broad groups of words, and classes."""
+    """What the kind of an attack shows in: broad groups of words, and classes."""
     groups = (np.bincount(broad, minlength=BROAD_GROUPS + 16) > 0).astype(np.float32)
     return np.concatenate([groups / np.sqrt(groups.sum() + 1), classes / np.sqrt(classes.sum() + 1)])
 
@@ -221,20 +221,37 @@ def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
     model, view = load_model(), text.view
     scores = model.score(reading.words, reading.masks)
     for number in np.flatnonzero(scores > model.threshold)[:HITS_COUNTED_MAX].tolist():
-        start, end = reading.places[number]
-        start += len(text.text[start:end]) - len(text.text[start:end].lstrip())
+        words, mask = reading.words[number], reading.masks[number]
+        telling = _list_telling(model, words)
+        start, end = _narrow(text.text, reading.places[number], [words[at] for at in telling])
         first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
-        says = _describe(model, reading.words[number], reading.masks[number])
+        says = _describe(model.name_kind(words, mask), [words[at] for at in telling])
         yield RuleHit(CODE, says, first, last + 1, None, "phrase", view.disguise, is_general=True, is_scored=True)
+
+
+def _list_telling(model: SentenceModel, words: list[str]) -> list[int]:
+    """The places of the few words that weigh most, in their order."""
+    weights = model.weigh_words(words)
+    telling = [at for at in np.argsort(-weights).tolist() if weights[at] > 0 and _is_telling(words[at])]
+    return sorted(telling[:_WORDS_NAMED])
+
+
+def _narrow(text: str, place: tuple[int, int], words: list[str]) -> tuple[int, int]:
+    """The stretch of a sentence from the first to the last of its telling words.
+
+    What the rest says, that this is an example of an attack for instance, is then read as its surroundings.
+    """
+    spans = [(at, at + len(word)) for word in words if (at := text.find(word, *place)) >= 0]
+    if not spans:
+        return place
+    return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 def _is_telling(word: str) -> bool:
     return not _SMALL_WORDS.fullmatch(word) and (len(word) > 1 or not word.isascii())
 
 
-def _describe(model: SentenceModel, words: list[str], mask: int) -> str:
-    kind = KINDS.get(model.name_kind(words, mask), "an act against the user")
-    weights = model.weigh_words(words)
-    telling = [at for at in np.argsort(-weights).tolist() if weights[at] > 0 and _is_telling(words[at])]
-    named = ", ".join(dict.fromkeys(_ADDRESS_NAMES.get(words[at], words[at]) for at in sorted(telling[:_WORDS_NAMED])))
-    return f"a sentence that resembles orders for {kind}" + (f" (what weighed most: {named})" if named else "")
+def _describe(kind: str, words: list[str]) -> str:
+    named = ", ".join(dict.fromkeys(_ADDRESS_NAMES.get(word, word) for word in words))
+    order = KINDS.get(kind, "an act against the user")
+    return f"a sentence that resembles orders for {order}" + (f" (what weighed most: {named})" if named else "")

@@ -34,7 +34,7 @@ def test_what_a_rule_warns_of_is_found() -> None:
         assert verdict_of_description(passage) != "none", f"{file}: {passage}"
 
 
-def test_what_is_known_to_be_missed_by_the_rules_is_still_missed() -> None:
+def test_what_is_known_to_be_missed_is_still_missed() -> None:
     for file, _, passage in list_examples("missed"):
         assert codes_of_page(passage) <= {suspicion.CODE}, f"{file}: {passage}"
 

@@ -41,7 +41,9 @@ def test_a_wording_that_no_rule_has_is_a_warning_at_its_place() -> None:
     (problem,) = problems_of_page(f"Read the entry. {STARTS_AT_LOGIN}")
     (moved,) = problems_of_page(f"x. {STARTS_AT_LOGIN}")
     assert (problem.code, problem.severity) == (suspicion.CODE, None)
-    assert STARTS_AT_LOGIN[:30] in problem.message
+    quote = re.search(r'"([^"]+)"', problem.message)
+    assert quote is not None
+    assert quote[1].rstrip("…") in STARTS_AT_LOGIN
     assert (problem.offset or 0) - (moved.offset or 0) == len("Read the entry. ") - len("x. ")
 
 

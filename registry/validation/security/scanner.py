@@ -52,6 +52,8 @@ _LONGEST_QUOTE = 60
 # Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
 _WORD_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NEAR = 60
+# So near to what a rule found, a sentence that only resembles an attack adds nothing.
+_SAME_PASSAGE = 160
 
 # Where the bundle has a tool that writes, each finding of it is an error.
 _ERROR_WITH_WRITE_TOOL = "SEC_APPROVAL_BYPASS"
@@ -223,7 +225,7 @@ def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
     scored = [hit for hit in hits if hit.is_scored]
     if scored:
         certain = _without_repeated([hit for hit in hits if not hit.is_scored])
-        said = _Covered(certain)
+        said = _Covered(certain, _SAME_PASSAGE)
         return certain + [hit for hit in scored if hit not in said]
     general = [hit for hit in hits if hit.is_general]
     specific = [hit for hit in hits if not hit.is_general]
@@ -237,9 +239,9 @@ def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
 class _Covered:
     """The stretches of a text that hits cover, with a margin: `hit in covered`."""
 
-    def __init__(self, hits: list[RuleHit]) -> None:
+    def __init__(self, hits: list[RuleHit], margin: int = _NEAR) -> None:
         self._stretches: list[list[int]] = []
-        for start, end in sorted((hit.start - _NEAR, hit.end + _NEAR) for hit in hits):
+        for start, end in sorted((hit.start - margin, hit.end + margin) for hit in hits):
             if self._stretches and start <= self._stretches[-1][1]:
                 self._stretches[-1][1] = max(self._stretches[-1][1], end)
             else:

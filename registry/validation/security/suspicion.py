@@ -157,7 +157,7 @@ def scale_buckets(count: NDArray[Any]) -> NDArray[Any]:
 
 
 def describe_kind(broad: Integers, classes: Floats) -> Floats:
-    """What the kind of an attack shows in: broad groups of words, and classes."""
+    """The inputs of the layer that names the kind of an attack: broad groups of words, and classes."""
     groups = (np.bincount(broad, minlength=BROAD_GROUPS + 16) > 0).astype(np.float32)
     return np.concatenate([groups / np.sqrt(groups.sum() + 1), classes / np.sqrt(classes.sum() + 1)])
 

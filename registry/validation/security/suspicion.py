@@ -114,8 +114,10 @@ class SentenceModel:
         found = (total / np.sqrt(count + _DAMPING) + alone + self.bias).astype(np.float32)
         # Pairs of classes cost most and add so much at most: only where that could make a finding.
         near = np.flatnonzero(found > self.threshold - _PAIRS_MOST)
-        pairs = ((classes[near] @ self.class_pairs) * classes[near]).sum(axis=1) * double[near]
-        found[near] += np.minimum(pairs, _PAIRS_MOST)
+        for number in near.tolist():
+            here = classes[number].nonzero()[0]
+            pairs = self.class_pairs[here[:, None], here].sum() * double[number]
+            found[number] += min(pairs, _PAIRS_MOST)
         return found
 
     def read_classes(self, masks: Sequence[int]) -> Floats:

@@ -196,8 +196,10 @@ class MatchIndexCache:
             self.index = replace(held, revisions=_revisions(snapshot))
             return self.index
         self.index = self.build(snapshot, seconds=vector_seconds)
-        self._took = time.monotonic() - began
-        self._pause = min(max(_POLL_SECONDS, self._took / _POLL_SHARE), _POLL_SECONDS_MAX)
+        took = time.monotonic() - began
+        # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
+        self._took = took if held is not None and not held.is_waiting else 0.0
+        self._pause = min(max(_POLL_SECONDS, took / _POLL_SHARE), _POLL_SECONDS_MAX)
         return self.index
 
     def _has_same_words(self, held: MatchIndex, snapshot: Snapshot) -> bool:

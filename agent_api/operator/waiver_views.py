@@ -13,7 +13,7 @@ from agent_api.http.authentication import Caller, require_scope
 from agent_api.http.endpoint import endpoint
 from agent_api.http.idempotent_writes import idempotent_write
 from agent_api.http.parsers import BoundedJSONParser
-from agent_api.openapi.annotations import CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query_parameter
+from agent_api.openapi.annotations import CAPABILITY_ID, CONFLICT, NO_WAIVER, NOT_FOUND, describe, query_parameter
 from registry import snapshot
 from registry.common.errors import InvalidRequest
 from registry.core import queries
@@ -55,7 +55,7 @@ def _day(values: dict[str, Any]) -> date:
         raise InvalidRequest("until must be a day such as 2030-01-31") from None
 
 
-@describe(answer="Waiver", body="WaiverEndRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
+@describe(answer="Waiver", body="WaiverEndRequest", also=NO_WAIVER | CONFLICT, tags=("operators",))
 @endpoint("POST")
 @idempotent_write("publish")
 def waiver_end(request: Request, caller: Caller) -> Response:

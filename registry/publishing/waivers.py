@@ -190,7 +190,8 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
 
 
 def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
-    """One of a capability's. Raises `NotFound`."""
+    """One of a capability's. Raises `CapabilityNotFound`, `NotFound`."""
+    get_capability(capability_id)
     found = Waiver.objects.select_related("capability")
     waiver = found.filter(pk=waiver_id, capability__capability_id=capability_id).first()
     if waiver is None:

@@ -4693,13 +4693,13 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Unknown, never published or retired. */
+            /** @description An unknown capability, or one without this waiver (CAPABILITY_NOT_FOUND, NOT_FOUND). */
             404: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */

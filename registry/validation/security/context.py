@@ -31,6 +31,7 @@ _TEACHING = re.compile(
     r"hostile|anti-?pattern"
     r"|\bbad (?:example|practice)|^\W{0,4}bad\b|❌|🚫|⚠|\bflag(?:s|ged)?\b (?:it|any|them|as|for|"
     r"text|content|files|commands)"
+    r"|\bnot (?:something|anything|instructions?|an instruction|orders?) to (?:act on|follow|obey|carry out)"
     r"|(?:report|scan(?:ner|s)?|look|watch|check|grep|search|block(?:s|list)?) (?:for|out|any)\b"
     r"|disguis|exfiltrat|\bsteals?\b|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries "
     r"to|trying to|try to (?:make|get|trick)|test case"

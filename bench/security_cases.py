@@ -1,9 +1,10 @@
-"""Measure the `SEC_` rules on passages written for it: `python bench/security_cases.py [held-out] [--show]`.
+"""Measure the `SEC_` rules on passages written for it: `python bench/security_cases.py [PART] [--show]`.
 
 security_cases/malicious.txt and benign.txt hold a passage per line: class, language, place, encoding, text. A seeded
 draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later`,
-`last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `--show` lists
-misses and false alarms with their texts; do not use it on the part that is held out.
+`last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `skills` scores
+the whole skills of skills_first.jsonl and skills_second.jsonl. `--show` lists misses and false alarms with their texts;
+do not use it on the part that is held out.
 
 The passages are data. Nothing in them is executed or followed; every host is a reserved name.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import base64
 import codecs
+import json
 import random
 import sys
 import urllib.parse
@@ -143,13 +145,29 @@ def report(name: str, part: str, *, show: bool) -> None:
     print("   ", ", ".join(f"{key} {each.total() - each['none']}/{each.total()}" for key, each in by_class.items()))
 
 
+def report_skills(name: str) -> None:
+    """Whole skills, by kind: hostile, hard (harmless, and in the words of the attacks) and ordinary."""
+    by_kind: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in (FOLDER / f"skills_{name}.jsonl").read_text(encoding="utf-8").splitlines():
+        skill = json.loads(line)
+        texts = [AuthorText("skill.md", (), skill["skill_md"]), *find_json_texts("tools.json", skill.get("tools", []))]
+        by_kind[skill["kind"]][worst(check_texts(texts))] += 1
+    for kind, verdicts in by_kind.items():
+        count, flagged = verdicts.total(), verdicts.total() - verdicts["none"]
+        print(f"{name:10} {kind:9} {flagged:4} of {count:4} {flagged / count:6.1%}   (error {verdicts['error']})")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "part", nargs="?", choices=["develop", "held-out", "later", "last", "rounds"], default="develop"
+        "part", nargs="?", choices=["develop", "held-out", "later", "last", "rounds", "skills"], default="develop"
     )
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
+    if arguments.part == "skills":
+        report_skills("first")
+        report_skills("second")
+        return
     for name in ("malicious", "benign"):
         report(name, arguments.part, show=arguments.show)
 

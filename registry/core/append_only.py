@@ -110,25 +110,28 @@ def install_triggers(**_: Any) -> None:
     # A database that was migrated to before all of these tables: the way on to the newest migration comes by here.
     if not missing or _table(Checkpoint) not in connection.introspection.table_names():
         return
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                f"CREATE OR REPLACE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS "
-                f"$body${_postgresql_body()}$body$"
-            )
-        for name in missing:
-            cursor.execute(_drop(name))
-            cursor.execute(_triggers()[name])
+    if connection.vendor == "postgresql":
+        body = f"$body${_postgresql_body()}$body$"
+        _execute_together(f"CREATE OR REPLACE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS {body}")
+    for name in missing:
+        _execute_together(_drop(name), _triggers()[name])
 
 
 def remove_triggers(*, plan: Any = True, **_: Any) -> None:
     """Take all of them away. Also the receiver of `pre_migrate`: nothing happens where there is nothing to migrate."""
     tables = connection.introspection.table_names()
     if plan:
-        with transaction.atomic(), connection.cursor() as cursor:
-            for name in _triggers():
-                if name.rpartition("_no_")[0] in tables:
-                    cursor.execute(_drop(name))
+        for name in _triggers():
+            if name.rpartition("_no_")[0] in tables:
+                _execute_together(_drop(name))
+
+
+def _execute_together(*statements: str) -> None:
+    """In a transaction that locks one table: with several, a version that is still serving could wait for one of them
+    while this waits for it, and PostgreSQL would end either."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
 
 
 def _drop(name: str) -> str:

@@ -144,3 +144,29 @@ def test_migrating_takes_them_away_first_and_puts_them_back() -> None:
     assert append_only.find_missing_triggers()
     append_only.install_triggers()
     assert append_only.find_missing_triggers() == ()
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_migrating_locks_one_table_at_a_time() -> None:
+    """With several, it and a version that is still serving could wait for each other."""
+    locked = (
+        "SELECT count(DISTINCT relation) FROM pg_locks WHERE pid = pg_backend_pid() AND relation IS NOT NULL "
+        "AND mode IN ('AccessExclusiveLock', 'ShareRowExclusiveLock') AND relation::regclass::text LIKE 'registry%%'"
+    )
+    held: list[int] = []
+
+    def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = execute(sql, params, many, context)
+        if sql.startswith(("DROP TRIGGER", "CREATE TRIGGER")):
+            with connection.cursor() as cursor:
+                cursor.execute(locked, [])
+                held.append(cursor.fetchone()[0])
+        return result
+
+    with connection.execute_wrapper(look):
+        append_only.remove_triggers()
+        append_only.install_triggers()
+    assert len(held) > 10
+    assert max(held) == 1
+    assert append_only.find_missing_triggers() == ()

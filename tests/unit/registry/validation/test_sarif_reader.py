@@ -77,9 +77,9 @@ def test_accepted_suppressions_and_what_is_gone_block_nothing() -> None:
 
 
 def test_paths_are_read_below_a_folder() -> None:
-    absolute = "file:///work/alpha/skill.md"
+    absolute = "file:///src/alpha/skill.md"
     assert _places(_read(_result("alpha/./skill.md"), below="alpha/")) == [("skill.md", 1, 1)]
-    assert _places(_read(_result(absolute), below="/work/alpha")) == [("skill.md", 1, 1)]
+    assert _places(_read(_result(absolute), below="/src/alpha")) == [("skill.md", 1, 1)]
     assert _places(_read(_result("./skill.md"), below=".")) == [("skill.md", 1, 1)]
     by_index = _result() | {"locations": [{"physicalLocation": {"artifactLocation": {"index": 1}}}]}
     artifacts = [{"location": {"uri": "x"}}, {"location": {"uri": "skill.md"}}]

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from registry.common import database_errors, log_context
-from registry.common.errors import RegistryError
+from registry.common.errors import OUT_OF_MEMORY, RegistryError
 from registry.common.rate_limits import RateLimited
 
 logger = logging.getLogger(__name__)
@@ -104,8 +104,7 @@ def _explain_rest(error: Exception) -> _Explained:
         return "INVALID_REQUEST", str(error.detail), {}, {}
     if isinstance(error, MemoryError):
         logger.error("a request did not fit into memory")
-        message = "The server has no memory left for this request; try again in a few seconds, or send less"
-        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
+        return "REGISTRY_UNAVAILABLE", OUT_OF_MEMORY, {}, _headers("REGISTRY_UNAVAILABLE", error)
     logger.error("a request failed", exc_info=error)
     request_id = log_context.current_context().get("request_id")
     message = "Something went wrong here. The operator can find the cause in the log"

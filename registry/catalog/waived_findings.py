@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry.bundles.finding import Finding, FindingWaiver
@@ -42,12 +42,14 @@ def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
     return ""
 
 
+def waivers_in_force() -> QuerySet[Waiver]:
+    """Those that count now; `Waiver.state` says the same of one."""
+    return Waiver.objects.filter(ended_at__isnull=True, until__gt=timezone.now().date())
+
+
 def mark_waived(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
     """The same findings, each with its fingerprint, and with the waiver that is in force for it now."""
-    today = timezone.now().date()
-    known = Waiver.objects.filter(
-        capability__capability_id=capability_id, ended_at__isnull=True, until__gt=today
-    ).order_by("id")
+    known = waivers_in_force().filter(capability__capability_id=capability_id).order_by("id")
     waivers = {row.fingerprint: row for row in known} if capability_id and findings else {}
     return _mark(findings, files, waivers)
 

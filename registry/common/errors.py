@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 
 class RegistryError(Exception):
@@ -165,6 +165,10 @@ class ReviewConflict(RegistryError):
     """The review, or the draft that it is about, has changed since the caller read it."""
 
     code = "REVIEW_CONFLICT"
+
+
+# Of the event loop and of views: wherever a request did not fit, the caller reads the same.
+OUT_OF_MEMORY: Final = "The server has no memory left for this request; try again in a few seconds, or send less"
 
 
 class RegistryUnavailable(RegistryError):

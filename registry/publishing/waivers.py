@@ -17,7 +17,7 @@ from django.utils import timezone
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
-from registry.catalog.waived_findings import explain_unwaivable
+from registry.catalog.waived_findings import explain_unwaivable, waivers_in_force
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
 from registry.core import audit
@@ -137,8 +137,7 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
 
 
 def _require_unwaived(capability: Capability, fingerprint: str) -> None:
-    known = Waiver.objects.filter(capability=capability, fingerprint=fingerprint, ended_at__isnull=True)
-    waiver = known.filter(until__gt=timezone.now().date()).first()
+    waiver = waivers_in_force().filter(capability=capability, fingerprint=fingerprint).first()
     if waiver is not None:
         raise StatusConflict(f"It is waived until {waiver.until} already: end that waiver first")
 
@@ -201,8 +200,8 @@ def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
 
 def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Waiver]:
     """The newest first; with `in_force` those alone that count now."""
-    found = Waiver.objects.filter(capability=capability).select_related("capability")
-    return [waiver for waiver in found if not in_force or waiver.state == "in_force"]
+    found = waivers_in_force() if in_force else Waiver.objects.all()
+    return list(found.filter(capability=capability).select_related("capability"))
 
 
 def describe_waiver_row(waiver: Waiver) -> dict[str, Any]:

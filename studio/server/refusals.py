@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import orjson
 
+from registry.common.errors import OUT_OF_MEMORY
 from studio.server.wsgi_call import WsgiResponse
 
 
@@ -87,7 +88,7 @@ class OutOfMemory(RequestRefused):
     code = "REGISTRY_UNAVAILABLE"
 
     def __init__(self) -> None:
-        super().__init__("The server has no memory left for this request; try again in a few seconds, or send less")
+        super().__init__(OUT_OF_MEMORY)
 
 
 class ServerStopping(RequestRefused):

@@ -167,7 +167,7 @@ def memory(database: str, options: argparse.Namespace) -> Outcome:
         assert site.web is not None
         with clients(site, options.seed):
             time.sleep(3)
-            limited = {pid: _address_space(pid) for pid in descendants(site.web.pid) if not _is_gateway(pid)}
+            limited = {pid: _status_bytes(pid, "VmSize") for pid in descendants(site.web.pid) if not _is_gateway(pid)}
             for pid, limit in limited.items():
                 with contextlib.suppress(ProcessLookupError):
                     resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
@@ -197,13 +197,6 @@ def memory(database: str, options: argparse.Namespace) -> Outcome:
         f"ended; beside them {_words(during)}"
     )
     return words, faults
-
-
-def _address_space(pid: int) -> int:
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmSize")).split()[1]) * 1024
-    return 0
 
 
 def _is_gateway(pid: int) -> bool:
@@ -330,9 +323,14 @@ def _wait(answer: Callable[[], Any], seconds: float = 30) -> None:
 
 
 def _resident_mb(pid: int) -> int:
+    return _status_bytes(pid, "VmRSS") // 2**20
+
+
+def _status_bytes(pid: int, name: str) -> int:
+    """A size that the kernel keeps of a process, 0 of one that is gone."""
     with contextlib.suppress(OSError, StopIteration):
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) // 1024
+        return int(next(line for line in lines if line.startswith(name)).split()[1]) * 1024
     return 0
 
 

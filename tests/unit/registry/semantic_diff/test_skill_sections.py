@@ -28,7 +28,7 @@ def test_what_stands_before_the_first_section_is_the_beginning() -> None:
         "# A\n\nOther.\n\n## Steps\n\nOne.\n\n## More\n\nTwo.\n",
     )
     assert _changes(old, new) == ["The beginning of the instructions was rewritten"]
-    # Steps are no part of it.
+    # Steps do not belong to it.
     assert _changes(old, old.replace("One.", "1.")) == ["The section “Steps” was rewritten"]
 
 

@@ -10,6 +10,7 @@ from registry.common import tracing
 from studio.gateway.framing import END, RequestHead
 from studio.gateway.warm_responses import WarmResponses
 from studio.server.environ import Environ
+from studio.server.traced_reads import describe_read
 
 _TARGET: Final = re.compile(rb"GET ([^ ?]+)(?:\?(?:[^ ]*&)?capability_id=([a-z0-9_]{1,64})(?=[& ])| |\?)")
 _LINE: Final = re.compile(rb"\r\ntrace(parent|state): *([^\r\n]*)", re.IGNORECASE)
@@ -52,17 +53,9 @@ def _record(head: bytes, wire: bytes, parent: dict[str, str], began_ns: int) -> 
     """Record the span of a response, and name it in the response."""
     match = _TARGET.match(head)
     route = match[1].decode() if match else ""
-    attributes: dict[str, tracing.Value] = {
-        "http.request.method": "GET",
-        "http.route": route,
-        "url.path": route,
-        "url.scheme": "http",
-        # Behind `HTTP/1.1 `.
-        "http.response.status_code": int(wire[9:12]),
-        "studio.warm_read": True,
-    }
-    if match and match[2]:
-        attributes["studio.capability_id"] = match[2].decode()
+    capability_id = match[2].decode() if match and match[2] else ""
+    # The status is behind `HTTP/1.1 `.
+    attributes = describe_read("GET", route, "http", int(wire[9:12]), capability_id)
     traceparent = tracing.record(f"GET {route}", attributes, parent=parent, began_ns=began_ns)
     end = wire.index(b"\r\n") + 2
     return b"".join((wire[:end], b"traceresponse: ", traceparent.encode(), b"\r\n", memoryview(wire)[end:]))

@@ -28,21 +28,26 @@ class TracedReads(WarmReads):
         return _send(scope, protocol, *self.prepare(scope, environ), began_ns)
 
 
+def describe_read(method: str, path: str, scheme: str, status: int, capability_id: str) -> dict[str, tracing.Value]:
+    """The attributes of the span of a warm read; the id of no capability is empty."""
+    attributes: dict[str, tracing.Value] = {
+        "http.request.method": method,
+        "http.route": path,
+        "url.path": path,
+        "url.scheme": scheme,
+        "http.response.status_code": status,
+        "studio.warm_read": True,
+    }
+    return attributes | {"studio.capability_id": capability_id} if capability_id else attributes
+
+
 def _send(
     scope: RequestScope, protocol: HttpProtocol, ready: ReadyResponse | None, request_id: str | None, began_ns: int
 ) -> bool:
     if ready is None:
         return False
-    attributes: dict[str, tracing.Value] = {
-        "http.request.method": scope.method,
-        "http.route": scope.path,
-        "url.path": scope.path,
-        "url.scheme": scope.scheme,
-        "http.response.status_code": ready.status,
-        "studio.warm_read": True,
-    }
-    if capability_id := parse_qs(scope.query_string).get("capability_id"):
-        attributes["studio.capability_id"] = capability_id[0][:_CAPABILITY_ID_MAX]
+    capability_id = parse_qs(scope.query_string).get("capability_id", [""])[0][:_CAPABILITY_ID_MAX]
+    attributes = describe_read(scope.method, scope.path, scope.scheme, ready.status, capability_id)
     parent = tracing.read_carrier(dict(scope.headers.items()))
     name = f"{scope.method} {scope.path}"
     headers = [*ready.headers, ("traceresponse", tracing.record(name, attributes, parent=parent, began_ns=began_ns))]

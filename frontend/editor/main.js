@@ -246,7 +246,9 @@ class Editor {
     // The part behind # is for browsers without scripts; following it would take the focus away again.
     history.replaceState(null, "", location.pathname + location.search);
     const place = { file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 };
-    this.goToFinding(this.findings.at(place) ?? { ...place, isWritten: true });
+    // A link to a file or to a part, as the outline has them before this script has come, is not one to a finding.
+    if (asked.part || !place.line) this.choose({ file: asked.file, part: asked.part, line: place.line ?? 1 });
+    else this.goToFinding(this.findings.at(place) ?? { ...place, isWritten: true });
   }
 }
 

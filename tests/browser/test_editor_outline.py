@@ -77,6 +77,24 @@ def test_the_outline_leads_to_each_part_and_the_preview_follows(editor: Page) ->
     assert line > 100
 
 
+def test_a_link_of_the_outline_opens_the_form_without_its_script(editor: Page) -> None:
+    """As when it is clicked before the script has come, or opened in a tab of its own."""
+    outline = editor.get_by_role("navigation", name="Outline")
+    for name, label, value in (
+        ("Instructions", "Text of Examples", ""),
+        ("Examples", "Text of Examples", ""),
+        ("weight_trend_get (read-only)", "Name", "weight_trend_get"),
+        ("Review weigh-ins", "Title", "Review weigh-ins"),
+    ):
+        address = outline.get_by_role("link", name=name).get_attribute("href")
+        editor.evaluate("address => location.assign(address)", address)
+        field = editor.get_by_role("textbox", name=label).first
+        expect(field).to_be_visible()
+        expect(editor.get_by_role("button", name="Form", exact=True)).to_have_attribute("aria-pressed", "true")
+        if value:
+            expect(field).to_have_value(value)
+
+
 def test_the_outline_marks_where_something_is_wrong_and_keeps_the_focus(editor: Page) -> None:
     outline = editor.get_by_role("navigation", name="Outline")
     tools = json.loads(texts_of(editor)["tools_json"])

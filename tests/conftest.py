@@ -136,7 +136,11 @@ def _refuse_skip(report: Any, config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Leave the counts for `run.py test`, which adds up the runs on both databases."""
+    """Print why tests were tried once more, and leave the counts for `run.py test`, which adds up both databases."""
+    for report in terminalreporter.stats.get("rerun", []):
+        # A try that passes at last hides the first failure, which may be the product's.
+        terminalreporter.write_sep("_", f"first try of {report.nodeid}")
+        report.toterminal(terminalreporter._tw)
     path = os.environ.get("STUDIO_TEST_COUNTS")
     if path:
         stats = terminalreporter.stats

@@ -12,9 +12,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.steps import sign_in
-from tests.servers import ROOT
+from tests.servers import ROOT, start_studio
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from playwright.sync_api import Locator, Page
 
     from tests.servers import Studio
@@ -71,15 +73,23 @@ class _Hand:
         return self.page.get_by_label(label, exact=True)
 
 
+@pytest.fixture
+def new_studio(tmp_path: Path) -> Iterator[Studio]:
+    """A product that nobody has signed in to, at each try: the first password is only good once."""
+    studio = start_studio(tmp_path / "studio")
+    yield studio
+    studio.stop()
+
+
 def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
-    live_studio: Studio, page: Page, tmp_path: Path
+    new_studio: Studio, page: Page, tmp_path: Path
 ) -> None:
-    first_password = re.search(r"password: (\S+)", live_studio.prepared)
+    first_password = re.search(r"password: (\S+)", new_studio.prepared)
     assert first_password is not None
     for line in ("Operator:  admin   password: ", "Agent key: csk_"):
-        assert line in live_studio.prepared
+        assert line in new_studio.prepared
         assert line in TUTORIAL
-    sign_in(page, live_studio.url, "admin", first_password[1])
+    sign_in(page, new_studio.url, "admin", first_password[1])
     page.get_by_label("Current password").fill(first_password[1])
     page.get_by_label("New password", exact=True).fill(PASSWORD)
     page.get_by_label("Confirm new password").fill(PASSWORD)
@@ -88,7 +98,7 @@ def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
     _write(hand)
     _publish(hand)
     assert hand.used == _labels()
-    _run_commands(live_studio, tmp_path)
+    _run_commands(new_studio, tmp_path)
 
 
 def _write(hand: _Hand) -> None:

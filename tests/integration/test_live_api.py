@@ -187,6 +187,7 @@ def test_publish_over_http(client: httpx.Client, key: dict[str, str]) -> None:
     assert exported.headers["Content-Type"] == "application/octet-stream"
 
 
+@pytest.mark.slow
 def test_a_cursor_is_pinned_while_another_process_publishes(
     live_studio: Studio, client: httpx.Client, tmp_path: Any
 ) -> None:

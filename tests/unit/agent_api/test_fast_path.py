@@ -248,8 +248,15 @@ def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, s
             yield "GET", path, queries[0], {"Host": host}
 
 
-@pytest.mark.parametrize("public", [True, False])
-@pytest.mark.parametrize("origins", [(), ("https://a.example",)])
+@pytest.mark.parametrize(
+    ("public", "origins"),
+    [
+        (True, ()),
+        pytest.param(True, ("https://a.example",), marks=pytest.mark.slow),
+        pytest.param(False, (), marks=pytest.mark.slow),
+        pytest.param(False, ("https://a.example",), marks=pytest.mark.slow),
+    ],
+)
 def test_every_shape_is_answered_as_the_view_answers_it(
     spy: Spy, through: Through, key: str, settings: Settings, public: bool, origins: tuple[str, ...]
 ) -> None:

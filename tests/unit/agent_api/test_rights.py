@@ -270,6 +270,7 @@ def test_every_route_and_tool_has_a_row(readers: dict[str, Reader]) -> None:
     assert {one["name"] for one in listed.json()["result"]["tools"]} == set(TOOLS)
 
 
+@pytest.mark.slow
 def test_no_principal_is_told_of_what_it_may_not_see(readers: dict[str, Reader]) -> None:
     def check(who: str) -> None:
         reader = readers[who]

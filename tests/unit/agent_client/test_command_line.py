@@ -66,6 +66,7 @@ def test_skills_of_a_folder_are_listed_installed_and_uninstalled(tmp_path: Path)
     assert "Currently available: billing refund, disk pressure" in refused
 
 
+@pytest.mark.slow
 def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
     here = ("--skills-dir", tmp_path / "skills")
     (tmp_path / "bad").mkdir()
@@ -78,6 +79,7 @@ def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
     assert "bad cannot be read: SKILL.md needs a name" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_agent_skill_is_installed_from_git(tmp_path: Path) -> None:
     if shutil.which("git") is None:
         pytest.skip("needs git")
@@ -96,6 +98,7 @@ def test_an_agent_skill_is_installed_from_git(tmp_path: Path) -> None:
     assert "git could not clone it" in _refused(*here, "skills", "install", f"file://{tmp_path / 'none'}")
 
 
+@pytest.mark.slow
 def test_the_menu(tmp_path: Path) -> None:
     here = ("--skills-dir", tmp_path / "skills")
     assert "Installed meals." in _ok(*here, "skills", text=f"2\n{EXAMPLES / 'meals'}\n")
@@ -104,6 +107,7 @@ def test_the_menu(tmp_path: Path) -> None:
     assert "Choose an action" in _ok(*here, "skills", text="")
 
 
+@pytest.mark.slow
 def test_a_registry_is_asked_where_there_is_one(tmp_path: Path) -> None:
     weights = example("weights")
     row = {"capability_id": "weights", "name": "Weight Tracking", "digest": weights.digest}
@@ -147,6 +151,7 @@ def test_match_without_a_registry() -> None:
     assert _ok(*here, "match", "1 + 1") == "none\n"
 
 
+@pytest.mark.slow
 def test_doctor_gives_the_mend(tmp_path: Path) -> None:
     here = ("--skills-dir", EXAMPLES)
     done = _run(*here, "doctor", "excel-analyzer", PATH=str(tmp_path))
@@ -229,6 +234,7 @@ def test_an_approval_at_the_terminal() -> None:
     assert "[CALL_NOT_OPEN:" in rest
 
 
+@pytest.mark.slow
 def test_a_new_user_is_introduced_and_the_session_is_kept(tmp_path: Path) -> None:
     state = tmp_path / "session.json"
     here = ("--skills-dir", EXAMPLES, "chat", "--state", state)
@@ -247,6 +253,7 @@ def test_help_and_a_missing_verb() -> None:
     assert _run().returncode == 2
 
 
+@pytest.mark.slow
 def test_a_bundle_whose_forms_are_a_map_is_installed(tmp_path: Path) -> None:
     """docs/contract.md 1.4: `{schema_id: definition}` stands for the list."""
     shutil.copytree(EXAMPLES / "weights", tmp_path / "weights")
@@ -258,6 +265,7 @@ def test_a_bundle_whose_forms_are_a_map_is_installed(tmp_path: Path) -> None:
     assert "2 UI schemas" in _ok(*here, "load", "weights")
 
 
+@pytest.mark.slow
 def test_an_install_code_may_be_typed_in_small_letters(tmp_path: Path) -> None:
     with fake_registry(
         capability_install=Given(404, {"error": {"code": "INSTALL_CODE_NOT_FOUND", "message": "No"}})
@@ -267,6 +275,7 @@ def test_an_install_code_may_be_typed_in_small_letters(tmp_path: Path) -> None:
         assert f.asked[0].body == {"code": "SKILL-ABCD-0123-WXYZ"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"), [("[", "is no JSON"), ("[]", "must be an object"), ('{"os": 5}', "must be one")]
 )
@@ -280,6 +289,7 @@ def test_an_action_that_is_not_on_the_menu_is_refused(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "There is no action '9'; choose 1, 2 or 3\n")
 
 
+@pytest.mark.slow
 def test_a_chat_says_where_nothing_was_done(tmp_path: Path) -> None:
     typed = "/disable nope\n/disable Weights\n/enable weights\n/unload weights\n/quit\n"
     shown = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Al", text=typed)
@@ -299,6 +309,7 @@ def _with_references(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_texts_beside_a_skill_are_installed_with_it(tmp_path: Path) -> None:
     source = _with_references(tmp_path / "source")
     assert _ok("--skills-dir", tmp_path / "skills", "skills", "install", source) == "Installed pdf_tools.\n"
@@ -314,6 +325,7 @@ def test_the_texts_beside_a_skill_are_installed_with_it(tmp_path: Path) -> None:
         shelf.file(bundle, "references/a.md")
 
 
+@pytest.mark.slow
 def test_the_texts_come_along_from_a_registry_and_lead_nowhere_else(tmp_path: Path) -> None:
     texts = {"references/a.md": "First this.", "references/../../x.md": "no", "/etc/x": "no"}
     facts = [{"path": path, "digest": text_digest(text), "size": len(text)} for path, text in texts.items()]

@@ -79,6 +79,7 @@ def built(tmp_path: Path) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_path: Path) -> None:
     kept = {path.relative_to(CLIENT).as_posix() for path in CLIENT.rglob("*.py")} | {"py.typed"}
     made = {path.relative_to(built / "agent_client").as_posix() for path in (built / "agent_client").rglob("*")}

@@ -361,6 +361,7 @@ _JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     capability=st.dictionaries(st.sampled_from(["os", "dependencies", "intent_triggers", "utterances", "name"]), _JSON),
     tools=st.lists(_JSON, max_size=3),

@@ -35,6 +35,7 @@ def _addresses(model: type[models.Model]) -> tuple[str, str | None]:
     return reverse(f"admin:registry_{name}_changelist"), changed
 
 
+@pytest.mark.slow
 def test_an_admin_reads_every_table_and_can_change_none(signed_in: SignIn) -> None:
     client = signed_in("admin")
     publish("alpha")

@@ -64,6 +64,7 @@ def test_the_queue_leaves_half_of_the_threads_to_others(settings: Any) -> None:
         assert waiting_max() == waiting
 
 
+@pytest.mark.slow
 def test_the_hashers_of_the_product_wait_for_their_turn(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = TurnQueue()
     monkeypatch.setattr(password_hashers, "_QUEUE", queue)

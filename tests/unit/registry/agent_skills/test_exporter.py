@@ -105,6 +105,7 @@ def test_the_front_matter_is_what_clients_take() -> None:
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=80)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(TEXT.filter(str.strip), st.dictionaries(TEXT, TEXT, max_size=4), TEXT)
 def test_any_text_comes_back(description: str, metadata: dict[str, str], body: str) -> None:

@@ -365,6 +365,7 @@ def test_no_text_makes_an_import_fail(pieces: list[str]) -> None:
     assert taken.files is not None or any(finding.is_error for finding in taken.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
 def test_a_deep_front_matter_is_refused_in_time(mark: str) -> None:
     deep = mark * (15_000 // len(mark))
@@ -397,6 +398,7 @@ def _beside(taken: ImportedSkill) -> list[str]:
     return sorted(set(taken.files or {}) - {"capability.json", "skill.md", "tools.json", "ui_schemas.json"})
 
 
+@pytest.mark.slow
 def test_all_that_fits_beside_a_skill_is_kept() -> None:
     others = {"assets/a.csv": "x" * (MIB - 500), "references/b.md": "x" * (MIB - 500), "scripts/c.py": "x" * 100}
     taken = _take(PLAIN, **others)

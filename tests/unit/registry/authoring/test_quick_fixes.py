@@ -157,6 +157,7 @@ def test_odd_texts_never_break_it(odd: str) -> None:
             assert apply_edits(validate_bundle(files).files[fix.file], fix.edits)
 
 
+@pytest.mark.slow
 def test_a_large_file_has_no_mends() -> None:
     skill = "word " * 50_000
     assert quick_fixes_for(validate_bundle(bundle() | {"skill.md": skill}), "alpha") == {}

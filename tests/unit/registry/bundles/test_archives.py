@@ -76,6 +76,7 @@ def test_colliding_names_are_refused(names: tuple[str, str]) -> None:
         read_members(_tar(*[(name, b"x") for name in names]), "a.tar")
 
 
+@pytest.mark.slow
 def test_bombs_are_refused() -> None:
     with pytest.raises(SourceUnreadable, match="entries; at most"):
         read_members(_tar(*[(f"f{number}", b"") for number in range(ENTRIES_MAX + 1)]), "a.tar")

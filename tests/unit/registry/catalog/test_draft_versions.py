@@ -137,6 +137,7 @@ def test_a_file_in_the_middle_of_being_typed_is_kept_as_well(text: str) -> None:
     assert _texts(1)["tools.json"] == text
 
 
+@pytest.mark.slow
 def test_at_most_fifty_versions_are_kept() -> None:
     for number in range(draft_versions.VERSIONS_MAX + 4):
         _save(_body(f"Text {number}."))

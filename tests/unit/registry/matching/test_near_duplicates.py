@@ -86,6 +86,7 @@ def test_a_revision_without_a_print_is_passed_over() -> None:
     assert _near(body=BODY) == []
 
 
+@pytest.mark.slow
 def test_a_print_tells_near_from_far() -> None:
     """1,000 pairs with a cosine above 0.95: not one of them is missed by its print."""
     chance = random.Random(5)

@@ -171,6 +171,7 @@ class DraftMachine(RuleBasedStateMachine):
         assert audit.find_chain_break() is None
 
 
+@pytest.mark.slow
 def test_any_order_of_writes_keeps_what_the_model_says() -> None:
     budget = settings(
         max_examples=12,

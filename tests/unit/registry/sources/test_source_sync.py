@@ -101,6 +101,7 @@ def test_drafts_are_made_where_that_was_asked_for(url: str, repository: Path) ->
     assert _differences(source_id)["alpha"] == "source_changed"
 
 
+@pytest.mark.slow
 def test_what_was_published_here_meanwhile_is_not_overwritten(url: str, repository: Path) -> None:
     source_id = _add(url)
     _sync(source_id)
@@ -120,6 +121,7 @@ def test_what_was_published_here_meanwhile_is_not_overwritten(url: str, reposito
     assert _sync(source_id) == {"alpha": "published"}
 
 
+@pytest.mark.slow
 def test_the_same_change_on_both_sides_is_no_drift(url: str, repository: Path) -> None:
     source_id = _add(url)
     _sync(source_id)
@@ -195,6 +197,7 @@ def test_a_worker_looks_at_once_and_again_and_again(url: str, repository: Path) 
     assert Capability.objects.filter(status="published").count() == 2
 
 
+@pytest.mark.slow
 def test_a_push_is_taken_in_by_the_next_worker(url: str, repository: Path) -> None:
     source_id = _add(url)
     worker.Worker().run_due()
@@ -229,6 +232,7 @@ def test_three_failures_in_a_row_are_an_incident_until_the_next_good_look(url: s
     assert Incident.objects.get().closed_at is not None
 
 
+@pytest.mark.slow
 def test_what_the_gate_wants_a_person_for_is_a_draft_until_somebody_publishes_it(url: str, repository: Path) -> None:
     source_id = _add(url)
     _commit(repository, "alpha", tools=[tool("alpha_save", kind="write")])

@@ -150,6 +150,7 @@ def test_points_lead_to_the_score_that_is_kept() -> None:
     assert [point.percent for point in get_health_report(_alpha(), revision=2).points] == [45]
 
 
+@pytest.mark.slow
 def test_only_the_last_points_are_kept_and_they_are_right() -> None:
     publish()
     _tell("used", EVENTS_SHOWN_MAX + 1)
@@ -177,6 +178,7 @@ def test_a_trend_compares_two_times() -> None:
     assert (row.recent, row.earlier, row.trend) == (OutcomeCounts(4, 0), OutcomeCounts(0, 4), "better")
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_does_not_grow() -> None:
     counts = []
     for amount in (1, 12):

@@ -171,6 +171,7 @@ BRANCHES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BRANCHES)
 def test_more_than_ten_thousand_branches_are_too_complex(name: str) -> None:
     assert "TOOL_SCHEMA_TOO_COMPLEX" in _codes(MINIMAL | {"tools.json": _tool(BRANCHES[name])})
@@ -242,6 +243,7 @@ def _begin_peak() -> int:
     return _memory("VmRSS")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_schema_bomb_is_bounded_in_time_and_memory(name: str) -> None:
     tools = [{"name": "bomb_tool", "description": "d", "args_schema": BOMBS[name], "policy": {"kind": "read"}}]

@@ -159,6 +159,7 @@ def test_an_escaped_key_is_the_same_key() -> None:
     assert paths_named_in(r'{"metadata": {"supporting\u005ffiles": "forms.md"}}') == ("forms.md",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["a", "../x", "x" * 300])
 def test_a_mark_of_any_length_is_judged_in_time(line: str) -> None:
     lines = [f"{line}{number}" for number in range(900_000 // (len(line) + 6))]

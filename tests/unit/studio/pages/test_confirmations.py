@@ -290,6 +290,7 @@ def _nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: str, 
     assert _stored() == after
 
 
+@pytest.mark.slow
 def test_a_page_from_elsewhere_is_not_led_back_to(world: Client) -> None:
     _check_each_question(world, _a_page_from_elsewhere_is_not_led_back_to)
 
@@ -311,6 +312,7 @@ def test_cancel_leads_to_the_page_before(world: Client) -> None:
     assert page.context["cancel"] == "/usage/"
 
 
+@pytest.mark.slow
 def test_a_dialog_asks_the_same_with_cancel_first(world: Client) -> None:
     _check_each_question(world, _a_dialog_asks_the_same_with_cancel_first)
 

@@ -126,6 +126,7 @@ def test_hostile_markdown_becomes_words(name: str) -> None:
     assert {key for _, attributes in seen for key in attributes} <= {"class", "title"}
 
 
+@pytest.mark.slow
 def test_the_hostile_skills_of_the_corpus_stay_words() -> None:
     for text in (
         "> " * 5000 + "x",

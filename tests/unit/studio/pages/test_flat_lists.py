@@ -122,6 +122,7 @@ def _queries(client: Client) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_no_list_asks_more_often_where_there_is_more(signed_in: SignIn) -> None:
     client = signed_in("admin")
     for number in range(2):

@@ -84,6 +84,7 @@ def test_what_an_author_wrote_is_text(client: Client) -> None:
         assert "<script>alert" not in client.get(address).content.decode()
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_does_not_grow(client: Client) -> None:
     counts = []
     for amount in (5, 60):

@@ -144,6 +144,7 @@ def test_signing_in_rightly_is_not_counted() -> None:
     assert {_try(PASSWORD).status_code for _ in range(30)} == {302}
 
 
+@pytest.mark.slow
 def test_a_try_that_a_busy_server_did_not_look_at_is_not_counted(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +188,7 @@ def test_an_account_buys_no_guesses_at_others() -> None:
     assert answers == [200] * 20 + [429] * 4
 
 
+@pytest.mark.slow
 def test_a_flood_of_names_and_networks_is_bounded_and_forgets_no_account_under_attack(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -361,6 +363,7 @@ def test_a_disabled_and_an_invited_account_are_named() -> None:
     assert [row.subject for row in _rows()] == ["ada", "invited"]
 
 
+@pytest.mark.slow
 def test_a_flood_makes_a_row_a_minute_for_each_account(wait: Clock, settings: Settings) -> None:
     settings.RATE_LIMITS = {}
     for minute in range(3):

@@ -117,6 +117,7 @@ def test_an_odd_address_breaks_nothing(odd: str, client: Client) -> None:
         assert client.get(f"{address}?{odd}").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["capability", "revision", "key"])
 def test_the_number_of_queries_does_not_grow(by: str, client: Client) -> None:
     counts = []

@@ -201,6 +201,7 @@ def _endless(piece: bytes, head: bytes = b"") -> Reply:
     return reply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -222,6 +223,7 @@ def test_a_response_that_does_not_come_ends_in_time(ask: Ask, receiver: Receiver
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [

@@ -91,6 +91,7 @@ def mutations(draw: st.DrawFn) -> Entry:
     return entry
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(mutations())
 def test_mutations_of_sound_forms_never_raise(entry: Entry) -> None:
@@ -191,6 +192,7 @@ def heavy_patterns(number: int) -> Entry:
     return entry(number, fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "count"),
     [

@@ -73,6 +73,7 @@ def test_the_largest_hostile_text_takes_less_than_two_seconds(unit: str) -> None
     assert seconds((unit * (MEBIBYTE // len(unit.encode()) + 1))[:MEBIBYTE]) < 2.0
 
 
+@pytest.mark.slow
 def test_a_quarter_of_a_million_strings() -> None:
     began = time.process_time()
     check_texts(find_json_texts("tools.json", ["a"] * 200_000))

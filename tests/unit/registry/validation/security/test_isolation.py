@@ -63,6 +63,7 @@ def test_a_worker_that_cannot_be_started_refuses(worker: CheckProcess, monkeypat
     assert [each.code for each in check_author_texts(LARGE)] == ["SEC_CHECK_INCOMPLETE"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_ended_by_itself_is_replaced(worker: CheckProcess) -> None:
     check_author_texts(LARGE)
     first = worker._process
@@ -82,6 +83,7 @@ def test_the_end_leaves_no_process_behind(worker: CheckProcess) -> None:
         os.kill(process.pid, 0)
 
 
+@pytest.mark.slow
 def test_after_a_fork_the_parents_worker_is_left_alone(worker: CheckProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     check_author_texts(LARGE)
     parents = worker._process

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from registry.bundles.problem import RawFinding
 from registry.validation.security import suspicion
@@ -84,6 +85,7 @@ def test_the_committed_model_is_the_one_that_was_measured() -> None:
     assert hashlib.sha256(MODEL_FILE.read_bytes()).hexdigest() == recorded
 
 
+@pytest.mark.slow
 def test_the_committed_model_scores_its_training_passages_as_recorded() -> None:
     """Training again on the same passages gives this, so that weights of anything else are noticed."""
     threshold = load_model().threshold

@@ -1,19 +1,28 @@
-"""The wheel with each extra in an environment of its own, and the adapters with a scripted model."""
+"""The wheel with each extra in an environment of its own: its adapters, and the agents of docs/agents/.
+
+The models are scripted, or a stand-in answers what the vendors' own packages ask.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.integration.stand_ins import SAVE, anthropic_answer, openai_answer
 from tests.pypi import install
-from tests.servers import ROOT
+from tests.servers import ROOT, Studio
+from tests.unit.agent_client.registries import FakeRegistry, fake_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")
+VENDORS = ("langgraph==1.2.22", "langchain-openai==1.7.3", "openai==3.54.0", "anthropic==2.12.0")
+MESSAGE = "I just weighed 187.6 lbs"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +31,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("frameworks")
     # Building writes beside the sources.
     shutil.copytree(ROOT / "agent_client", folder / "source", ignore=shutil.ignore_patterns("__pycache__", "build"))
-    python = install(folder / "venv", f"{folder / 'source'}[{','.join(EXTRAS)}]")
+    python = install(folder / "venv", f"{folder / 'source'}[{','.join(EXTRAS)}]", *VENDORS)
     shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
     return python, folder
 
@@ -63,3 +72,37 @@ def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Pa
     done = subprocess.run([str(python), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["True", "1", "1", "site-packages", "8"]
     assert (ROOT / "agent_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.fixture
+def models() -> Iterator[FakeRegistry]:
+    with fake_registry(completions=openai_answer, messages=anthropic_answer) as found:
+        yield found
+
+
+def _run(python: Path, module: str, *arguments: str) -> str:
+    env = os.environ | {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "LANGSMITH_TRACING": "false"}
+    command = [str(python), "-m", f"docs.agents.{module}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+def test_a_vendors_own_package(environment: tuple[Path, Path], live_studio: Studio, models: Any, vendor: str) -> None:
+    said = _run(environment[0], "vendor_sdks", vendor, live_studio.url, models.url, "any", MESSAGE)
+    assert said.startswith("person: yes to weight_entry_save_batch")
+    assert 'agent: Done: {"saved": 1}' in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"), [("yes", 'Done: {"saved": 1}'), ("no", 'Done: {"error": {"code": "CALL_REJECTED"')]
+)
+def test_a_graph_that_waits_for_a_person(
+    environment: tuple[Path, Path], live_studio: Studio, models: Any, answer: str, result: str
+) -> None:
+    said = _run(environment[0], "langgraph_agent", live_studio.url, models.url, "any", MESSAGE, answer)
+    assert said.count("person: ") == 1
+    assert f"agent: {result}" in said
+    names = {tool["function"]["name"] for tool in models.asked[-1].body["tools"]}
+    assert SAVE in names

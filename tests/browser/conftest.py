@@ -41,7 +41,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory, studio_settings: dict[str, 
 @pytest.fixture
 def allowed_on_console() -> list[str]:
     """A test that breaks something on purpose adds patterns of what the browser then says."""
-    # axe asks each frame by the page's origin, and goes on where a sandbox has none. The product's scripts name no origin.
+    # axe asks each frame by the page's origin, and goes on where a sandbox has none. Our scripts name no origin.
     return [r"'postMessage' .* does not match the recipient window's origin \('null'\)"]
 
 

@@ -25,7 +25,8 @@ PUBLISHES = 8
 def studio(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Studio]:
     settings = {}
     if request.param == "postgresql":
-        settings = on_postgresql(new_database(request.getfixturevalue("postgresql_url")))
+        template = request.getfixturevalue("migrated_postgresql")
+        settings = on_postgresql(new_database(request.getfixturevalue("postgresql_url"), template))
     studio = start_studio(tmp_path, EXAMPLES="off", **settings)
     yield studio
     studio.stop()

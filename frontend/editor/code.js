@@ -154,7 +154,7 @@ export class Code {
     const { state } = this.view;
     const marks = findings.map((one) => {
       const from = this.offset(one.line ?? 1, one.column ?? 1);
-      return { from, to: endOf(state, from), severity: one.severity, message: one.message, actions: one.fixes.map(({ label, apply }) => ({ name: label, apply })) };
+      return { from, to: endOf(state, from), severity: one.severity === "waived" ? "info" : one.severity, message: one.message, actions: one.fixes.map(({ label, apply }) => ({ name: label, apply })) };
     });
     this.view.dispatch(setDiagnostics(state, marks));
   }

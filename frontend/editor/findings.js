@@ -92,12 +92,13 @@ export class Findings {
       if (document === this.editor.here) this.drawIn(document);
       document.code?.setFindings(own.filter((one) => document.text === this.checked.get(document.name) || one.line));
     }
-    const errors = found.filter((one) => one.severity === "error").length;
     const badge = window.document.querySelector("[data-findings-count]");
     if (badge) {
-      // The list is cut where it is very long; its head counts all of them.
-      badge.textContent = this.root.querySelector("[data-total]")?.dataset.total ?? String(found.length);
-      badge.dataset.mark = errors ? "error" : found.length ? "warning" : "";
+      // The list is cut where it is very long, and has what is waived too; its head counts what is to be done.
+      const { errors, warnings } = this.root.querySelector(".findings-head").dataset;
+      const count = Number(errors) + Number(warnings);
+      badge.textContent = String(count);
+      badge.dataset.mark = Number(errors) ? "error" : count ? "warning" : "";
     }
   }
 
@@ -116,7 +117,7 @@ function read(item) {
   return {
     item, file, line: Number(line) || null, column: Number(column) || 1, field,
     isWritten: Boolean(place) && !("unwritten" in place.dataset),
-    severity: item.classList.contains("issue--error") ? "error" : "warning",
+    severity: ["error", "waived"].find((one) => item.classList.contains(`issue--${one}`)) ?? "warning",
     message: words.filter(Boolean).map((one) => one.trim()).join(" "),
   };
 }

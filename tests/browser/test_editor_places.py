@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -213,3 +214,20 @@ def test_the_text_has_its_marks_as_before(editor: Page) -> None:
     _go_to(editor, "TOOL_SCHEMA_INVALID")
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
     expect(editor.locator("#editor-said")).to_be_hidden()
+
+
+def test_a_waived_issue_is_neither_counted_nor_a_warning(editor: Page) -> None:
+    address, count = editor.url, editor.locator("[data-findings-count]")
+    expect(count).to_have_attribute("data-mark", "warning")
+    before = int(count.inner_text())
+    editor.get_by_role("link", name="Waive PLACEHOLDER_LEFT").first.click()
+    editor.get_by_label("Reason").fill("Each team fills it in.")
+    editor.get_by_label("End date").fill((datetime.now(UTC) + timedelta(days=9)).date().isoformat())
+    editor.get_by_role("button", name="Waive issue").click()
+    editor.goto(address.partition("?")[0])
+    expect(editor.locator("#findings .issue--waived")).to_have_count(1)
+    expect(count).to_have_text(str(before - 1))
+    open_form(editor, "skill.md")
+    expect(editor.locator(".field-finding-waived")).to_contain_text("Waived by")
+    open_file(editor, "skill.md")
+    expect(editor.locator(".cm-lint-marker-info")).to_have_count(1)

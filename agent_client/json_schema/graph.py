@@ -257,7 +257,7 @@ class _Measure:
 
     def __init__(self) -> None:
         self.done: dict[int, _Size] = {}
-        self.open: set[int] = set()
+        self.seen: set[int] = set()
 
     def of(self, root: Node) -> _Size:
         stack = [(root, False)]
@@ -265,15 +265,14 @@ class _Measure:
             node, leaving = stack.pop()
             key = id(node)
             if leaving:
-                self.open.discard(key)
                 below = [self.done.get(id(n), _CYCLE) for n in (*node.in_place, *node.children)]
                 self.done[key] = _Size(
                     1 + sum(size.expansions for size in below),
                     _branch_count(node.schema) + sum(size.branches for size in below),
                     1 + max((size.chain for size in below), default=0),
                 )
-            elif key not in self.done and key not in self.open:
-                self.open.add(key)
+            elif key not in self.seen:
+                self.seen.add(key)
                 stack.append((node, True))
                 stack.extend((n, False) for n in (*node.in_place, *node.children) if id(n) not in self.done)
         return self.done[id(root)]

@@ -79,6 +79,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept_ids = set(map(id, kept))
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
         items[:] = kept
+    # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
+    slow_files = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow_files)
     for item in items:
         if _is_within(item, _WITH_SERVERS) or item.get_closest_marker("depends_on_speed"):
             item.add_marker(pytest.mark.flaky(reruns=1))

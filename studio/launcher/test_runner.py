@@ -55,7 +55,8 @@ def parallel(arguments: Sequence[str]) -> list[str]:
     """
     if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
         return []
-    return ["-n", "3", "--dist", "loadfile"]
+    # Not the files with most tests first: tests/conftest.py has an order of its own.
+    return ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _read_counts(path: Path) -> Mapping[str, int]:

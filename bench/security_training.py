@@ -331,7 +331,7 @@ def report(model: SentenceModel, held: dict[Path, Sentences], passages: list[Pas
 
 
 def _highest(model: SentenceModel, sentences: Sentences) -> float:
-    return float(model.score(sentences.words, sentences.masks).max()) if sentences.words else -np.inf
+    return float(model.score(sentences.words, sentences.masks)[1].max()) if sentences.words else -np.inf
 
 
 def main() -> None:
@@ -339,7 +339,7 @@ def main() -> None:
     parser.add_argument("--ordinary", type=Path, nargs="+", required=True)
     parser.add_argument("--held-out", nargs="*", default=[])
     parser.add_argument("--without", default="")
-    parser.add_argument("--threshold", type=float, default=0.3)
+    parser.add_argument("--threshold", type=float, default=0.45)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--to", type=Path, default=MODEL_FILE)
     arguments = parser.parse_args()

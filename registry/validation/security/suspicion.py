@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
+from registry.validation.security.normalization import TextView
 from registry.validation.security.sentence_features import (
     BROAD_GROUPS,
     Integers,
@@ -46,6 +47,9 @@ _DAMPING, _CLASS_SHARE, _CLASS_DAMPING = 8.0, 0.7, 4.0
 _PAIRS_MOST: Final = 4.0
 _SURE: Final = 0.5
 _WORDS_NAMED: Final = 3
+# A line that is indented or quoted as the one before, and the most such lines that are quoted with a sentence.
+_GOES_ON: Final = re.compile(r"(?:[ \t]{2,}|[ \t]*>[ \t]*)[^\W\d_]")
+_LINES_BEFORE: Final = 3
 Floats = NDArray[np.float32]
 # Words that weigh much beside others and tell a reader nothing.
 _SMALL_WORDS: Final = re.compile(
@@ -272,10 +276,29 @@ def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
     for number in list_suspicious(model, reading)[:HITS_COUNTED_MAX]:
         words, mask = reading.words[number], reading.masks[number]
         telling = _list_telling(model, words)
-        start, end = _narrow(text.text, reading.places[number], [words[at] for at in telling])
-        first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
+        stretch = _narrow(text.text, reading.places[number], [words[at] for at in telling])
+        first, last = _find_origin(view, stretch)
         says = _describe(model.name_kind(words, mask), [words[at] for at in telling])
-        yield RuleHit(CODE, says, first, last + 1, None, "phrase", view.disguise, is_general=True, is_scored=True)
+        shown = _find_origin(view, _add_lines_before(text.text, reading.places[number]))
+        yield RuleHit(
+            CODE, says, first, last, None, "phrase", view.disguise, is_general=True, is_scored=True, shown=shown
+        )
+
+
+def _add_lines_before(text: str, place: tuple[int, int]) -> tuple[int, int]:
+    """The place of a sentence with the lines that an indented first line goes on from, such as those of a list item."""
+    start, end = place
+    for _ in range(_LINES_BEFORE):
+        if start < 2 or text[start - 1] != "\n" or text[start - 2] in "\n\0" or not _GOES_ON.match(text, start):
+            break
+        start = max(text.rfind(end_before, 0, start - 1) for end_before in ("\n", "\0", ". ")) + 1
+    return start, end
+
+
+def _find_origin(view: TextView, place: tuple[int, int]) -> tuple[int, int]:
+    """Where a stretch of a view is in the document."""
+    first, last = sorted((view.origin(place[0]), view.origin(max(place[1] - 1, place[0]))))
+    return first, last + 1
 
 
 def list_suspicious(model: SentenceModel, reading: Reading) -> list[int]:

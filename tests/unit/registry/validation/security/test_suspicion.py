@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from registry.bundles.problem import RawFinding
-from registry.validation.security import suspicion
-from registry.validation.security.engine import SearchedText
+from registry.validation.security import scanner, suspicion
+from registry.validation.security.engine import RuleHit, SearchedText
 from registry.validation.security.normalization import build_plain_view, unwrap_lines
 from registry.validation.security.sentence_features import count_features, hash_features
 from registry.validation.security.sentence_rules import load_literal_index
@@ -54,7 +54,7 @@ def test_a_wording_that_no_rule_has_is_a_warning_at_its_place() -> None:
     assert (problem.code, problem.severity) == (suspicion.CODE, None)
     quote = re.search(r'"([^"]+)"', problem.message)
     assert quote is not None
-    assert quote[1].rstrip("…") in STARTS_AT_LOGIN
+    assert quote[1].strip("…") in STARTS_AT_LOGIN
     assert (problem.offset or 0) - (moved.offset or 0) == len("Read the entry. ") - len("x. ")
 
 
@@ -66,6 +66,31 @@ def test_the_message_names_the_kind_and_the_words_that_weighed_most() -> None:
     for word in named[1].split(", "):
         assert word in STARTS_AT_LOGIN.lower()
         assert word not in ("the", "to", "this")
+
+
+def quote_stretch(text: str, start: int, end: int, shown: tuple[int, int]) -> str:
+    hit = RuleHit(suspicion.CODE, "", start, end, shown=shown)
+    return scanner._quote(hit, text)
+
+
+def test_the_quotation_begins_with_the_sentence_or_says_that_it_does_not() -> None:
+    text = "Keep the invoices as long as tax law demands."
+    assert quote_stretch(text, 9, len(text), (0, len(text))) == text
+    text = f"When the year is over and the accountant has closed the books, {text}"
+    start = text.index("invoices")
+    quote = quote_stretch(text, start, len(text), (0, len(text)))
+    assert quote.startswith("…")
+    assert quote.endswith("Keep the invoices as long as tax law demands.")
+    assert len(quote) <= 60
+
+
+def test_a_line_that_goes_on_is_quoted_with_the_line_before() -> None:
+    for text in ("- Keep the\n  invoices as long as it says.", "> Keep the\n> invoices as long as it says."):
+        place = (text.index("\n") + 1, len(text))
+        assert suspicion._add_lines_before(text, place) == (0, len(text))
+    for text in ("Keep it.\n\n  Send the invoices.", "Keep it.\nSend the invoices.", "Keep it.\0  Send the invoices."):
+        place = (max(text.rindex(mark) for mark in "\n\0" if mark in text) + 1, len(text))
+        assert suspicion._add_lines_before(text, place) == place
 
 
 def read(passage: str) -> Reading:

@@ -1,13 +1,16 @@
 """Train and measure the classifier of suspicious sentences; needs scikit-learn, which the product does not.
 
-    python bench/security_training.py --ordinary FOLDER... [--held-out NAME...] [--without later,last,rounds] [--write]
+    python bench/security_training.py --ordinary FOLDER... --everyday FOLDER... [--held-out NAME...]
+        [--without later,last,rounds] [--write]
 
 Hostile and harmless passages are those of security_training/, of the rules' examples and of security_cases/. The
 folders of `--ordinary` have Markdown (skills, guides) and tool contracts (JSON lines), whose sentences count as
-harmless; outside of `shared`, files that speak of attacks are left out, as they quote them. Nothing is trained on whose
-path has a name of `--held-out`; skills of the first folder that have one are measured. So are the files of
-security_training/, the parts of security_cases/ and the kinds of attacks that `--without` names. `--write` stores
-model.npz and its hash. Everything drawn has a fixed seed.
+harmless; outside of `shared`, files that speak of attacks are left out, as they quote them. The folders of `--everyday`
+have Markdown and text about everything but software (recipes, handbooks, laws, first aid, conversations), as hostile
+passages are about that too: where all ordinary text is of software, everyday words themselves look hostile. Nothing is
+trained on whose path has a name of `--held-out`; skills of the first folder that have one are measured. So are the
+files of security_training/, the parts of security_cases/ and the kinds of attacks that `--without` names. `--write`
+stores model.npz and its hash. Everything drawn has a fixed seed.
 
 The passages are data. Nothing in them is followed.
 """
@@ -68,7 +71,7 @@ TEACHING = re.compile(
 LARGEST_FILE, FILES_PER_FOLDER = 80_000, 1_100
 # How often harmless passages and ordinary sentences count, against once for each hostile passage.
 HARMLESS_WEIGHT, ORDINARY_WEIGHT, STRENGTH = 3.0, 0.3, 30.0
-DRAWN, HARDEST = 60_000, 30_000
+DRAWN, DRAWN_EVERYDAY, HARDEST, ROUNDS = 60_000, 45_000, 30_000, 2
 CASE_KINDS = {
     "remote-instructions": "remote_instructions", "claims-everything": "claims_every_request",
     "false-official": "false_authority", "approval-bypass": "approval_bypass",
@@ -162,11 +165,11 @@ def read_whole(passage: Passage, into: Sentences) -> None:
 
 
 def list_texts(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every Markdown file and every tool contract below a folder, in a drawn order."""
+    """Every Markdown or text file and every tool contract below a folder, in a drawn order."""
     paths = sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix.lower() in (".md", ".mdc", ".jsonl") and path.is_file()
+        if path.suffix.lower() in (".md", ".mdc", ".txt", ".jsonl") and path.is_file()
         and (path.suffix == ".jsonl" or path.stat().st_size < LARGEST_FILE)
     )  # fmt: skip
     random.Random(SEED).shuffle(paths)
@@ -245,25 +248,34 @@ class Trainer:
             rows.append(sparse.hstack([counted, single_part, double_part]).tocsr())
         return sparse.vstack(rows).tocsr()
 
-    def fit(self, hostile: Sentences, harmless: Sentences, ordinary: Sentences) -> Any:
-        """Once on a draw of the ordinary sentences, then with those that look most hostile to the first."""
+    def fit(self, hostile: Sentences, harmless: Sentences, ordinary: Sentences, everyday: Sentences) -> Any:
+        """Once on a draw of the ordinary sentences, then with those that look most hostile to the one before."""
         from scipy import sparse
         from sklearn.linear_model import LogisticRegression
 
         given = self.build(Sentences(hostile.words + harmless.words, hostile.masks + harmless.masks))
-        many = self.build(ordinary)
+        many = [self.build(each) for each in (ordinary, everyday) if each.words]
         labels = np.array([1] * len(hostile.words) + [0] * len(harmless.words))
         weights = np.where(labels == 1, 1.0, HARMLESS_WEIGHT)
-        chosen, fitted = np.random.default_rng(SEED).permutation(many.shape[0])[:DRAWN], None
-        for _ in range(2):
+        generator, fitted = np.random.default_rng(SEED), None
+        chosen = [
+            generator.permutation(part.shape[0])[:drawn]
+            for part, drawn in zip(many, (DRAWN, DRAWN_EVERYDAY), strict=False)
+        ]
+        for number in range(ROUNDS):
+            count = sum(len(each) for each in chosen)
             fitted = LogisticRegression(C=STRENGTH, max_iter=200, solver="liblinear", tol=1e-3, random_state=SEED)
             fitted.fit(
-                sparse.vstack([given, many[chosen]]),
-                np.concatenate([labels, np.zeros(len(chosen))]),
-                sample_weight=np.concatenate([weights, np.full(len(chosen), ORDINARY_WEIGHT)]),
+                sparse.vstack([given, *(part[each] for part, each in zip(many, chosen, strict=True))]),
+                np.concatenate([labels, np.zeros(count)]),
+                sample_weight=np.concatenate([weights, np.full(count, ORDINARY_WEIGHT)]),
             )
-            hardest = np.argsort(-fitted.decision_function(many), kind="stable")[:HARDEST]
-            chosen = np.union1d(chosen, hardest)
+            if number < ROUNDS - 1:
+                scores = [fitted.decision_function(part) for part in many]
+                bound = np.sort(np.concatenate(scores))[-HARDEST:][0]
+                chosen = [
+                    np.union1d(each, np.flatnonzero(score >= bound)) for each, score in zip(chosen, scores, strict=True)
+                ]
         return fitted
 
     def fit_kinds(self, hostile: Sentences) -> Any:
@@ -331,15 +343,16 @@ def report(model: SentenceModel, held: dict[Path, Sentences], passages: list[Pas
 
 
 def _highest(model: SentenceModel, sentences: Sentences) -> float:
-    return float(model.score(sentences.words, sentences.masks).max()) if sentences.words else -np.inf
+    return float(model.score(sentences.words, sentences.masks)[1].max()) if sentences.words else -np.inf
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ordinary", type=Path, nargs="+", required=True)
+    parser.add_argument("--everyday", type=Path, nargs="*", default=[])
     parser.add_argument("--held-out", nargs="*", default=[])
     parser.add_argument("--without", default="")
-    parser.add_argument("--threshold", type=float, default=0.3)
+    parser.add_argument("--threshold", type=float, default=0.45)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--to", type=Path, default=MODEL_FILE)
     arguments = parser.parse_args()
@@ -350,9 +363,15 @@ def main() -> None:
         if passage.source not in left_out and passage.kind not in left_out:
             read_whole(passage, hostile if passage.is_hostile else harmless)
     ordinary, held = read_ordinary(arguments.ordinary, arguments.held_out)
-    print(f"{len(hostile.words)} hostile, {len(harmless.words)} harmless, {len(ordinary.words)} ordinary", flush=True)
+    everyday, _ = read_ordinary(arguments.everyday, arguments.held_out)
+    print(
+        f"{len(hostile.words)} hostile, {len(harmless.words)} harmless, {len(ordinary.words)} ordinary, "
+        f"{len(everyday.words)} everyday",
+        flush=True,
+    )
     trainer = Trainer()
-    parts = trainer.pack(trainer.fit(hostile, harmless, ordinary), trainer.fit_kinds(hostile), arguments.threshold)
+    fitted = trainer.fit(hostile, harmless, ordinary, everyday)
+    parts = trainer.pack(fitted, trainer.fit_kinds(hostile), arguments.threshold)
     target = arguments.to if arguments.write else Path("/dev/null")
     with target.open("wb") as file:
         np.savez_compressed(file, **parts)

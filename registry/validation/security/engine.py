@@ -56,7 +56,8 @@ class RuleHit:
     """Something seen between two offsets of the document's own text.
 
     `is_general`: seen by the kinds of words that meet, not by a pattern of its own. Where a pattern says the same, it
-    is not said twice. `is_scored`: found by the classifier alone, which is never more than a warning.
+    is not said twice. `is_scored`: found by the classifier alone, which is never more than a warning. `shown`: the
+    sentence that the message quotes, where `start` and `end` are a stretch of it.
     """
 
     code: str
@@ -69,6 +70,7 @@ class RuleHit:
     quote: str | None = None
     is_general: bool = False
     is_scored: bool = False
+    shown: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)

@@ -285,7 +285,7 @@ def _capped(hits: list[RuleHit]) -> Iterator[tuple[RuleHit, int]]:
 def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     part, offset = document.part_at(hit.start)
     code = list_codes()[hit.code]
-    quote = quote_excerpt(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
+    quote = _quote(hit, document.text) if hit.quote is None else quote_excerpt(hit.quote)
     message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
     if more > 0:
         message += (
@@ -295,6 +295,16 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     return RawFinding(
         hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity
     )
+
+
+def _quote(hit: RuleHit, text: str) -> str:
+    """What was seen, with the sentence around it as far as there is room."""
+    first, last = hit.shown or (hit.start, hit.end)
+    if hit.end - first <= _LONGEST_QUOTE or hit.start <= first:
+        return quote_excerpt(text[first:last])
+    room = min(hit.start, hit.end - _LONGEST_QUOTE + 2)
+    blank = text.find(" ", room, hit.start)
+    return "…" + quote_excerpt(text[blank + 1 if blank >= 0 else hit.start : hit.end])
 
 
 def quote_excerpt(text: str) -> str:

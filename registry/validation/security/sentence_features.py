@@ -128,24 +128,39 @@ def number_sentences(sentences: Sequence[Sequence[str]]) -> Integers:
 
 def hash_features(table: Integers, owners: Integers) -> list[tuple[Integers, Integers, int]]:
     """(bucket, index of the first word, distance of the second or 0) per kind of feature, for words in a row."""
-    found: list[tuple[Integers, Integers, int]] = []
+    m0, m1, m2, _ = _MULTIPLIERS
+    numbers = table.astype(np.uint64)
     everything = np.arange(len(owners))
-    for column, tag in _SINGLE:
-        found.append((_mix(table[:, column], tag), everything, 0))
-    for column, nearest, farthest, tag in _PAIRS:
-        for distance in range(nearest, min(farthest, len(owners) - 1) + 1):
-            first = np.flatnonzero(owners[:-distance] == owners[distance:])
-            found.append((_mix(table[first, column], tag, table[first + distance, column]), first, distance))
+    found = [(_to_bucket(numbers[:, column] * m0 + _mark(tag)), everything, 0) for column, tag in _SINGLE]
+    # The words that begin a pair at each distance: those whose partner is in the same sentence.
+    farthest = max(each[2] for each in _PAIRS)
+    firsts = [np.flatnonzero(owners[:-far] == owners[far:]) for far in range(1, min(farthest, len(owners) - 1) + 1)]
+    for column, nearest, last, tag in _PAIRS:
+        before = numbers[:, column] * m0 + _mark(tag)
+        before = (before ^ (before >> np.uint64(29))) * m1
+        behind = numbers[:, column] * m2
+        for distance in range(nearest, min(last, len(firsts)) + 1):
+            first = firsts[distance - 1]
+            found.append((_to_bucket(before[first] + behind[first + distance]), first, distance))
     return found
 
 
-def _mix(first: Integers, tag: int, second: Integers | None = None) -> Integers:
-    m0, m1, m2, m3 = _MULTIPLIERS
-    mixed: NDArray[Any] = first.astype(np.uint64) * m0 + np.uint64(tag * 7919 + 13)
-    if second is not None:
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * m1 + second.astype(np.uint64) * m2
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= m3
+def count_features(lengths: Integers) -> Integers:
+    """How many features sentences of so many words have."""
+    found = lengths * len(_SINGLE)
+    for _, nearest, farthest, _ in _PAIRS:
+        for distance in range(nearest, farthest + 1):
+            found = found + np.maximum(lengths - distance, 0)
+    return found
+
+
+def _mark(tag: int) -> np.uint64:
+    return np.uint64(tag * 7919 + 13)
+
+
+def _to_bucket(mixed: NDArray[Any]) -> Integers:
+    mixed = mixed ^ (mixed >> np.uint64(32))
+    mixed *= _MULTIPLIERS[3]
     mixed ^= mixed >> np.uint64(32)
     return (mixed & np.uint64(BUCKETS - 1)).astype(np.int64)
 

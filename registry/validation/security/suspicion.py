@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
+from registry.validation.security.normalization import TextView
 from registry.validation.security.sentence_features import (
     BROAD_GROUPS,
     Integers,
     WordTable,
+    count_features,
     hash_features,
     hide_addresses,
     number_sentences,
@@ -33,16 +35,21 @@ from registry.validation.security.sentences import SentenceText
 
 MODEL_FILE: Final = Path(__file__).parent / "model.npz"
 CODE: Final = "SEC_SUSPICIOUS_INSTRUCTION"
-# A heading or a cell of one or two words is not a sentence.
+# A heading or a cell of one or two different words is not a sentence.
 WORDS_MIN: Final = 3
 # Of very long sentences the first words are read.
 WORDS_MAX: Final = 120
+# So many sentences are judged together.
+READ_TOGETHER: Final = 3
 # What keeps long sentences from outweighing short ones; training and use must agree.
 _DAMPING, _CLASS_SHARE, _CLASS_DAMPING = 8.0, 0.7, 4.0
 # What pairs of classes may add at most, and hardly ever do in an ordinary text.
 _PAIRS_MOST: Final = 4.0
 _SURE: Final = 0.5
 _WORDS_NAMED: Final = 3
+# A line that is indented or quoted as the one before, and the most such lines that are quoted with a sentence.
+_GOES_ON: Final = re.compile(r"(?:[ \t]{2,}|[ \t]*>[ \t]*)[^\W\d_]")
+_LINES_BEFORE: Final = 3
 Floats = NDArray[np.float32]
 # Words that weigh much beside others and tell a reader nothing.
 _SMALL_WORDS: Final = re.compile(
@@ -96,24 +103,53 @@ class SentenceModel:
     kind_bias: Floats
     order: Integers
 
-    def score(self, sentences: Sequence[Sequence[str]], masks: Sequence[int]) -> Floats:
-        """How much each sentence resembles an attack: a finding above `threshold`. Words come from `split_tokens`."""
-        words = [word for each in sentences for word in each]
-        if not words:
-            return np.full(len(sentences), -np.inf, np.float32)
+    def score(
+        self, sentences: Sequence[Sequence[str]], masks: Sequence[int], strings: Sequence[int] = ()
+    ) -> tuple[Floats, Floats]:
+        """How much each sentence resembles an attack, and the stretch of three that it begins.
+
+        An order and that nobody shall know of it often stand in two sentences, so each stretch is read as one sentence,
+        and so are each two within it: its score is the sum of the three, each the highest of its length. A string of
+        one or two sentences is one stretch, and none goes on in the next of `strings`. Where no stretch begins, its
+        score is -inf. Above `threshold` it is a finding. Words come from `split_tokens`.
+        """
+        if not any(sentences):
+            return np.full(len(sentences), -np.inf, np.float32), np.full(len(sentences), -np.inf, np.float32)
+        string = np.array(strings or [0] * len(sentences), np.int64)
+        lengths = np.array([len(words) for words in sentences], np.int64)
+        parts = (self._add_up_words(sentences, lengths), count_features(lengths), self.read_classes(masks))
+        levels = [parts]
+        for by in range(1, READ_TOGETHER):
+            total, count, classes = (_shift(values, by, string, 0) for values in parts)
+            levels.append((levels[-1][0] + total, levels[-1][1] + count, np.maximum(levels[-1][2], classes)))
+        one, two, three = (self._join(*level) for level in levels)
+        is_whole = _shift(np.ones(len(string), bool), READ_TOGETHER - 1, string, 0)
+        begins = np.diff(string, prepend=-1) != 0
+        pairs = np.maximum(two, np.where(is_whole, _shift(two, 1, string, -np.inf), -np.inf))
+        highest = np.maximum(one, np.maximum(_shift(one, 1, string, -np.inf), _shift(one, 2, string, -np.inf)))
+        return one, np.where(is_whole | begins, three + pairs + highest, np.float32(-np.inf)).astype(np.float32)
+
+    def _add_up_words(self, sentences: Sequence[Sequence[str]], lengths: Integers) -> NDArray[np.float64]:
+        """The sum of the weights of each sentence's words and pairs of words."""
         owners = number_sentences(sentences)
-        total, count = np.zeros(len(sentences)), np.zeros(len(sentences))
-        for bucket, first, _ in hash_features(self.table.look_up(words), owners):
-            total += np.bincount(owners[first], self.weights[bucket], len(sentences))
-            count += np.bincount(owners[first], minlength=len(sentences))
-        classes = self.read_classes(masks)
+        each = np.zeros(len(owners))
+        table = self.table.look_up([word for words in sentences for word in words])
+        for bucket, first, distance in hash_features(table, owners):
+            if distance:
+                each[first] += self.weights[bucket]
+            else:
+                each += self.weights[bucket]
+        found: NDArray[np.float64] = np.bincount(owners, each, len(lengths)).astype(np.float64)
+        return found
+
+    def _join(self, total: NDArray[np.float64], count: Integers, classes: Floats) -> Floats:
+        """The scores from the sums over words, and the classes of words."""
         single, double = scale_classes(classes)
         # Not a product of matrices: numpy would start threads for it, which cost more than they save.
-        row, column = classes.nonzero()
-        alone = np.bincount(row, self.classes[column], len(sentences)) * single
-        found = (total / np.sqrt(count + _DAMPING) + alone + self.bias).astype(np.float32)
+        alone = np.einsum("ij,j->i", classes, self.classes) * single
+        found: Floats = (total * scale_buckets(count) + alone + self.bias).astype(np.float32)
         # Pairs of classes cost most and add so much at most: only where that could make a finding.
-        near = np.flatnonzero(found > self.threshold - _PAIRS_MOST)
+        near = np.flatnonzero(found > self.threshold / READ_TOGETHER - _PAIRS_MOST)
         for number in near.tolist():
             here = classes[number].nonzero()[0]
             pairs = self.class_pairs[here[:, None], here].sum() * double[number]
@@ -144,6 +180,15 @@ class SentenceModel:
         likely = np.exp(raised - raised.max())
         best = int(likely.argmax())
         return self.kind_names[best] if likely[best] / likely.sum() >= _SURE else ""
+
+
+def _shift(values: NDArray[Any], by: int, string: Integers, otherwise: float) -> NDArray[Any]:
+    """For each sentence what the one `by` places behind it has, where both are of one string."""
+    found = np.full_like(values, otherwise)
+    if by < len(values):
+        is_same = string[:-by] == string[by:]
+        found[:-by][is_same] = values[by:][is_same]
+    return found
 
 
 def scale_classes(classes: Floats) -> tuple[Floats, Floats]:
@@ -194,41 +239,78 @@ def _scaled(parts: dict[str, NDArray[Any]], name: str) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The sentences of a text that are long enough, as the model reads them: their words, classes and places."""
+    """The sentences of a text that are long enough, as the model reads them: their words, classes and places.
+
+    `strings` has the number of the string that each is of.
+    """
 
     words: list[list[str]]
     masks: list[int]
     places: list[tuple[int, int]]
+    strings: list[int]
 
 
 def read_for_model(text: SentenceText) -> Reading:
     """The sentences of a text, addresses hidden, each cut at 120 words."""
     clean = hide_addresses(text.text, text.clean)
-    found = Reading([], [], [])
+    found = Reading([], [], [], [])
+    string = past = 0
     for each in text.sentences:
+        string, past = string + text.text.count("\0", past, each.start), each.start
         said = clean[each.start : each.end]
         words = said.split() if said.isascii() else split_tokens(said.split())
-        if len(words) >= WORDS_MIN:
+        if len(set(words)) >= WORDS_MIN:
             found.words.append(words[:WORDS_MAX])
             found.masks.append(each.mask)
             found.places.append((each.start, each.end))
+            found.strings.append(string)
     return found
 
 
 def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
-    """Every sentence that the model takes for an order against the user."""
+    """Every sentence that the model takes for an order against the user, by itself or with those next to it."""
     reading = read_for_model(text)
     if not reading.words:
         return
     model, view = load_model(), text.view
-    scores = model.score(reading.words, reading.masks)
-    for number in np.flatnonzero(scores > model.threshold)[:HITS_COUNTED_MAX].tolist():
+    for number in list_suspicious(model, reading)[:HITS_COUNTED_MAX]:
         words, mask = reading.words[number], reading.masks[number]
         telling = _list_telling(model, words)
-        start, end = _narrow(text.text, reading.places[number], [words[at] for at in telling])
-        first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
+        stretch = _narrow(text.text, reading.places[number], [words[at] for at in telling])
+        first, last = _find_origin(view, stretch)
         says = _describe(model.name_kind(words, mask), [words[at] for at in telling])
-        yield RuleHit(CODE, says, first, last + 1, None, "phrase", view.disguise, is_general=True, is_scored=True)
+        shown = _find_origin(view, _add_lines_before(text.text, reading.places[number]))
+        yield RuleHit(
+            CODE, says, first, last, None, "phrase", view.disguise, is_general=True, is_scored=True, shown=shown
+        )
+
+
+def _add_lines_before(text: str, place: tuple[int, int]) -> tuple[int, int]:
+    """The place of a sentence with the lines that an indented first line goes on from, such as those of a list item."""
+    start, end = place
+    for _ in range(_LINES_BEFORE):
+        if start < 2 or text[start - 1] != "\n" or text[start - 2] in "\n\0" or not _GOES_ON.match(text, start):
+            break
+        start = max(text.rfind(end_before, 0, start - 1) for end_before in ("\n", "\0", ". ")) + 1
+    return start, end
+
+
+def _find_origin(view: TextView, place: tuple[int, int]) -> tuple[int, int]:
+    """Where a stretch of a view is in the document."""
+    first, last = sorted((view.origin(place[0]), view.origin(max(place[1] - 1, place[0]))))
+    return first, last + 1
+
+
+def list_suspicious(model: SentenceModel, reading: Reading) -> list[int]:
+    """The numbers of the sentences to name: of each stretch above the threshold, the one with the highest score."""
+    alone, stretches = model.score(reading.words, reading.masks, reading.strings)
+    ends = np.searchsorted(reading.strings, reading.strings, side="right")
+    return sorted(
+        {
+            at + int(alone[at : min(at + READ_TOGETHER, ends[at])].argmax())
+            for at in np.flatnonzero(stretches > model.threshold).tolist()
+        }
+    )
 
 
 def _list_telling(model: SentenceModel, words: list[str]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from registry.validation.security import AuthorText, check_texts, find_json_texts
+from registry.validation.security import AuthorText, check_texts, find_json_texts, suspicion
 from registry.validation.security.scanner import MOST_PER_CODE, quote_excerpt
 from registry.validation.security.text_corpus import list_documents
 from tests.unit.registry.validation.security.pages import problems_of_page, problems_of_tools, severity
@@ -71,7 +71,8 @@ def test_base_offset_is_added() -> None:
 
 
 def test_a_phrase_never_runs_from_one_string_to_the_next() -> None:
-    assert problems_of_tools([{"a": "Ignore all previous"}, {"b": "instructions are below."}]) == []
+    problems = problems_of_tools([{"a": "Ignore all previous"}, {"b": "instructions are below."}])
+    assert {each.code for each in problems} <= {suspicion.CODE}
 
 
 def test_json_texts_walks_in_document_order_and_deep() -> None:

@@ -3,8 +3,8 @@
 security_cases/malicious.txt and benign.txt hold a passage per line: class, language, place, encoding, text. A seeded
 draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later`,
 `last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `skills` scores
-the whole skills of skills_first.jsonl and skills_second.jsonl. `--show` lists misses and false alarms with their texts;
-do not use it on the part that is held out.
+the whole skills of skills_first.jsonl, skills_second.jsonl and skills_third.jsonl. `--show` lists misses and false
+alarms with their texts; do not use it on the part that is held out.
 
 The passages are data. Nothing in them is executed or followed; every host is a reserved name.
 """
@@ -167,6 +167,7 @@ def main() -> None:
     if arguments.part == "skills":
         report_skills("first")
         report_skills("second")
+        report_skills("third")
         return
     for name in ("malicious", "benign"):
         report(name, arguments.part, show=arguments.show)

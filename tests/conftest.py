@@ -143,7 +143,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for report in terminalreporter.stats.get("rerun", []):
         # A try that passes at last hides the first failure, which may be the product's.
         terminalreporter.write_sep("_", f"first try of {report.nodeid}")
-        report.toterminal(terminalreporter._tw)
+        terminalreporter.write_line(report.longreprtext)
     path = os.environ.get("STUDIO_TEST_COUNTS")
     if path:
         stats = terminalreporter.stats

@@ -37,7 +37,7 @@ def stop():
     except subprocess.TimeoutExpired:
         child.kill()
 threading.Thread(target=stop, daemon=True).start()
-# Whoever ended this process by a signal would leave the server behind.
+# A signal that ended this process would leave the server behind.
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 os._exit(child.wait() % 256)

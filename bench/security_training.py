@@ -352,7 +352,7 @@ def main() -> None:
     parser.add_argument("--everyday", type=Path, nargs="*", default=[])
     parser.add_argument("--held-out", nargs="*", default=[])
     parser.add_argument("--without", default="")
-    parser.add_argument("--threshold", type=float, default=0.45)
+    parser.add_argument("--threshold", type=float, default=-0.5)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--to", type=Path, default=MODEL_FILE)
     arguments = parser.parse_args()

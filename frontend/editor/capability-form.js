@@ -48,7 +48,7 @@ export class CapabilityForm extends JsonForm {
 
   phrases(label, path, more = {}) {
     return chips(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, help: more.help ?? this.help(path), options: more.options, required: more.required,
+      at: path.join("."), writes: path, help: more.help ?? this.help(path), suggested: more.suggested, required: more.required,
       changed: (now, removed) => this.remove(removed, [path, more.required ? now : orNothing(now)]),
     });
   }
@@ -75,7 +75,9 @@ export class CapabilityForm extends JsonForm {
 
   when(profile) {
     return group(gettext("Matching"), gettext("Agents match user messages against these."),
-      this.phrases(gettext("Trigger phrases"), ["intent_triggers"], { required: profile === "capability" }),
+      this.phrases(gettext("Trigger phrases"), ["intent_triggers"], {
+        required: profile === "capability", suggested: this.editor.facts().suggestedTriggers,
+      }),
       h("div", { class: "two-fields" },
         this.sentences(gettext("Example messages that match"), "should_match"),
         this.sentences(gettext("Example messages that don't match"), "should_not_match")),

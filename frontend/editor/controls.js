@@ -7,11 +7,9 @@ import { gettext, interpolate } from "./gettext.js";
 const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
 
 // A list of short phrases: each a chip that can be taken away, and a field for one more. `changed` is called with the
-// phrases, and with the words of the notice where one was removed.
-export function chips(label, values, { at, help, changed, writes, options = [], required = false }) {
+// phrases, and with the words of the notice where one was removed. `suggested` are offered as buttons below.
+export function chips(label, values, { at, help, changed, writes, suggested = [], required = false }) {
   const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
-  const list = options.length ? h("datalist", { id: newId() }, options.map((value) => h("option", { value }))) : null;
-  if (list) input.setAttribute("list", list.id);
   const add = () => {
     const fresh = input.value.split(/[,\n]/).map((one) => one.trim()).filter(Boolean);
     input.value = "";
@@ -35,7 +33,11 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
   const made = field(label, input, help ?? gettext("Press Enter after each."), { required });
   made.classList.add("chips");
   made.insertBefore(h("ul", { class: "chip-list", "aria-label": interpolate(gettext("%(label)s, selected"), { label }, true) }, shown), input);
-  if (list) made.append(list);
+  const offered = suggested.filter((one) => !values.includes(one));
+  if (offered.length) {
+    made.append(h("p", { class: "field__hint toolbar" }, gettext("Suggestions:"),
+      offered.map((one) => h("button", { type: "button", class: "btn btn--sm", "data-at": `${at}-add-${one}`, onclick: () => changed([...values, one]) }, one))));
+  }
   return made;
 }
 

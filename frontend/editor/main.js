@@ -51,6 +51,7 @@ class Editor {
     };
     return {
       schemas: this.given.schemas,
+      suggestedTriggers: this.given.suggested_triggers,
       tools: () => names("tools.json", "name", "tools"),
       forms: () => names("ui_schemas.json", "schema_id", ""),
       profile: () => this.value("capability.json", ["skill_profile"]) ?? "capability",

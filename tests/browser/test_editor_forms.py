@@ -67,6 +67,19 @@ def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
     assert _json(editor, "capability_json") == capability
 
 
+def test_a_suggested_phrase_becomes_a_trigger(editor: Page) -> None:
+    capability = _json(editor, "capability_json")
+    put(editor, "capability.json", json.dumps(capability | {"description": "For a hotel bill or a lost receipt."}))
+    save(editor)
+    editor.reload()
+    form = open_form(editor, "capability.json")
+    form.get_by_role("button", name="lost receipt").click()
+    expect(form.get_by_role("button", name="Remove lost receipt")).to_be_visible()
+    expect(form.get_by_role("button", name="lost receipt", exact=True)).to_have_count(0)
+    expect(form.get_by_role("button", name="hotel bill", exact=True)).to_be_visible()
+    assert _json(editor, "capability_json")["intent_triggers"][-1] == "lost receipt"
+
+
 def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> None:
     text = (
         '{"zzz": {"1": 1.50, "b": [1,2 ,3]},\n    "name" :  "Old",\n  "capability_id": "form_x",'

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from registry.authoring import three_way_merge
+from registry.authoring import capability_creation, three_way_merge
 from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
@@ -35,6 +35,8 @@ from studio.pages.permissions import StudioRequest, actor_of, author_required, p
 from studio.pages.undo import Undo
 from studio.pages.views.capability import get_capability_or_404
 
+# With fewer of them, others are suggested.
+FEW_TRIGGERS: Final = 3
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
 
@@ -49,14 +51,21 @@ class FilePanel:
     text: str
 
 
-def _facts() -> dict[str, Any]:
-    """What the forms and the completion know: the schemas by file, and the sections that each profile can demand."""
+def _facts(files: Mapping[str, str]) -> dict[str, Any]:
+    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, and
+    phrases to take as triggers where there are few."""
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in list_sections(profile)]
         for profile in PROFILES
     }
-    return {"schemas": schemas, "sections": sections}
+    known = list_facets(files.get("capability.json")).known
+    suggested = (
+        capability_creation.suggest_triggers(name=known.name, description=known.description, given=known.triggers)
+        if len(known.triggers) < FEW_TRIGGERS
+        else []
+    )
+    return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested}
 
 
 def _panels(files: Mapping[str, str]) -> list[FilePanel]:
@@ -101,7 +110,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     capability = get_capability_or_404(capability_id)
     files, version = drafts.editable_files(capability)
     report = drafts.validate_draft_files(capability_id, files)
-    context = _context(capability_id, files, version, report) | {"facts": _facts()}
+    context = _context(capability_id, files, version, report) | {"facts": _facts(files)}
     context["changes_requested"] = reviews.list_changes_requested().filter(capability=capability).first()
     return render(request, "studio/draft/edit.html", context)
 
@@ -133,10 +142,10 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
         context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
-        return _answer(request, context | {"error": error.message}, status=422)
+        return _answer(request, files, context | {"error": error.message}, status=422)
     if request.htmx:
         context = _context(capability_id, saved.files, saved.version, saved.report)
-        return _answer(request, context | {"saved": True}, status=200)
+        return _answer(request, saved.files, context | {"saved": True}, status=200)
     if request.POST.get("then") == "publish":
         return redirect("studio:gate_show", capability_id)
     messages.success(request, _("Draft saved."))
@@ -161,7 +170,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
         context = _context(capability_id, mine, based_on, drafts.validate_draft_files(capability_id, mine))
-        return _answer(request, context | {"error": error.message}, status=422)
+        return _answer(request, mine, context | {"error": error.message}, status=422)
     messages.success(request, _("Versions merged. Review the result before you continue."))
     return _back_to_editor(request, capability_id)
 
@@ -188,10 +197,12 @@ def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]
     return chosen
 
 
-def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> HttpResponse:
+def _answer(
+    request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int
+) -> HttpResponse:
     """The editor, or the two parts of it that a save changes."""
     template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
-    return render(request, template, context | {"facts": _facts()}, status=status)
+    return render(request, template, context | {"facts": _facts(files)}, status=status)
 
 
 def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflict) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -50,6 +51,31 @@ def test_it_opens_the_published_texts_where_there_is_no_draft(client: Client) ->
     form = _form(client)
     assert form.values["skill_md"] == bundle()["skill.md"]
     assert form.values["based_on"] == ""
+
+
+def _suggested(client: Client) -> list[str]:
+    facts = re.search(
+        r'<script id="editor-facts" type="application/json">(.*?)</script>', client.get(EDIT).text, re.DOTALL
+    )
+    assert facts
+    suggested: list[str] = json.loads(facts[1])["suggested_triggers"]
+    return suggested
+
+
+def test_phrases_are_suggested_where_triggers_are_few(client: Client) -> None:
+    """As for an imported skill, which has none."""
+    publish("other", intent_triggers=["travel costs"])
+    publish()
+    described: dict[str, Any] = {
+        "name": "Expense Claims",
+        "description": "Use for travel costs, and a hotel bill or a lost receipt.",
+    }
+    _save(bundle(skill_profile="agent_skill", intent_triggers=None, **described))
+    assert _suggested(client) == ["expense claims", "hotel bill", "lost receipt"]
+    _save(bundle(intent_triggers=["hotel bills"], **described), Draft.objects.get().version)
+    assert _suggested(client) == ["expense claims", "lost receipt"]
+    _save(bundle(intent_triggers=["one thing", "two things", "three things"], **described), Draft.objects.get().version)
+    assert _suggested(client) == []
 
 
 def test_it_opens_the_draft_where_there_is_one(client: Client) -> None:

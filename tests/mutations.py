@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -109,12 +111,24 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def list_tests_of(data: coverage.CoverageData, checkout: Path, module: Path, line: int) -> list[str]:
-    """The tests that run a line, those of the module's own folder first, at most `TESTS_MAX`."""
-    found = data.contexts_by_lineno(str(checkout / module)).get(line, [])
+    """The tests that run a line, at most `TESTS_MAX`: first those of the module's own file and folder, then of files
+    that import it, then of files that import its package."""
+    found = filter(None, data.contexts_by_lineno(str(checkout / module)).get(line, []))
     own = f"tests/unit/{module.parent}/test_{module.name}", f"tests/unit/{module.parent}/"
-    return sorted(filter(None, found), key=lambda test: (*(not test.startswith(each) for each in own), test))[
-        :TESTS_MAX
-    ]
+    dotted = ".".join(module.with_suffix("").parts)
+    imported = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(dotted.rpartition('.')[0])} import")
+
+    def rank(test: str) -> tuple[bool | str, ...]:
+        source = _read_source(checkout / test.partition("::")[0])
+        match = imported.search(source)
+        return (*(not test.startswith(each) for each in own), match is None, test)
+
+    return sorted(found, key=rank)[:TESTS_MAX]
+
+
+@functools.cache
+def _read_source(path: Path) -> str:
+    return path.read_text("utf-8")
 
 
 def run_tests(checkout: Path, tests: list[str]) -> str:

@@ -53,7 +53,7 @@ def test_a_framework_runs_the_sessions_tools_and_asks_before_a_write(
         'ran weight_save with {"weight": 187.6}, approved by Ada',
         "ran weight_list with {}, approved by nobody",
     ]
-    assert yes.count("saved") == 2
+    assert yes.count("für heute") == 2
     assert "ran weight_save" not in no, "a person said no"
     assert "ran weight_list" in no
 

@@ -197,9 +197,7 @@ def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]
     return chosen
 
 
-def _answer(
-    request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int
-) -> HttpResponse:
+def _answer(request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int) -> HttpResponse:
     """The editor, or the two parts of it that a save changes."""
     template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
     return render(request, template, context | {"facts": _facts(files)}, status=status)

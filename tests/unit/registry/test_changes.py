@@ -293,12 +293,13 @@ def _form(schema_id: str, **more: Any) -> dict[str, Any]:
     return {"schema_id": schema_id, "definition": {"components": []}, **more}
 
 
-def test_forms_come_go_and_call_something_else() -> None:
-    def with_forms(*forms: dict[str, Any]) -> SkillBundle:
-        return SkillBundle(files={}, capability={}, skill_doc="", tools=[], ui_schemas=list(forms))
+def _with_forms(*forms: dict[str, Any]) -> SkillBundle:
+    return SkillBundle(files={}, capability={}, skill_doc="", tools=[], ui_schemas=list(forms))
 
-    old = with_forms(_form("Gone.v1"), _form("A.v1", actions={"save": {"tool": "t"}}, title="A"))
-    new = with_forms(
+
+def test_forms_come_go_and_call_something_else() -> None:
+    old = _with_forms(_form("Gone.v1"), _form("A.v1", actions={"save": {"tool": "t"}}, title="A"))
+    new = _with_forms(
         _form("New.v1", actions={"save": {"tool": "u"}}),
         _form("A.v1", actions={"save": {"tool": "u"}, "no": {"dismiss": True}}, title="B"),
     )
@@ -308,6 +309,19 @@ def test_forms_come_go_and_call_something_else() -> None:
         ("changes", "The form `New.v1` is new, and calls `u`"),
         ("changes", "The form `A.v1` no longer calls `t`"),
         ("changes", "What is said of the form `A.v1` changed"),
+    ]
+
+
+def test_a_form_looks_different_or_its_buttons_do_something_else() -> None:
+    def call(unit: str) -> dict[str, Any]:
+        return {"save": {"tool": "t", "arguments": {"unit": unit}}}
+
+    old = _with_forms(_form("Buttons.v1", actions=call("kg")), _form("Look.v1", actions=call("kg")))
+    look = _form("Look.v1", actions=call("kg")) | {"definition": {"components": [{"id": "root"}]}}
+    new = _with_forms(_form("Buttons.v1", actions=call("lb")), look)
+    assert [(change.effect, change.words) for change in compare_bundles(old, new)] == [
+        ("changes", "The buttons of the form `Buttons.v1` do something else"),
+        ("changes", "The form `Look.v1` changed"),
     ]
 
 
@@ -393,6 +407,8 @@ def test_a_first_release_says_what_it_brings() -> None:
     assert "The file `references/leaves.md` is new" in words
     assert any(each.startswith("The trigger") for each in words)
     assert {change.effect for change in changes} <= {"widens", "changes"}
+    # What it is called and says of itself is no change to anybody yet.
+    assert {change.file for change in changes if change.effect == "changes"} <= {"tools.json", "references/leaves.md"}
 
 
 @pytest.mark.parametrize("name", valid_names())

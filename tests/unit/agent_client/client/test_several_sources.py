@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_client import CapabilityNotFound, SeveralSources
+from agent_client import CapabilityNotFound, LocalSkills, SeveralSources
 from agent_client.errors import Unavailable
 from agent_client.session import Session
 from agent_client.testing import FakeRegistry, build_bundle
@@ -54,6 +55,14 @@ def test_a_registry_among_them_matches_and_one_that_is_away_is_left_out() -> Non
         sources.list()
     with pytest.raises(ValueError, match="at least one"):
         SeveralSources()
+
+
+def test_only_what_a_source_can_do_is_offered(tmp_path: Path) -> None:
+    """A session asks for it by name: local skills neither match nor take feedback."""
+    local, (fake, registry) = LocalSkills(tmp_path), _sources()
+    assert [hasattr(SeveralSources(local), name) for name in ("match", "feedback")] == [False, False]
+    assert [hasattr(SeveralSources(local, fake), name) for name in ("match", "feedback")] == [False, True]
+    assert [hasattr(SeveralSources(local, registry), name) for name in ("match", "feedback")] == [True, True]
 
 
 def test_a_release_that_was_loaded_stays_although_the_user_adds_one_of_the_same_name() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.agent_skills.exporter import build_front_matter, export_skill_files
+from registry.agent_skills.front_matter_writer import write_front_matter
 from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.bundle_reader import SourceBundle
@@ -35,6 +36,14 @@ def _again(given_bundle: SkillBundle) -> tuple[SkillBundle, list[str]]:
     taken = import_skill(SourceBundle("path", dict(files), given_bundle.capability_id.replace("_", "-")))
     assert taken.files is not None, taken.findings
     return _bundle(taken.files), [finding.code for finding in taken.findings]
+
+
+def test_a_text_with_characters_that_end_a_line_comes_back() -> None:
+    """YAML takes some of what JSON leaves as it is for line breaks, and refuses others."""
+    described = "One\u2028two\x85three\ufeff four\x7f"
+    text = write_front_matter("alpha", {"description": described, "metadata": {"no": "é"}})
+    assert yaml.safe_load(text.split("---")[1]) == {"name": "alpha", "description": described, "metadata": {"no": "é"}}
+    assert r"One\u2028two\u0085three\ufeff four\u007f" in text
 
 
 def test_examples_come_back() -> None:

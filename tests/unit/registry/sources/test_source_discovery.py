@@ -166,6 +166,7 @@ def test_a_playbook_record_becomes_a_bundle_without_its_own_trust(tmp_path: Path
     path = tmp_path / "sk.json"
     path.write_text(json.dumps(RECORD), "utf-8")
     (found,) = discover_bundles(str(path))
+    assert found.path == str(path)
     report = validate_bundle(found.files)
     assert [(each.code, each.message) for each in report.findings if each.severity == "error"] == []
     capability = json.loads(found.files["capability.json"])
@@ -178,7 +179,10 @@ def test_a_playbook_record_becomes_a_bundle_without_its_own_trust(tmp_path: Path
     }
     assert b"Confidence" not in found.files["skill.md"]
     path.write_text(json.dumps([RECORD, {**RECORD, "title": "Refund"}]), "utf-8")
-    assert [each.folder for each in discover_bundles(str(path))] == ["password_reset_for_standard_users", "refund"]
+    assert [(each.folder, each.path) for each in discover_bundles(str(path))] == [
+        ("password_reset_for_standard_users", f"{path}#0"),
+        ("refund", f"{path}#1"),
+    ]
 
 
 @pytest.mark.parametrize(

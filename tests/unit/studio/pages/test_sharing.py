@@ -54,7 +54,9 @@ def test_an_install_code_is_replaced(client: Client) -> None:
 
 
 def test_a_share_link_is_shown_once_works_and_ends(client: Client) -> None:
-    page = form_with(client.get(PAGE), "Create link").submit(client, name="partner", group="health", days="7")
+    asked = client.get(PAGE)
+    assert '<option value="health"' in asked.content.decode()
+    page = form_with(asked, "Create link").submit(client, name="partner", group="health", days="7")
     found = re.search(r"/share/([\w-]{40,})", page.content.decode())
     assert found
     assert found[1] not in client.get(PAGE).content.decode()

@@ -36,7 +36,7 @@ export function chips(label, values, { at, help, changed, writes, suggested = []
   const offered = suggested.filter((one) => !values.includes(one));
   if (offered.length) {
     made.append(h("p", { class: "field__hint toolbar" }, gettext("Suggestions:"),
-      offered.map((one) => h("button", { type: "button", class: "btn btn--sm", "data-at": `${at}-add-${one}`, onclick: () => changed([...values, one]) }, one))));
+      offered.map((one) => h("button", { type: "button", class: "btn btn--sm", "data-at": `${at}-suggested-${one}`, onclick: () => changed([...values, one]) }, one))));
   }
   return made;
 }

@@ -28,10 +28,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 _numbers = itertools.count(1)
 MARKED = [one.words for file in (*SERVED, *EDITOR) for one in literals(file.read_text("utf-8")) if one.is_marked]
 CATALOG = json.dumps({text: f"{OPENED}{text}{CLOSED}" for text in MARKED})
-# Findings bring words of the server, whose templates this test does not translate.
+# Findings bring words of the server, whose templates this test does not translate; suggestions those of the bundle.
 SHOWN = """all => all.map(one => {
     const copy = one.cloneNode(true);
-    const ofServer = ".field-finding-words > .visually-hidden, .issue__code, [data-fix]";
+    const ofServer = ".field-finding-words > .visually-hidden, .issue__code, [data-fix], [data-at*='-suggested-']";
     for (const words of copy.querySelectorAll(ofServer)) words.remove();
     return copy.outerHTML;
 })"""

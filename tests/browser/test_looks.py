@@ -275,8 +275,9 @@ def _looks_right(page: Page, form: str) -> None:
 
 
 def _looks_right_where_it_differs(page: Page, form: str) -> None:
-    """axe where it can find something new."""
-    _fits(page, form)
+    """What can find something new: a theme moves nothing."""
+    if form.startswith(THEMES[0]):
+        _fits(page, form)
     if form == _ALL_RULES:
         _is_accessible(page, form)
     elif form == _COLOR_RULES:

@@ -1,5 +1,6 @@
-"""What each role does in a browser of its own, on either database: the author writes and asks, the publisher reviews
-and publishes, the agent loads; the admin lets people and keys in and sets the rules; the viewer reads, and no more."""
+"""What each role does in a browser of its own: the author writes and asks, the publisher reviews and publishes, the
+agent loads; the admin lets people and keys in and sets the rules; the viewer reads, and no more. The same pages on
+PostgreSQL: test_review.py."""
 
 from __future__ import annotations
 
@@ -13,12 +14,10 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import add_operators
 from tests.browser.pictures import folder_for, take
 from tests.browser.steps import PASSWORD, expect_state, open_form, sign_in
-from tests.integration.conftest import new_database
 from tests.receivers import Receiver
-from tests.servers import Studio, start_studio
+from tests.servers import Studio
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
 
 if TYPE_CHECKING:
@@ -34,16 +33,10 @@ EXAMPLE = """**User:** the ficus has its water
 QUESTION = "Does it need the plant, or the room?"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """The product on either database with an operator of each role; receivers on this machine may be told."""
-    more = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
-    if request.param == "postgresql":
-        url = new_database(request.getfixturevalue("postgresql_url"))
-        more |= {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1", "EXAMPLES": "on"}
-    studio = start_studio(tmp_path_factory.mktemp(request.param), None, add_operators, **more)
-    yield studio
-    studio.stop()
+@pytest.fixture(scope="module")
+def studio_settings() -> dict[str, str]:
+    """Receivers on this machine may be told."""
+    return {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
 
 
 @pytest.fixture
@@ -72,9 +65,9 @@ def people(studio: Studio, browser: Browser, allowed_on_console: list[str]) -> I
 
 
 @pytest.fixture
-def folder(tmp_path: Path, studio: Studio) -> Path:
-    """For pictures; of the two databases one is enough for the documents."""
-    return folder_for(tmp_path) if "DATABASE_URL" not in studio.env else tmp_path
+def folder(tmp_path: Path) -> Path:
+    """For pictures."""
+    return folder_for(tmp_path)
 
 
 def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_what_was_acknowledged_survives_kills() -> None:
-    words, faults = kills("sqlite", argparse.Namespace(rounds=100, seconds=60.0, seed=7))
+    words, faults = kills("sqlite", argparse.Namespace(rounds=100, seconds=30.0, seed=7))
     assert faults == [], words
     found = re.match(r"(\d+) kills .* (\d+) acknowledged revisions, (\d+) acknowledged outcomes", words)
     assert found is not None, words

@@ -15,7 +15,9 @@ def test_the_index_is_built_once_the_registry_has_been_read() -> None:
     publish()
     PUBLISHED.forget()
     STORE.refresh()
-    warm_up.start().join(60)
+    thread = warm_up.start()
+    assert thread.daemon, "a server that ends does not wait for it"
+    thread.join(60)
     assert PUBLISHED.index is not None
 
 

@@ -11,9 +11,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 from registry.bundles.finding import Finding
 from registry.bundles.json_locations import locate_pointers
@@ -22,6 +23,8 @@ from registry.bundles.text import Lines
 
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 _NOWHERE: Final = object()
+# A passage of more characters, written as JSON, counts by its digest.
+LONG: Final = 4096
 # About the bundle as a whole, whatever its texts say.
 _OF_BUNDLE: Final = frozenset({"SCAN_MISSING"})
 # What their messages say depends on the texts alone, and on how many others there are: the passage says enough.
@@ -30,14 +33,15 @@ _BY_PASSAGE: Final = ("SEC_", "SCAN_")
 _ABOUT_OTHERS: Final = frozenset({"SEC_LOOKALIKE_ID", "SEC_LOOKALIKE_NAME"})
 
 
-def fingerprint_findings(findings: Iterable[Finding], files: Mapping[str, str]) -> list[str]:
+def fingerprint_findings(findings: Sequence[Finding], files: Mapping[str, str]) -> list[str]:
     """A fingerprint, `sha256:` and hex, of each finding, in their order; `files` are the texts that they are about."""
-    texts: dict[str, _Passages] = {}
+    texts = {
+        name: _Passages(name, files[name], {each.pointer for each in findings if each.file == name})
+        for name in {each.file for each in findings} & files.keys()
+    }
     seen: Counter[str] = Counter()
     found = []
     for finding in findings:
-        if finding.file in files and finding.file not in texts:
-            texts[finding.file] = _Passages(finding.file, files[finding.file])
         identity = json.dumps(_identity(finding, texts.get(finding.file)), ensure_ascii=True, sort_keys=True)
         seen[identity] += 1
         found.append(f"sha256:{hashlib.sha256(f'{identity}:{seen[identity]}'.encode()).hexdigest()}")
@@ -54,49 +58,75 @@ def _identity(finding: Finding, texts: _Passages | None) -> list[Any]:
     return [finding.code, finding.severity, finding.file, words, passage]
 
 
-@dataclass
+class _Value(NamedTuple):
+    """A JSON value that findings point at: `key` is its own in an object, else empty; `start` is its offset."""
+
+    key: str
+    content: Any
+    is_text: bool
+    start: int
+
+
 class _Passages:
-    """The passages of one file, each with the place of the finding in it."""
+    """The passages of one file, each with the place of the finding in it.
 
-    name: str
-    text: str
-    lines: list[str] = field(init=False)
-    blocks: list[tuple[int, int]] | None = field(default=None, init=False)
-    places: Lines = field(init=False)
-    value: Any = field(default=_NOWHERE, init=False)
+    Each is read once, however many findings there are of it: thousands of findings of one long passage would take
+    minutes else.
+    """
 
-    def __post_init__(self) -> None:
-        self.lines, self.places = self.text.split("\n"), Lines(self.text)
-        if self.name.endswith(".json"):
-            try:
-                self.value = json.loads(self.text)
-            except (ValueError, RecursionError):
-                self.value = _NOWHERE
+    def __init__(self, name: str, text: str, pointers: Collection[str]) -> None:
+        """`pointers` are those of all findings of the file."""
+        self._lines, self._places = text.split("\n"), Lines(text)
+        self._is_markdown, self._values = name.endswith(".md"), None
+        self._contents: dict[int, Any] = {}
+        if name.endswith(".json"):
+            with suppress(ValueError, RecursionError):
+                self._values = _find_values(json.loads(text), text, pointers)
 
     def find(self, pointer: str, line: int, column: int) -> list[Any]:
         """The passage at a place, and where in it the place is."""
-        if self.value is not _NOWHERE:
-            found = self._find_value(pointer, line, column) if pointer else None
-            return found if found is not None else self._find_line(line, column)
-        if self.blocks is None:
-            self.blocks = _list_blocks(self.lines, is_markdown=self.name.endswith(".md"))
-        start, end = self.blocks[min(line, len(self.lines)) - 1]
-        return [[one.rstrip() for one in self.lines[start:end]], line - 1 - start, column]
-
-    def _find_line(self, line: int, column: int) -> list[Any]:
-        written = self.lines[min(line, len(self.lines)) - 1]
-        return [written.strip(), column - (len(written) - len(written.lstrip()))]
-
-    def _find_value(self, pointer: str, line: int, column: int) -> list[Any] | None:
-        path, value = _follow(self.value, pointer)
-        if value is _NOWHERE:
-            return None
-        start = locate_pointers(self.text, [path])[path].start
-        offset = self.places.start_of(line) + column - 1 - start
+        line = min(line, len(self._lines))
+        if self._values is None:
+            start, end = self._blocks[line - 1]
+            block = self._content(start, lambda: [one.rstrip() for one in self._lines[start:end]])
+            return [block, line - 1 - start, column]
+        value = self._values.get(pointer)
+        if value is None:
+            written = self._lines[line - 1]
+            return [self._content(line, written.strip), column - (len(written) - len(written.lstrip()))]
+        offset = self._places.start_of(line) + column - 1 - value.start
         # Only inside of a string does a place mean anything; a key stands before its value.
-        place = max(offset, -1) if isinstance(value, str) or offset < 0 else 0
-        key = path[-1] if path and isinstance(path[-1], str) else ""
-        return [key, value, place]
+        return [value.key, value.content, max(offset, -1) if value.is_text or offset < 0 else 0]
+
+    def _content(self, place: int, read: Callable[[], Any]) -> Any:
+        if place not in self._contents:
+            self._contents[place] = _shorten(read())
+        return self._contents[place]
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return _list_blocks(self._lines, is_markdown=self._is_markdown)
+
+
+def _find_values(document: Any, text: str, pointers: Collection[str]) -> dict[str, _Value]:
+    """By their pointers; one that leads nowhere, or to the whole document, is left out."""
+    followed = {pointer: _follow(document, pointer) for pointer in pointers if pointer}
+    spans = locate_pointers(text, [path for path, value in followed.values() if value is not _NOWHERE])
+    return {
+        pointer: _Value(_key_of(path), _shorten(value), isinstance(value, str), spans[path].start)
+        for pointer, (path, value) in followed.items()
+        if value is not _NOWHERE
+    }
+
+
+def _key_of(path: Path) -> str:
+    return path[-1] if path and isinstance(path[-1], str) else ""
+
+
+def _shorten(content: Any) -> Any:
+    """A passage, or the digest of a long one."""
+    written = json.dumps(content, ensure_ascii=True, sort_keys=True)
+    return content if len(written) <= LONG else {"sha256": hashlib.sha256(written.encode()).hexdigest()}
 
 
 def _follow(value: Any, pointer: str) -> tuple[Path, Any]:

@@ -8,28 +8,22 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from registry.models.agent_key import AgentKey, InstallCodeRedemption
-from registry.models.bundle_texts import BundleTexts
-from registry.models.checkpoint import Checkpoint
-from registry.models.demand import UnknownCapabilityRequest, UnmatchedMessage
-from registry.models.draft_version import DraftVersion
-from registry.models.feedback import Confidence, FeedbackEvent
-from registry.models.git_import import GitImport
-from registry.models.idempotency import IdempotencyRecord
+from registry.models.access import AgentKey, InstallCodeRedemption, Operator, ShareLink, Team, TeamMember
+from registry.models.bundle_texts import BundleTexts, DraftVersion
+from registry.models.constraints import check_choice, check_null_where
+from registry.models.core import Checkpoint, IdempotencyRecord, Job
 from registry.models.install_code import new_code
-from registry.models.job import Job
-from registry.models.load_count import LoadCount, MatchCount
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
-from registry.models.operator import Operator
-from registry.models.proposal import Proposal
-from registry.models.review import ReleaseRule, Review, ReviewEntry
-from registry.models.scan_results import ScanResults
-from registry.models.scheduled_release import ScheduledRelease
-from registry.models.share_link import ShareLink
-from registry.models.source import GitSource, GitSourceItem
-from registry.models.team import Team, TeamMember
-from registry.models.upload import SkillUpload, UploadedSkill
-from registry.models.waiver import Waiver
+from registry.models.publishing import Proposal, ReleaseRule, Review, ReviewEntry, ScanResults, ScheduledRelease, Waiver
+from registry.models.source import GitImport, GitSource, GitSourceItem, SkillUpload, UploadedSkill
+from registry.models.usage import (
+    Confidence,
+    FeedbackEvent,
+    LoadCount,
+    MatchCount,
+    UnknownCapabilityRequest,
+    UnmatchedMessage,
+)
 from registry.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
@@ -139,24 +133,17 @@ class Capability(models.Model):
         verbose_name_plural = "capabilities"
         ordering: ClassVar = ["capability_id"]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(status__in=["draft", "published", "deprecated", "retired", "quarantined"]),
-                name="capability_status_known",
+            check_choice(
+                "status", ["draft", "published", "deprecated", "retired", "quarantined"], name="capability_status_known"
             ),
-            models.CheckConstraint(
-                condition=Q(status="draft", published_revision__isnull=True)
-                | (~Q(status="draft") & Q(published_revision__isnull=False)),
-                name="capability_status_fits_revision",
-            ),
+            check_null_where("published_revision", name="capability_status_fits_revision", status="draft"),
             models.CheckConstraint(
                 condition=Q(replaced_by__isnull=True)
                 | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired", "quarantined"])),
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
-            models.CheckConstraint(
-                condition=Q(visibility__in=["listed", "unlisted"]), name="capability_visibility_known"
-            ),
+            check_choice("visibility", ["listed", "unlisted"], name="capability_visibility_known"),
             models.CheckConstraint(condition=Q(install_code__startswith="SKILL-"), name="capability_install_code_form"),
         ]
 
@@ -230,12 +217,9 @@ class Release(models.Model):
         ordering: ClassVar = ["registry_revision"]
         indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(status__in=["published", "deprecated", "retired", "quarantined"]),
-                name="release_status_known",
-            ),
+            check_choice("status", ["published", "deprecated", "retired", "quarantined"], name="release_status_known"),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
-            models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),
+            check_choice("visibility", ["listed", "unlisted"], name="release_visibility_known"),
         ]
 
 
@@ -316,7 +300,7 @@ class Incident(models.Model):
             models.UniqueConstraint(
                 fields=["source"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
-            models.CheckConstraint(condition=Q(kind__in=["bundle", "release", "source"]), name="incident_kind_known"),
+            check_choice("kind", ["bundle", "release", "source"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),

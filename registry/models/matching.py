@@ -18,7 +18,6 @@ class SentenceVector(models.Model):
     vector = models.BinaryField()
 
     class Meta:
-        app_label = "registry"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["model_id", "text_sha256"], name="sentence_vector_once"),
         ]
@@ -38,7 +37,6 @@ class MatchClassifier(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "registry"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["model_id", "fingerprint"], name="match_classifier_once"),
         ]
@@ -62,5 +60,4 @@ class SkillGroup(models.Model):
     )
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["group_id"]

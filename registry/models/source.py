@@ -1,12 +1,15 @@
-"""Repositories and registries that are followed (registry/sources/source_sync.py). Part of `registry.models`."""
+"""Where bundles come from: followed repositories and registries, imports and uploads. Part of `registry.models`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
+from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from registry.models.constraints import check_choice, check_paired, check_set_where
 
 
 class GitSource(models.Model):
@@ -75,35 +78,27 @@ class GitSource(models.Model):
     )
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["id"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["url", "ref", "folder"], name="git_source_once"),
-            models.CheckConstraint(condition=Q(mode__in=["draft", "publish"]), name="git_source_mode_known"),
+            check_choice("mode", ["draft", "publish"], name="git_source_mode_known"),
             models.CheckConstraint(condition=Q(every_minutes__gte=1), name="git_source_pause_positive"),
             models.CheckConstraint(
                 condition=Q(failures=0, last_error="") | (Q(failures__gt=0) & ~Q(last_error="")),
                 name="git_source_failure_paired",
             ),
-            models.CheckConstraint(condition=Q(kind__in=["git", "registry"]), name="git_source_kind_known"),
+            check_choice("kind", ["git", "registry"], name="git_source_kind_known"),
             models.CheckConstraint(
                 condition=(~Q(kind="registry") | Q(ref="", folder="")) & (~Q(kind="git") | Q(read_key="", etag="")),
                 name="git_source_columns_fit_kind",
             ),
-            models.CheckConstraint(
-                condition=Q(hook_secret_at__isnull=True, hook_secret="")
-                | (Q(hook_secret_at__isnull=False) & ~Q(hook_secret="")),
-                name="git_source_secret_paired",
-            ),
+            check_paired("hook_secret_at", "hook_secret", name="git_source_secret_paired"),
             models.CheckConstraint(
                 condition=Q(previous_hook_secret_until__isnull=True, previous_hook_secret="")
                 | (Q(previous_hook_secret_until__isnull=False) & ~Q(previous_hook_secret="") & ~Q(hook_secret="")),
                 name="git_source_secret_rotation_paired",
             ),
-            models.CheckConstraint(
-                condition=Q(pushed_at__isnull=True, push_result="") | (Q(pushed_at__isnull=False) & ~Q(push_result="")),
-                name="git_source_push_paired",
-            ),
+            check_paired("pushed_at", "push_result", name="git_source_push_paired"),
         ]
 
     @property
@@ -163,16 +158,81 @@ class GitSourceItem(models.Model):
     imported_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["path"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["source", "path"], name="git_source_item_once"),
-            models.CheckConstraint(
-                condition=Q(status__in=["published", "unchanged", "draft", "held", "foreign", "refused"]),
+            check_choice(
+                "status",
+                ["published", "unchanged", "draft", "held", "foreign", "refused"],
                 name="git_source_item_status_known",
             ),
-            models.CheckConstraint(
-                condition=Q(upstream_state__in=["present", "deprecated", "gone"]),
-                name="git_source_item_upstream_state_known",
+            check_choice(
+                "upstream_state", ["present", "deprecated", "gone"], name="git_source_item_upstream_state_known"
             ),
+        ]
+
+
+class GitImport(models.Model):
+    """One fetch of a git address. `results` are lines as `importing.Imported.as_dict` writes them."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        FETCHING = "fetching"
+        CHECKING = "checking"
+        STORED = "stored"
+        REFUSED = "refused"
+
+    source = models.CharField(max_length=500)
+    replace_existing = models.BooleanField(default=False)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
+    found = models.PositiveIntegerField(default=0)
+    results = models.JSONField(default=list)
+    reason = models.TextField(blank=True, default="", help_text="Why nothing could be read; empty otherwise.")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            check_choice(
+                "state", ["waiting", "fetching", "checking", "stored", "refused"], name="git_import_state_known"
+            ),
+            check_set_where("finished_at", name="git_import_end_fits_state", state__in=["stored", "refused"]),
+        ]
+
+
+class SkillUpload(models.Model):
+    """One file that a key has announced, and its bytes once they have come. It is gone with its publication."""
+
+    upload_id = models.UUIDField(unique=True, default=uuid4)
+    key_name = models.CharField(max_length=80)
+    path = models.CharField(max_length=500)
+    size = models.PositiveIntegerField(help_text="Announced size in bytes.")
+    sha256 = models.CharField(max_length=64, help_text="Announced SHA-256 in hexadecimal.")
+    content = models.BinaryField(null=True, help_text="Null until the content has arrived.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(fields=["key_name", "created_at"], name="skill_upload_of_key"),
+            models.Index(fields=["created_at"], name="skill_upload_of_hour"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=~Q(key_name=""), name="skill_upload_key_not_empty"),
+            models.CheckConstraint(condition=~Q(path=""), name="skill_upload_path_not_empty"),
+        ]
+
+
+class UploadedSkill(models.Model):
+    """That a revision was published from a folder with this fingerprint (registry/sources/skill_fingerprints.py)."""
+
+    revision = models.ForeignKey("registry.Revision", on_delete=models.PROTECT, related_name="+")
+    fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["revision", "fingerprint"], name="uploaded_skill_once"),
         ]

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from registry.models.constraints import check_choice, check_null_where, check_paired
+
 
 class Webhook(models.Model):
     """An address that receives events.
@@ -27,19 +29,10 @@ class Webhook(models.Model):
     disabled_reason = models.CharField(max_length=200, blank=True, default="")
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(disabled_at__isnull=True, disabled_reason="")
-                | (Q(disabled_at__isnull=False) & ~Q(disabled_reason="")),
-                name="webhook_disabling_paired",
-            ),
-            models.CheckConstraint(
-                condition=Q(previous_secret_until__isnull=True, previous_secret="")
-                | (Q(previous_secret_until__isnull=False) & ~Q(previous_secret="")),
-                name="webhook_rotation_paired",
-            ),
+            check_paired("disabled_at", "disabled_reason", name="webhook_disabling_paired"),
+            check_paired("previous_secret_until", "previous_secret", name="webhook_rotation_paired"),
             models.CheckConstraint(condition=Q(("secret__startswith", "whsec_")), name="webhook_secret_form"),
         ]
 
@@ -72,17 +65,10 @@ class WebhookDelivery(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [models.Index(fields=["created_at"], name="webhook_delivery_of_day")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["webhook", "event_id"], name="webhook_delivery_once"),
-            models.CheckConstraint(
-                condition=Q(state__in=["queued", "delivered", "failed"]), name="webhook_delivery_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="queued", finished_at__isnull=True)
-                | (~Q(state="queued") & Q(finished_at__isnull=False)),
-                name="webhook_delivery_end_fits_state",
-            ),
+            check_choice("state", ["queued", "delivered", "failed"], name="webhook_delivery_state_known"),
+            check_null_where("finished_at", name="webhook_delivery_end_fits_state", state="queued"),
         ]

@@ -1,4 +1,4 @@
-"""Jobs that writes leave behind. Part of `registry.models`."""
+"""What every write needs: jobs, kept responses and signed checkpoints. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from registry.models.constraints import check_choice, check_set_where
 
 
 class Job(models.Model):
@@ -53,19 +55,9 @@ class Job(models.Model):
             models.Index(fields=["dedupe_key"], name="job_of_dedupe_key"),
         ]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "parked", "cancelled"]), name="job_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="running", lease_expires_at__isnull=False)
-                | (~Q(state="running") & Q(lease_expires_at__isnull=True)),
-                name="job_lease_fits_state",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=["done", "parked", "cancelled"], finished_at__isnull=False)
-                | (~Q(state__in=["done", "parked", "cancelled"]) & Q(finished_at__isnull=True)),
-                name="job_end_fits_state",
-            ),
+            check_choice("state", ["queued", "running", "done", "parked", "cancelled"], name="job_state_known"),
+            check_set_where("lease_expires_at", name="job_lease_fits_state", state="running"),
+            check_set_where("finished_at", name="job_end_fits_state", state__in=["done", "parked", "cancelled"]),
             models.CheckConstraint(condition=~Q(kind=""), name="job_kind_not_empty"),
             models.UniqueConstraint(
                 fields=["dedupe_key"],
@@ -76,3 +68,36 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"job {self.pk} ({self.kind})"
+
+
+class IdempotencyRecord(models.Model):
+    """The response to a write, by the caller's idempotency key: a repeated call gets it, and is not done again."""
+
+    caller = models.CharField(max_length=200, help_text="The actor, such as agent_key:name.")
+    idempotency_key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 over the request.")
+    response = models.TextField(help_text="The response as the endpoint wrote it.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["at"], name="idempotency_record_of_day")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["caller", "idempotency_key"], name="idempotency_record_once"),
+            models.CheckConstraint(condition=~Q(idempotency_key=""), name="idempotency_record_key_not_empty"),
+        ]
+
+
+class Checkpoint(models.Model):
+    """A signed statement on audit log and releases, append-only; each names the hash of the one before."""
+
+    number = models.BigIntegerField(primary_key=True, help_text="1, 2, 3 ... without a gap.")
+    registry_revision = models.BigIntegerField()
+    hash = models.CharField(max_length=64, unique=True, help_text="Hex SHA-256 of the signed payload.")
+    envelope = models.TextField(help_text="DSSE envelope as JSON.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(number__gte=1), name="checkpoint_number_positive"),
+        ]

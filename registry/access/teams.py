@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
+from registry.access.operators import get_operator
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Operator, SkillGroup, Team, TeamMember
 
@@ -77,9 +79,8 @@ def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Tea
             _require_free(name)
         was = {"name": team.name, "description": team.description}
         detail = {"was": team.name} if name != team.name else {}
-        team.name, team.description = name, description.strip()[:400]
-        team.save(update_fields=["name", "description"])
-        now = {"name": team.name, "description": team.description}
+        now = {"name": name, "description": description.strip()[:400]}
+        update_row(team, **now)
         audit.record(by=by, verb="team.change", subject=name, detail=detail | audit.changed(was, now))
     return team
 
@@ -102,7 +103,7 @@ def delete_team(*, key: int, by: Actor) -> str:
 def add_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; adding twice changes nothing."""
     with write_transaction():
-        team, operator = _get(key), _operator(username)
+        team, operator = _get(key), get_operator(username)
         _, is_new = TeamMember.objects.get_or_create(team=team, operator=operator)
         if is_new:
             audit.record(by=by, verb="team.add_member", subject=team.name, detail={"operator": username})
@@ -111,7 +112,7 @@ def add_member(*, key: int, username: str, by: Actor) -> None:
 def remove_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; removing twice changes nothing."""
     with write_transaction():
-        team, operator = _get(key), _operator(username)
+        team, operator = _get(key), get_operator(username)
         removed, _ = TeamMember.objects.filter(team=team, operator=operator).delete()
         if removed:
             audit.record(by=by, verb="team.remove_member", subject=team.name, detail={"operator": username})
@@ -124,8 +125,7 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
         team = _get(key) if key is not None else None
         if capability.team_id != key:
             was = {"team": capability.team.name if capability.team else None}
-            capability.team = team
-            capability.save(update_fields=["team"])
+            update_row(capability, team=team)
             now = {"team": team.name if team else None}
             detail = now | audit.changed(was, now)
             audit.record(by=by, verb="capability.set_owner", subject=capability_id, detail=detail)
@@ -192,14 +192,4 @@ def _require_free(name: str) -> None:
 
 
 def _get(key: int) -> Team:
-    team = Team.objects.filter(pk=key).first()
-    if team is None:
-        raise NotFound("There is no such team")
-    return team
-
-
-def _operator(username: str) -> Operator:
-    operator = Operator.objects.filter(username=username).first()
-    if operator is None:
-        raise NotFound(f"There is no operator named '{username}'")
-    return operator
+    return get_row(Team.objects.filter(pk=key), NotFound("There is no such team"))

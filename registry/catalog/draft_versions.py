@@ -21,6 +21,7 @@ from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import find_supporting_files
 from registry.common.actors import Actor
 from registry.common.errors import DraftNotFound
+from registry.core.rows import get_row
 from registry.models import Capability, Draft, DraftVersion, Review
 
 KEPT: Final = timedelta(days=30)
@@ -196,9 +197,8 @@ def get_earlier_draft(capability: Capability, version: int) -> tuple[EarlierDraf
     kept = capability.draft_versions.filter(version=version, replaced_at__gt=_kept_since()).first()
     if kept is not None:
         return _of_version(kept), kept.files
-    draft = capability.drafts.filter(version=version, discarded_at__gt=_kept_since()).first()
-    if draft is None:
-        raise DraftNotFound(f"'{capability.capability_id}' has no earlier draft {version}")
+    set_aside = capability.drafts.filter(version=version, discarded_at__gt=_kept_since())
+    draft = get_row(set_aside, DraftNotFound(f"'{capability.capability_id}' has no earlier draft {version}"))
     return _of_set_aside(draft), draft.files
 
 

@@ -32,6 +32,7 @@ from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
@@ -181,9 +182,7 @@ def store_draft(
     """
     if draft is not None:
         draft_versions.keep_version(draft, texts, by, always=keep_version)
-    capability.draft_counter += 1
-    capability.updated_at = timezone.now()
-    capability.save(update_fields=["draft_counter", "updated_at"])
+    update_row(capability, draft_counter=capability.draft_counter + 1, updated_at=timezone.now())
     if draft is None:
         draft = Draft(capability=capability, base_revision=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
@@ -277,8 +276,7 @@ def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_versio
 
 def discard(draft: Draft) -> None:
     """Mark a draft as discarded and delete those that are past their time; the caller holds the lock."""
-    draft.discarded_at = timezone.now()
-    draft.save(update_fields=["discarded_at"])
+    update_row(draft, discarded_at=timezone.now())
     _notify_preview_keys()
     Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_RETENTION).delete()
 
@@ -291,16 +289,13 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
     """Restore a discarded draft. Raises `DraftConflict` where another draft has been started meanwhile."""
     with write_transaction():
         require_edit_permission(capability_id, by)
-        discarded = Draft.objects.filter(
-            capability__capability_id=capability_id, version=version, discarded_at__isnull=False
-        ).first()
-        if discarded is None:
-            raise DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        found = Draft.objects.filter(discarded_at__isnull=False, capability__capability_id=capability_id)
+        missing = DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        discarded = get_row(found.filter(version=version), missing)
         current = get_active_draft(discarded.capability)
         if current is not None:
             raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
-        discarded.discarded_at = None
-        discarded.save(update_fields=["discarded_at"])
+        update_row(discarded, discarded_at=None)
         _notify_preview_keys()
         audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
     return discarded

@@ -19,6 +19,7 @@ from registry.bundles.supporting_files import build_file_facts
 from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.common.string_similarity import close_matches, closest_matches
 from registry.core.events import TIMELINE_VERBS
+from registry.core.rows import get_row
 from registry.models import AuditEvent, Capability, Draft, Incident, Revision
 
 LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
@@ -126,11 +127,9 @@ def find_revision(capability: Capability, *, number: int | None = None, digest: 
         revisions = revisions.filter(number=number)
     if digest is not None:
         revisions = revisions.filter(digest=digest)
-    found = revisions.order_by("-number").first()
-    if found is None:
-        wanted = f"revision {number}" if number is not None else f"digest {digest}"
-        raise RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
-    return found
+    wanted = f"revision {number}" if number is not None else f"digest {digest}"
+    missing = RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
+    return get_row(revisions.order_by("-number"), missing)
 
 
 def get_capability(capability_id: str) -> Capability:
@@ -289,10 +288,8 @@ def list_timeline(capability_id: str, *, limit: int) -> list[AuditEvent]:
 def read_files(capability: Capability, *, draft: bool = False) -> dict[str, str]:
     """The texts of what is published, or of the draft. Raises `StatusConflict` or `DraftNotFound`."""
     if draft:
-        found = capability.drafts.filter(discarded_at__isnull=True).first()
-        if found is None:
-            raise DraftNotFound(f"'{capability.capability_id}' has no draft")
-        return found.files
+        missing = DraftNotFound(f"'{capability.capability_id}' has no draft")
+        return get_row(capability.drafts.filter(discarded_at__isnull=True), missing).files
     if capability.published_revision is None:
         raise StatusConflict(
             f"'{capability.capability_id}' was never published; its draft can be exported with --draft"

@@ -21,6 +21,7 @@ from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConf
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
@@ -282,8 +283,7 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
             return
         now = {"visibility": visibility}
         changed = audit.changed({"visibility": capability.visibility}, now)
-        capability.visibility = visibility
-        capability.save(update_fields=["visibility"])
+        update_row(capability, visibility=visibility)
         if capability.published_revision is not None:
             set_published_revision(
                 state, capability, capability.published_revision, status=capability.status, resolves_incidents=False
@@ -366,9 +366,8 @@ def _deprecate(state: RegistryState, capability: Capability, replacement: Capabi
 
 
 def _replacement(capability: Capability, replaced_by: str) -> Capability:
-    found = Capability.objects.filter(capability_id=replaced_by, status__in=LOADABLE_STATUSES).first()
-    if found is None:
-        raise ReplacementInvalid(f"'{replaced_by}' is not a published capability")
+    loadable = Capability.objects.filter(capability_id=replaced_by, status__in=LOADABLE_STATUSES)
+    found = get_row(loadable, ReplacementInvalid(f"'{replaced_by}' is not a published capability"))
     step: Capability | None = found
     while step is not None:
         if step.pk == capability.pk:

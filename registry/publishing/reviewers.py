@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, ReviewConflict
+from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator, Review, ReviewEntry, TeamMember
 from registry.publishing.reviews import (
@@ -68,8 +69,7 @@ def _changeable(review_id: int, by: Actor) -> Review:
 
 
 def _store(review: Review, reviewers: list[str], by: Actor, *, added: str = "", removed: str = "") -> None:
-    review.reviewers = reviewers
-    review.save(update_fields=["reviewers"])
+    update_row(review, reviewers=reviewers)
     record_event(review, by, "review.reviewers", reviewers=reviewers, added=added, removed=removed)
 
 

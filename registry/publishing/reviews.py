@@ -29,6 +29,7 @@ from registry.common.errors import (
 )
 from registry.core import audit
 from registry.core.queries import files_digest
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, Operator, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
@@ -190,14 +191,12 @@ def _decidable(review_id: int, round_seen: int) -> Review:
 
 
 def _decide(review: Review, state: str, by: Actor, words: str) -> None:
-    review.state, review.decided_at, review.decided_by = state, timezone.now(), str(by)
-    review.save(update_fields=["state", "decided_at", "decided_by"])
+    update_row(review, state=state, decided_at=timezone.now(), decided_by=str(by))
     add_entry(review, state, by, words)
 
 
 def _end(review: Review, state: str, by: Actor, words: str, revision: int | None = None) -> None:
-    review.state, review.revision = state, revision
-    review.save(update_fields=["state", "revision"])
+    update_row(review, state=state, revision=revision)
     add_entry(review, state, by, words)
 
 
@@ -250,10 +249,8 @@ def close_active(capability: Capability, report: Report, *, revision: int, by: A
 
 def get_review(review_id: int) -> Review:
     """Raises `NotFound`."""
-    found = Review.objects.select_related("capability__published_revision").filter(pk=review_id).first()
-    if found is None:
-        raise NotFound(f"There is no review {review_id}")
-    return found
+    found = Review.objects.select_related("capability__published_revision").filter(pk=review_id)
+    return get_row(found, NotFound(f"There is no review {review_id}"))
 
 
 def get_active_review(capability: Capability) -> Review | None:

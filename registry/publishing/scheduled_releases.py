@@ -24,6 +24,7 @@ from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
 from registry.core.queries import files_digest
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
 from registry.publishing import publication
@@ -108,8 +109,7 @@ def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> Sch
         job = Job.objects.select_for_update().filter(dedupe_key=_key(release), state="queued")
         if not job.update(run_after=due_at, attempts=0):
             raise StatusConflict("It is being published at this moment")
-        release.due_at = due_at
-        release.save(update_fields=["due_at"])
+        update_row(release, due_at=due_at)
         _record(release, by, "release.change", due_at=due_at.isoformat())
     return release
 
@@ -127,10 +127,8 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
 
 def get_release(scheduled_id: int) -> ScheduledRelease:
     """Raises `NotFound`."""
-    release = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id).first()
-    if release is None:
-        raise NotFound(f"There is no scheduled release {scheduled_id}")
-    return release
+    found = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id)
+    return get_row(found, NotFound(f"There is no scheduled release {scheduled_id}"))
 
 
 def _waiting(scheduled_id: int) -> ScheduledRelease:
@@ -147,8 +145,7 @@ def _cancel_job(release: ScheduledRelease) -> None:
 
 
 def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: int | None = None) -> None:
-    release.state, release.reason, release.revision, release.ended_at = state, reason, revision, timezone.now()
-    release.save(update_fields=["state", "reason", "revision", "ended_at"])
+    update_row(release, state=state, reason=reason, revision=revision, ended_at=timezone.now())
 
 
 def cancel_pending(capability: Capability, *, revision: int) -> None:
@@ -245,8 +242,7 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     if release is None:
         return
     if state == "queued" and release.state == ScheduleState.FAILED and get_pending_release(release.capability) is None:
-        release.state, release.reason, release.ended_at = ScheduleState.WAITING, "", None
-        release.save(update_fields=["state", "reason", "ended_at"])
+        update_row(release, state=ScheduleState.WAITING, reason="", ended_at=None)
     elif state == "parked" and release.state == ScheduleState.WAITING:
         _fail(release, "The worker could not make it at any try")
     elif state == "cancelled" and release.state == ScheduleState.WAITING:

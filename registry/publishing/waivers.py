@@ -23,6 +23,7 @@ from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusCo
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Operator, Waiver
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
@@ -181,8 +182,7 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
         if by.kind == "operator" and not _can_publish(by.name):
             raise Forbidden("Only publishers and admins can end a waiver")
         was = _values(waiver)
-        waiver.ended_at, waiver.ended_by = timezone.now(), str(by)
-        waiver.save(update_fields=["ended_at", "ended_by"])
+        update_row(waiver, ended_at=timezone.now(), ended_by=str(by))
         _record(waiver, by, "waiver.end", was, _values(waiver))
     refresh_digest(waiver.capability)
     return waiver
@@ -191,11 +191,8 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
 def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
     """One of a capability's. Raises `CapabilityNotFound`, `NotFound`."""
     get_capability(capability_id)
-    found = Waiver.objects.select_related("capability")
-    waiver = found.filter(pk=waiver_id, capability__capability_id=capability_id).first()
-    if waiver is None:
-        raise NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}")
-    return waiver
+    found = Waiver.objects.select_related("capability").filter(pk=waiver_id, capability__capability_id=capability_id)
+    return get_row(found, NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}"))
 
 
 def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Waiver]:

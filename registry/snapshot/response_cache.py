@@ -22,6 +22,7 @@ from registry.catalog.integrity import require_valid_revision
 from registry.common import caches, database_errors
 from registry.common.errors import RegistryUnavailable, SkillMalformed
 from registry.core.queries import build_load_response, load_bundle
+from registry.core.rows import get_row
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 from registry.snapshot.store import STORE, is_stale
@@ -226,10 +227,8 @@ def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
     """As it is saved now; it passed then, and may not with what has been published since."""
     pk, version = entry.draft or (0, 0)
     found = Draft.objects.filter(pk=pk, version=version, discarded_at__isnull=True)
-    draft = found.select_related("capability").first()
-    if draft is None:
-        raise RegistryUnavailable("The draft was changed a moment ago; ask again")
-    report = validate_draft(draft)
+    changed = RegistryUnavailable("The draft was changed a moment ago; ask again")
+    report = validate_draft(get_row(found.select_related("capability"), changed))
     if report.bundle is None or not report.ok:
         raise SkillMalformed(
             f"The draft of '{entry.capability_id}' does not pass any more",

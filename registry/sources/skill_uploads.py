@@ -37,6 +37,7 @@ from registry.common.errors import (
     UploadTooLarge,
 )
 from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Revision, SkillUpload
 from registry.publishing import batch, proposals
@@ -90,13 +91,11 @@ def store_file(*, upload_id: UUID, content: bytes, by: Actor) -> SkillUpload:
     Raises `NotFound` for what the key has not announced within the hour, `InvalidRequest` for other bytes.
     """
     with write_transaction():
-        upload = _recent_uploads(by).filter(upload_id=upload_id).first()
-        if upload is None:
-            raise NotFound("This upload was not announced by your key, or an hour ago; begin again")
+        missing = NotFound("This upload was not announced by your key, or an hour ago; begin again")
+        upload = get_row(_recent_uploads(by).filter(upload_id=upload_id), missing)
         if len(content) != upload.size or hashlib.sha256(content).hexdigest() != upload.sha256:
             raise InvalidRequest(f"{upload.path[:100]}: the bytes are not those that were announced; send them again")
-        upload.content = content
-        upload.save(update_fields=["content"])
+        update_row(upload, content=content)
     return upload
 
 

@@ -14,6 +14,7 @@ from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
 from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step, replay_steps
@@ -63,10 +64,7 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
 
 def _loadable(capability_id: str) -> Capability:
     found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
-    capability = found.select_related("published_revision").first()
-    if capability is None:
-        raise CapabilityNotFound(capability_id)
-    return capability
+    return get_row(found.select_related("published_revision"), CapabilityNotFound(capability_id))
 
 
 def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | None:
@@ -93,8 +91,7 @@ def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | N
 def _move(capability: Capability, revision: int, outcome: str, step: int | None) -> ConfidenceScore:
     row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
     score = _score(row).after(outcome, step)
-    row.percent, row.uses, row.confirmed = score.percent, score.uses, score.confirmed
-    row.save(update_fields=["percent", "uses", "confirmed"])
+    update_row(row, percent=score.percent, uses=score.uses, confirmed=score.confirmed)
     return score
 
 

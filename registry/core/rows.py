@@ -1,0 +1,24 @@
+"""One row at a time: reading it or refusing, and changing some of its columns."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+Row = TypeVar("Row", bound=Model)
+
+
+def get_row(found: QuerySet[Row], missing: Exception) -> Row:
+    """The first of the rows. Raises `missing` where there is none."""
+    row = found.first()
+    if row is None:
+        raise missing
+    return row
+
+
+def update_row(row: Model, **columns: Any) -> None:
+    """Set these columns, and save no others."""
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(columns))

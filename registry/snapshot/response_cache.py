@@ -14,15 +14,15 @@ from typing import Any, Final
 
 import orjson
 import zstandard
-from django.db import DatabaseError, InterfaceError
 
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
-from registry.common import caches, database_errors
+from registry.common import caches
 from registry.common.errors import RegistryUnavailable, SkillMalformed
 from registry.core.queries import build_load_response, load_bundle
 from registry.core.rows import get_row
+from registry.core.storage import require_database
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 from registry.snapshot.store import STORE, is_stale
@@ -206,15 +206,13 @@ def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
     return RenderedResponse(orjson.dumps(answer))
 
 
+@require_database()
 def get_bundle(entry: SnapshotEntry, revision_id: int) -> tuple[SkillBundle, str, int]:
     """The bundle, its digest and its number, as they are stored now.
 
     Raises `SkillMalformed` (and opens an incident), `RegistryUnavailable`.
     """
-    try:
-        return _draft(entry) if entry.draft is not None else _published(revision_id)
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    return _draft(entry) if entry.draft is not None else _published(revision_id)
 
 
 def _published(revision_id: int) -> tuple[SkillBundle, str, int]:

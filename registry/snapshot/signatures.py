@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import orjson
-from django.db import DatabaseError, InterfaceError
 
-from registry.common import database_errors
-from registry.common.errors import RegistryUnavailable, SignatureNotFound
+from registry.common.errors import SignatureNotFound
+from registry.core.storage import require_database
 from registry.models import Revision
 from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse
 from registry.snapshot.snapshot import SnapshotEntry
@@ -25,10 +24,8 @@ def load_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
 
 
 def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
-    try:
+    with require_database():
         number, signature = Revision.objects.values_list("number", "signature").get(pk=revision_id)
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
     if not signature:
         raise SignatureNotFound(
             f"Revision {number} of '{entry.capability_id}' was published before revisions were signed; "

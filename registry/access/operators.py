@@ -47,12 +47,12 @@ def _check_password(password: str, operator: Operator) -> None:
         raise InvalidRequest(" ".join(error.messages)) from None
 
 
-def set_password(*, username: str, password: str, by: Actor, must_change_password: bool = False) -> Operator:
+def set_password(*, username: str, password: str, by: Actor) -> Operator:
     """Raises `NotFound`, or `InvalidRequest` for a weak password."""
     operator = get_operator(username)
     _check_password(password, operator)
     operator.set_password(password)
-    operator.must_change_password = must_change_password
+    operator.must_change_password = False
     with write_transaction():
         operator.save(update_fields=["password", "must_change_password"])
         audit.record(by=by, verb="operator.set_password", subject=username)

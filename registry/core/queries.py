@@ -120,16 +120,10 @@ def build_load_response(
     }
 
 
-def find_revision(capability: Capability, *, number: int | None = None, digest: str | None = None) -> Revision:
-    """A pinned revision of a capability. Raises `RevisionNotFound`."""
-    revisions = capability.revisions.all()
-    if number is not None:
-        revisions = revisions.filter(number=number)
-    if digest is not None:
-        revisions = revisions.filter(digest=digest)
-    wanted = f"revision {number}" if number is not None else f"digest {digest}"
-    missing = RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
-    return get_row(revisions.order_by("-number"), missing)
+def find_revision(capability: Capability, *, number: int) -> Revision:
+    """A revision of a capability. Raises `RevisionNotFound`."""
+    missing = RevisionNotFound(f"'{capability.capability_id}' has no revision {number}")
+    return get_row(capability.revisions.filter(number=number), missing)
 
 
 def get_capability(capability_id: str) -> Capability:
@@ -195,37 +189,14 @@ class CapabilityRow:
     updated_at: datetime
 
 
-def list_capabilities(
-    *,
-    status: str = "",
-    search: str = "",
-    keys: Sequence[int] | None = None,
-    limit: int | None = None,
-    offset: int = 0,
-) -> list[CapabilityRow]:
-    """Capabilities for operators in one query, whatever their number; `search` looks in id and name, `keys` are row
-    ids."""
-    found = _capabilities(status=status, search=search)
-    found = found if keys is None else found.filter(pk__in=keys)
-    window = found[offset : offset + limit] if limit is not None else found
-    return [_row(capability) for capability in window]
-
-
-def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
-    found = Capability.objects.all()
-    if status:
-        found = found.filter(status=status)
-    if search:
-        found = found.filter(Q(capability_id__icontains=search) | Q(published_revision__name__icontains=search))
+def list_capabilities(*, keys: Sequence[int] | None = None) -> list[CapabilityRow]:
+    """Capabilities for operators in one query, whatever their number; all of them, or those with these row ids."""
     drafts = Draft.objects.filter(capability=OuterRef("pk"), discarded_at__isnull=True)
-    return (
-        found.select_related("published_revision")
-        .defer(*(f"published_revision__{name}" for name in _TEXTS))
-        .annotate(
-            has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True))
-        )
-        .order_by("capability_id")
-    )
+    incidents = Count("incidents", filter=Q(incidents__closed_at__isnull=True))
+    found = Capability.objects.annotate(has_draft=Exists(drafts), open_incidents=incidents).order_by("capability_id")
+    found = found if keys is None else found.filter(pk__in=keys)
+    light = found.select_related("published_revision").defer(*(f"published_revision__{name}" for name in _TEXTS))
+    return [_row(capability) for capability in light]
 
 
 def _row(capability: Any) -> CapabilityRow:

@@ -147,10 +147,10 @@ def _audit_detail(url: str, wanted: list[str]) -> dict[str, Any]:
     return {"host": urlsplit(url).hostname, "events": wanted}
 
 
-def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:
+def disable_webhook(*, name: str, by: Actor) -> Webhook:
     """Stop sending it events. What happens meanwhile is not sent later. Raises `NotFound`."""
     with write_transaction():
-        webhook_delivery.disable_after_failures(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
+        webhook_delivery.disable_after_failures(get_webhook(name), why=f"by {by}"[:200], by=by)
     return get_webhook(name)
 
 

@@ -208,9 +208,7 @@ def _as_uuid(value: str | UUID) -> UUID:
         raise ProposalNotFound(f"There is no proposal '{value}' that you may see") from None
 
 
-def list_proposals(
-    *, status: str = "", capability_id: str = "", search: str = "", limit: int | None = 100
-) -> QuerySet[Proposal]:
+def list_proposals(*, status: str = "", search: str = "", limit: int | None = 100) -> QuerySet[Proposal]:
     """The newest first, with capability.json alone of their texts; `search` looks in ids, notes and names of keys,
     and `limit` None is all."""
     texts = (column for name, column in Proposal.COLUMNS.items() if name != "capability.json")
@@ -220,8 +218,6 @@ def list_proposals(
         found = found.filter(words | Q(key_name__icontains=search))
     if status:
         found = found.filter(status=status)
-    if capability_id:
-        found = found.filter(capability__capability_id=capability_id)
     return found[:limit]
 
 

@@ -149,18 +149,14 @@ def get_draft_at_version(capability_id: str, version: int | None) -> Draft:
 
 
 def preview_publish(
-    *,
-    files: Mapping[str, bytes | str],
-    acknowledge: Collection[str] = (),
-    by: Actor | None = None,
-    previously_published: bool = False,
+    *, files: Mapping[str, bytes | str], by: Actor | None = None, previously_published: bool = False
 ) -> GateReport:
     """The gate's report on texts, against what readers have now; writes nothing.
 
     `by` is who would publish them; `previously_published` says that they were published before.
     """
     report = validate_bundle(files, published=get_validation_context())
-    asked = GateRequest(acknowledge, by, None, previously_published)
+    asked = GateRequest(by=by, previously_published=previously_published)
     return evaluate_gate(report, find_capability(report.capability_id), asked, run_utterance_check=True)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
@@ -273,9 +273,9 @@ def list_reviews(*, states: Sequence[str] = (), requested_by: str = "", search: 
     return found.order_by("-requested_at", "-id")
 
 
-def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
-    """Reviews whose draft waits for changes that a publisher has requested: those that `first_of`, an actor as stored,
-    has submitted come first, then the latest. `comment` is what the publisher wrote.
+def list_changes_requested() -> QuerySet[Review]:
+    """Reviews whose draft waits for changes that a publisher has requested, the latest first. `comment` is what the
+    publisher wrote.
 
     A review leaves the list when its draft is submitted again, published or discarded.
     """
@@ -286,11 +286,8 @@ def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
     return (
         list_reviews(states=(Review.State.CHANGES_REQUESTED,))
         .filter(Exists(drafts))
-        .annotate(
-            comment=Subquery(comments.values("words")[:1]),
-            is_of_others=Case(When(requested_by=first_of, then=False), default=True),
-        )
-        .order_by("is_of_others", "-decided_at", "-id")
+        .annotate(comment=Subquery(comments.values("words")[:1]))
+        .order_by("-decided_at", "-id")
     )
 
 

@@ -17,7 +17,7 @@ from registry.core.queries import LOADABLE_STATUSES, find_revision
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
-from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step, replay_steps
+from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step
 from registry.usage.reporting_keys import find_only_keys
 
 _WHOLE = 0
@@ -99,21 +99,7 @@ def _score(row: Confidence) -> ConfidenceScore:
     return ConfidenceScore(row.percent, row.uses, row.confirmed)
 
 
-def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """Confidence recomputed from the events: of the capability, or of one of its revisions alone."""
-    events = FeedbackEvent.objects.filter(capability=capability).order_by("id")
-    if revision is not None:
-        events = events.filter(revision=revision)
-    return replay_steps(events.values_list("outcome", "step").iterator())
-
-
-def get_stored_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """As it was kept with the last event: the same as `confidence`, without reading them all."""
-    row = Confidence.objects.filter(capability=capability, revision=revision or _WHOLE).first()
+def get_stored_confidence(capability: Capability) -> ConfidenceScore:
+    """As it was kept with the last event: what all events lead to, without reading them."""
+    row = Confidence.objects.filter(capability=capability, revision=_WHOLE).first()
     return _score(row) if row is not None else NEUTRAL
-
-
-def stored_confidence_by_revision(capability: Capability) -> dict[int, ConfidenceScore]:
-    """`{number: score}` of the revisions with feedback: a worse one shows beside the one before."""
-    found = Confidence.objects.filter(capability=capability, revision__gt=_WHOLE).order_by("revision")
-    return {row.revision: _score(row) for row in found}

@@ -33,11 +33,6 @@ def get_job(job_id: int) -> Job:
     return get_row(Job.objects.filter(pk=job_id), missing)
 
 
-def count_parked() -> int:
-    """How many jobs wait for a person."""
-    return Job.objects.filter(state="parked").count()
-
-
 def retry_job(*, job_id: int, by: Actor) -> Job:
     """Put a parked job back into the queue, with all its tries. Raises `NotFound`, or `StatusConflict` for another one.
 

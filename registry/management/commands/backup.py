@@ -7,8 +7,9 @@ from typing import Any
 
 from registry.cli.command import SubcommandBase, is_terminal
 from registry.cli.history_output import tell_history
-from registry.operations import backup, verification
+from registry.operations import backup
 from registry.operations.backup import Manifest
+from registry.operations.verification import verify as verification
 
 
 class Command(SubcommandBase):

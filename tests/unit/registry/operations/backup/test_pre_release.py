@@ -33,7 +33,7 @@ from registry.models import (
 )
 from registry.operations.backup import restore_backup
 from registry.operations.backup.tables import backed_up_models
-from registry.operations.verification import sign_unsigned_revisions, verify_database
+from registry.operations.verification.verify import sign_unsigned_revisions, verify_database
 from registry.snapshot import current_snapshot
 from tests.factories import OLGA
 

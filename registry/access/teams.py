@@ -171,7 +171,7 @@ def require_admin(by: Actor, action: str) -> None:
 
 
 def _is_admin(username: str) -> bool:
-    return Operator.objects.filter(username=username, role=Operator.Role.ADMIN).exists()
+    return Operator.objects.filter(username=username, is_active=True, role=Operator.Role.ADMIN).exists()
 
 
 def blocked_message(capability_id: str, team: str) -> str:

@@ -319,6 +319,21 @@ def set_tour_marks(operator: Operator, marks: Collection[str]) -> None:
     update_row(operator, tour_marks=".".join(sorted(marks)))
 
 
+def is_admin(by: Actor | None) -> bool:
+    """Admins, users of the registry's command line, and the registry itself; no key."""
+    if by is None or by.kind != "operator":
+        return by is not None and by.kind != "agent_key"
+    return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+
+
+def may_publish(by: Actor) -> bool:
+    """Whether it is no operator, or one whose role changes what readers see; scopes of keys are checked elsewhere."""
+    if by.kind != "operator":
+        return True
+    operator = Operator.objects.filter(username=by.name, is_active=True).first()
+    return operator is not None and operator.can_publish
+
+
 def find_role(username: str) -> str:
     """The role of an operator; empty where there is none of this name."""
     operator = Operator.objects.filter(username=username).first()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
-from registry.access.operators import get_operator
+from registry.access.operators import get_operator, is_admin
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core import audit
@@ -134,44 +135,37 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
 
 def blocking_team(username: str, capability_id: str) -> str:
     """The name of the team that alone may change the capability, where this operator is not in it; else empty."""
-    closed = Capability.objects.filter(capability_id=capability_id, team__isnull=False)
-    closed = closed.exclude(team__memberships__operator__username=username)
-    return closed.values_list("team__name", flat=True).first() or ""
+    return _team_of_others(Capability.objects.filter(capability_id=capability_id), username)
 
 
 def require_edit_permission(capability_id: str, by: Actor) -> None:
     """The permission check of every function that changes one capability, under the lock. Raises `Forbidden`."""
-    if by.kind != "operator":
-        return
-    team = blocking_team(by.name, capability_id)
-    if team and not _is_admin(by.name):
+    team = blocking_team(by.name, capability_id) if by.kind == "operator" else ""
+    if team and not is_admin(by):
         raise Forbidden(blocked_message(capability_id, team))
 
 
 def require_group_permission(group_id: str, by: Actor) -> None:
     """The permission check of every function that changes a group, under the lock. Raises `Forbidden`."""
-    if by.kind != "operator":
-        return
-    team = blocking_group_team(by.name, group_id)
-    if team and not _is_admin(by.name):
+    team = blocking_group_team(by.name, group_id) if by.kind == "operator" else ""
+    if team and not is_admin(by):
         raise Forbidden(f"Only members of the team '{team}' and admins can change the skill group '{group_id[:64]}'")
 
 
 def blocking_group_team(username: str, group_id: str) -> str:
     """The name of the team that alone may change the group, where this operator is not in it; else empty."""
-    owned = SkillGroup.objects.filter(group_id=group_id, team__isnull=False)
-    owned = owned.exclude(team__memberships__operator__username=username)
-    return owned.values_list("team__name", flat=True).first() or ""
+    return _team_of_others(SkillGroup.objects.filter(group_id=group_id), username)
+
+
+def _team_of_others(found: QuerySet[Any], username: str) -> str:
+    closed = found.filter(team__isnull=False).exclude(team__memberships__operator__username=username)
+    return closed.values_list("team__name", flat=True).first() or ""
 
 
 def require_admin(by: Actor, action: str) -> None:
     """Raises `Forbidden` for an operator who is no admin."""
-    if by.kind == "operator" and not _is_admin(by.name):
+    if by.kind == "operator" and not is_admin(by):
         raise Forbidden(f"Only admins can {action}")
-
-
-def _is_admin(username: str) -> bool:
-    return Operator.objects.filter(username=username, is_active=True, role=Operator.Role.ADMIN).exists()
 
 
 def blocked_message(capability_id: str, team: str) -> str:

@@ -16,7 +16,7 @@ from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.matching.skill_groups import is_group_id
-from registry.models import Operator, ReleaseRule, SkillGroup
+from registry.models import ReleaseRule, SkillGroup
 from registry.semantic_diff import Change
 from registry.validation import Finding, Report
 
@@ -114,15 +114,6 @@ def describe_open_threads(count: int) -> str:
 def _finding(report: Report, code: str, message: str, hint: str, subject: str = "") -> Finding:
     has_text = FILE in report.files
     return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint, subject)
-
-
-def is_admin(by: Actor | None) -> bool:
-    """Admins, users of the registry's command line, and the registry itself; no key."""
-    if by is None or by.kind == "agent_key":
-        return False
-    if by.kind == "operator":
-        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
-    return True
 
 
 def set_rule(

@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from registry.access.operators import is_admin
 from registry.access.teams import require_edit_permission
 from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import split_path
@@ -31,7 +32,7 @@ from registry.core import audit
 from registry.core.queries import files_digest
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, Operator, Review, ReviewEntry
+from registry.models import Capability, Draft, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
 from registry.publishing.release_rules import get_rule, skill_groups_of
 from registry.validation import Report
@@ -174,11 +175,7 @@ def may_withdraw(review: Review, by: Actor) -> bool:
 
     A publisher who disagrees with a review requests changes; withdrawing it would hide that from its author.
     """
-    if person_id(str(by)) == person_id(review.requested_by):
-        return True
-    if by.kind == "operator":
-        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
-    return by.kind != "agent_key"
+    return person_id(str(by)) == person_id(review.requested_by) or is_admin(by)
 
 
 def _decidable(review_id: int, round_seen: int) -> Review:

@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
@@ -26,7 +27,7 @@ from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
 from registry.core.queries import files_digest
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
+from registry.models import Capability, Draft, Job, ScheduledRelease
 from registry.publishing import publication
 from registry.publishing.publication import PublishResult
 from registry.validation import Finding, Report
@@ -207,11 +208,7 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     if files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
     actor = _actor(release.scheduled_by)
-    if actor.kind == "operator":
-        who = Operator.objects.filter(username=actor.name, is_active=True).first()
-        if who is None or not who.can_publish:
-            return f"{actor.name}, who scheduled it, can no longer publish"
-    return ""
+    return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
 
 
 def _actor(text: str) -> Actor:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
@@ -25,9 +26,8 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Operator, Waiver
+from registry.models import Capability, Waiver
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
-from registry.publishing.release_rules import is_admin
 from registry.validation import validate_bundle
 
 DAYS_MAX: Final = 180
@@ -160,13 +160,8 @@ def require_right(finding: Finding, by: Actor) -> None:
     `Forbidden`."""
     if finding.severity == "error" and not is_admin(by):
         raise Forbidden(f"Only admins can waive an error such as {finding.code}")
-    if by.kind == "operator" and not _can_publish(by.name):
+    if not may_publish(by):
         raise Forbidden("Only publishers and admins can waive a warning")
-
-
-def _can_publish(username: str) -> bool:
-    who = Operator.objects.filter(username=username, is_active=True).first()
-    return who is not None and who.can_publish
 
 
 def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
@@ -179,7 +174,7 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
         waiver = get_waiver(capability_id, waiver_id)
         if waiver.state != "in_force":
             raise StatusConflict(f"The waiver is not in force any more: it is {waiver.state}")
-        if by.kind == "operator" and not _can_publish(by.name):
+        if not may_publish(by):
             raise Forbidden("Only publishers and admins can end a waiver")
         was = _values(waiver)
         update_row(waiver, ended_at=timezone.now(), ended_by=str(by))

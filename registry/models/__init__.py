@@ -12,6 +12,7 @@ from registry.models.access import AgentKey, InstallCodeRedemption, Operator, Sh
 from registry.models.bundle_texts import BundleTexts, DraftVersion
 from registry.models.constraints import check_choice, check_null_where
 from registry.models.core import Checkpoint, IdempotencyRecord, Job
+from registry.models.fields import optional_text
 from registry.models.install_code import new_code
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.publishing import Proposal, ReleaseRule, Review, ReviewEntry, ScanResults, ScheduledRelease, Waiver
@@ -85,10 +86,8 @@ class RegistryState(models.Model):
     feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Increased by each feedback event.")
     # What the session of a new user begins with.
     first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
-    epoch = models.CharField(
-        max_length=32,
-        blank=True,
-        default="",
+    epoch = optional_text(
+        32,
         db_default="",
         help_text="Replaced by each restore: what a process has cached from another epoch is invalid.",
     )
@@ -161,20 +160,10 @@ class Revision(BundleTexts):
     content_digest = models.CharField(max_length=71, help_text="As `digest`, over the utterances too.")
     files_digest = models.CharField(max_length=71, help_text="SHA-256 over the stored files: shows a damaged row.")
     rules_version = models.CharField(max_length=16, help_text="The version of the validation rules that accepted it.")
-    read_only_digest = models.CharField(
-        max_length=71,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Without its write tools, for read-only keys; empty: unknown.",
+    read_only_digest = optional_text(
+        71, db_default="", help_text="Without its write tools, for read-only keys; empty: unknown."
     )
-    simhash = models.CharField(
-        max_length=32,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="SimHash (matching/near_duplicates.py); empty: not known.",
-    )
+    simhash = optional_text(32, db_default="", help_text="SimHash (matching/near_duplicates.py); empty: not known.")
     signature = models.TextField(
         blank=True,
         default="",
@@ -184,9 +173,7 @@ class Revision(BundleTexts):
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
-    approved_by = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="The independent approver, if there is one."
-    )
+    approved_by = optional_text(200, db_default="", help_text="The independent approver, if there is one.")
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]
@@ -207,7 +194,7 @@ class Release(models.Model):
     capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="releases")
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
     status = models.CharField(max_length=16)
-    replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    replaced_by = optional_text(64, help_text="A capability_id, or empty.")
     visibility = models.CharField(
         max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
     )
@@ -228,9 +215,7 @@ class Draft(BundleTexts):
 
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
     version = models.PositiveIntegerField()
-    digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="Empty if validation failed when it was saved."
-    )
+    digest = optional_text(71, db_default="", help_text="Empty if validation failed when it was saved.")
     base_revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)

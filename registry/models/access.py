@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from registry.models.constraints import check_choice, check_paired
+from registry.models.fields import optional_text
 
 
 class Operator(AbstractUser):
@@ -25,9 +26,7 @@ class Operator(AbstractUser):
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
     must_change_password = models.BooleanField(default=False)
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
-    tour_marks = models.CharField(
-        max_length=80, blank=True, default="", help_text="Steps of the tour that were opened, and `left`; by dots."
-    )
+    tour_marks = optional_text(80, help_text="Steps of the tour that were opened, and `left`; by dots.")
     # Set for one request by the code that found that the page's capability belongs to another team: its name.
     blocked_by_team: str = ""
 
@@ -68,7 +67,7 @@ class Team(models.Model):
     """People who look after capabilities together."""
 
     name = models.CharField(max_length=80, unique=True)
-    description = models.CharField(max_length=400, blank=True, default="")
+    description = optional_text(400)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
 
@@ -110,12 +109,10 @@ class AgentKey(models.Model):
     created_by = models.CharField(max_length=200)
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True, help_text="Refused from then on; null: never.")
-    previous_key_hash = models.CharField(
-        max_length=64, blank=True, default="", db_default="", help_text="Hash of the previous key, or empty."
-    )
+    previous_key_hash = optional_text(64, db_default="", help_text="Hash of the previous key, or empty.")
     previous_until = models.DateTimeField(null=True, help_text="The previous key is accepted until then.")
     revoked_at = models.DateTimeField(null=True)
-    revoked_by = models.CharField(max_length=200, blank=True, default="")
+    revoked_by = optional_text(200)
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -158,14 +155,12 @@ class ShareLink(models.Model):
     name = models.CharField(max_length=70, unique=True)
     token_hash = models.CharField(max_length=64, unique=True)
     token_prefix = models.CharField(max_length=16, help_text="The first characters of the token, to tell links apart.")
-    skill_group = models.CharField(
-        max_length=64, blank=True, default="", help_text="The only skill group that it shows; empty: all."
-    )
+    skill_group = optional_text(64, help_text="The only skill group that it shows; empty: all.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
-    revoked_by = models.CharField(max_length=200, blank=True, default="")
+    revoked_by = optional_text(200)
 
     class Meta:
         ordering: ClassVar = ["name"]

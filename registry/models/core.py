@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from registry.models.constraints import check_choice, check_set_where
+from registry.models.fields import optional_text
 
 
 class Job(models.Model):
@@ -28,15 +29,9 @@ class Job(models.Model):
     kind = models.CharField(max_length=64)
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
-    dedupe_key = models.CharField(
-        max_length=200, blank=True, default="", help_text="At most one open job per key; empty: no limit."
-    )
-    concurrency_key = models.CharField(
-        max_length=64,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Jobs with the same key run one after another; empty: no limit.",
+    dedupe_key = optional_text(200, help_text="At most one open job per key; empty: no limit.")
+    concurrency_key = optional_text(
+        64, db_default="", help_text="Jobs with the same key run one after another; empty: no limit."
     )
     run_after = models.DateTimeField(default=timezone.now)
     attempts = models.PositiveSmallIntegerField(default=0)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from registry.models.bundle_texts import BundleTexts
 from registry.models.constraints import check_choice, check_null_where, check_paired, check_set_where
+from registry.models.fields import optional_text
 
 
 class Proposal(BundleTexts):
@@ -30,7 +31,7 @@ class Proposal(BundleTexts):
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
     created_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)
-    decided_by = models.CharField(max_length=200, blank=True, default="")
+    decided_by = optional_text(200)
     decision_note = models.TextField(blank=True, default="")
     published_revision = models.PositiveIntegerField(null=True, help_text="The number that it was published as.")
 
@@ -64,7 +65,7 @@ class ReleaseRule(models.Model):
         ADMIN = "admin"
         SECOND_PERSON = "second_person"
 
-    group_id = models.CharField(max_length=64, unique=True, blank=True, default="", help_text="Empty: the registry.")
+    group_id = optional_text(64, unique=True, help_text="Empty: the registry.")
     four_eyes = models.BooleanField(default=False, help_text="A second person must approve what is published.")
     loosening = models.CharField(max_length=16, choices=Loosening.choices, default=Loosening.PUBLISHER)
     note_required = models.BooleanField(default=False)
@@ -109,7 +110,7 @@ class Review(BundleTexts):
     requested_at = models.DateTimeField(default=timezone.now)
     requested_by = models.CharField(max_length=200)
     decided_at = models.DateTimeField(null=True)
-    decided_by = models.CharField(max_length=200, blank=True, default="")
+    decided_by = optional_text(200)
     revision = models.PositiveIntegerField(null=True, help_text="The number that it was published as.")
 
     class Meta:
@@ -162,12 +163,12 @@ class ReviewEntry(models.Model):
     by = models.CharField(max_length=200)
     at = models.DateTimeField(default=timezone.now)
     words = models.TextField(blank=True, default="")
-    file = models.CharField(max_length=32, blank=True, default="")
+    file = optional_text(32)
     line = models.PositiveIntegerField(null=True, help_text="In the text that was submitted, from 1.")
-    code = models.CharField(max_length=64, blank=True, default="", help_text="Of a finding.")
+    code = optional_text(64, help_text="Of a finding.")
     reply_to = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="replies")
     resolved_at = models.DateTimeField(null=True)
-    resolved_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    resolved_by = optional_text(200, db_default="")
 
     class Meta:
         verbose_name_plural = "review entries"
@@ -238,7 +239,7 @@ class ScanResults(models.Model):
     capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="scan_results")
     files_digest = models.CharField(max_length=71, help_text="SHA-256 over the files that were scanned.")
     tool = models.CharField(max_length=80)
-    tool_version = models.CharField(max_length=80, blank=True, default="")
+    tool_version = optional_text(80)
     results = models.JSONField(
         default=list, help_text="[{severity, rule_id, file, line, column, message}] of errors and warnings."
     )
@@ -282,7 +283,7 @@ class Waiver(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     ended_at = models.DateTimeField(null=True, help_text="Ended by a person before its day.")
-    ended_by = models.CharField(max_length=200, blank=True, default="")
+    ended_by = optional_text(200)
 
     class Meta:
         ordering: ClassVar = ["-id"]

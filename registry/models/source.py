@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from registry.models.constraints import check_choice, check_paired, check_set_where
+from registry.models.fields import optional_text
 
 
 class GitSource(models.Model):
@@ -29,50 +30,29 @@ class GitSource(models.Model):
 
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.GIT, db_default="git")
     url = models.CharField(max_length=1000)
-    ref = models.CharField(max_length=200, blank=True, default="", help_text="A branch or a tag; empty: its default.")
-    folder = models.CharField(max_length=500, blank=True, default="", help_text="Empty: the whole repository.")
+    ref = optional_text(200, help_text="A branch or a tag; empty: its default.")
+    folder = optional_text(500, help_text="Empty: the whole repository.")
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.DRAFT)
     may_adopt = models.BooleanField(
         default=True, db_default=True, help_text="Whether it may overwrite capabilities that it did not create."
     )
     every_minutes = models.PositiveIntegerField()
-    read_key = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="An agent key of the other registry."
-    )
+    read_key = optional_text(200, db_default="", help_text="An agent key of the other registry.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     last_synced_at = models.DateTimeField(null=True, help_text="The last successful sync.")
-    commit = models.CharField(
-        max_length=64,
-        blank=True,
-        default="",
-        help_text="The commit, or the revision of a registry, read at the last sync.",
-    )
-    etag = models.CharField(
-        max_length=200,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="ETag of the other registry's list at the last sync.",
-    )
+    commit = optional_text(64, help_text="The commit, or the revision of a registry, read at the last sync.")
+    etag = optional_text(200, db_default="", help_text="ETag of the other registry's list at the last sync.")
     failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures since the last successful sync.")
-    last_error = models.CharField(max_length=500, blank=True, default="")
-    hook_secret = models.CharField(
-        max_length=100,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Secret that signs the git host's push webhooks.",
-    )
+    last_error = optional_text(500)
+    hook_secret = optional_text(100, db_default="", help_text="Secret that signs the git host's push webhooks.")
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
-    previous_hook_secret = models.CharField(max_length=100, blank=True, default="", db_default="")
+    previous_hook_secret = optional_text(100, db_default="")
     previous_hook_secret_until = models.DateTimeField(
         null=True, help_text="The previous secret is accepted until then."
     )
     pushed_at = models.DateTimeField(null=True, help_text="The last push webhook from its git host.")
-    push_result = models.CharField(
-        max_length=300, blank=True, default="", db_default="", help_text="The result of the last push webhook."
-    )
+    push_result = optional_text(300, db_default="", help_text="The result of the last push webhook.")
     sync_requested_at = models.DateTimeField(
         null=True, help_text="A sync that began earlier is followed by another one."
     )
@@ -135,16 +115,12 @@ class GitSourceItem(models.Model):
         max_length=64, blank=True, help_text="The capability_id; empty if the bundle cannot be read."
     )
     files_digest = models.CharField(max_length=71, help_text="SHA-256 over the imported files.")
-    declared_digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="The digest in the other registry's list."
-    )
+    declared_digest = optional_text(71, db_default="", help_text="The digest in the other registry's list.")
     content_digest = models.CharField(
         max_length=71, blank=True, help_text="Content digest of its bundle; empty if there is none."
     )
     status = models.CharField(max_length=16, choices=Status.choices)
-    detail = models.CharField(
-        max_length=500, blank=True, default="", help_text="Why it was refused, or why it conflicts."
-    )
+    detail = optional_text(500, help_text="Why it was refused, or why it conflicts.")
     is_managed = models.BooleanField(
         default=True, db_default=True, help_text="Whether it was ever imported from this source."
     )

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from registry.models.constraints import check_choice, check_paired
+from registry.models.fields import optional_text
 
 
 class LoadCount(models.Model):
@@ -22,7 +23,7 @@ class LoadCount(models.Model):
     day = models.DateField()
     capability_id = models.CharField(max_length=64)
     revision = models.PositiveIntegerField()
-    key_name = models.CharField(max_length=80, blank=True, default="")
+    key_name = optional_text(80)
     count = models.PositiveBigIntegerField(default=0)
 
     class Meta:
@@ -111,7 +112,7 @@ class RequestCounts(models.Model):
     first_seen_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
     dismissed_at = models.DateTimeField(null=True)
-    dismissed_by = models.CharField(max_length=200, blank=True, default="", db_default="")
+    dismissed_by = optional_text(200, db_default="")
     dismissed_count = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
@@ -137,7 +138,7 @@ class UnmatchedMessage(RequestCounts):
     form = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the stems of its content words.")
     text = models.CharField(max_length=200)
     decision = models.CharField(max_length=16, choices=Decision.choices)
-    nearest = models.CharField(max_length=64, blank=True, default="", help_text="The best near miss, or empty.")
+    nearest = optional_text(64, help_text="The best near miss, or empty.")
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["last_seen_at"], name="unmatched_last_seen")]

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from registry.models.constraints import check_choice, check_null_where, check_paired
+from registry.models.fields import optional_text
 
 
 class Webhook(models.Model):
@@ -20,13 +21,13 @@ class Webhook(models.Model):
     name = models.CharField(max_length=80, unique=True)
     url = models.CharField(max_length=2000)
     secret = models.CharField(max_length=100, help_text="whsec_ + base64")
-    previous_secret = models.CharField(max_length=100, blank=True, default="")
+    previous_secret = optional_text(100)
     previous_secret_until = models.DateTimeField(null=True, help_text="The previous secret also signs until then.")
     events = models.JSONField(default=list, help_text="Event types; empty: all but the opt-in ones.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     disabled_at = models.DateTimeField(null=True)
-    disabled_reason = models.CharField(max_length=200, blank=True, default="")
+    disabled_reason = optional_text(200)
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -57,7 +58,7 @@ class WebhookDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
-    last_error = models.CharField(max_length=500, blank=True, default="")
+    last_error = optional_text(500)
     response_excerpt = models.TextField(blank=True, default="")
     duration_ms = models.PositiveIntegerField(null=True, help_text="Of the last attempt.")
     created_at = models.DateTimeField(default=timezone.now)

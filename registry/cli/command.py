@@ -92,11 +92,13 @@ class SubcommandBase(BaseCommand):
     def add_verbs(self, verbs: Any) -> None:
         raise NotImplementedError
 
-    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str) -> argparse.ArgumentParser:
-        """Declare a verb with the options that all verbs have."""
+    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str, *names: str) -> argparse.ArgumentParser:
+        """Declare a verb with its positional arguments by `names`, and with the options that all verbs have."""
         parser: argparse.ArgumentParser = verbs.add_parser(name, help=help_text, description=help_text)
         parser.add_argument("--format", choices=["text", "json"], default="text", help="json: one document on stdout")
         parser.set_defaults(handler=handler)
+        for argument in names:
+            parser.add_argument(argument, metavar="ID" if argument == "capability_id" else None)
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)

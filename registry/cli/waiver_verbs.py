@@ -21,8 +21,7 @@ class WaiverVerbs(SubcommandBase):
     def add_waiver_verbs(self, verbs: Any) -> None:
         """Declare them."""
         words = "Accept a finding until a day: it is shown, and blocks nothing."
-        parser = self.verb(verbs, "waive", self.waive, words)
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
         parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
         parser.add_argument("--place", required=True, metavar="FILE[:LINE[:COLUMN]]", help="where it is")
         parser.add_argument("--reason", required=True, metavar="TEXT", help="why; reviewers read it")
@@ -30,14 +29,11 @@ class WaiverVerbs(SubcommandBase):
             "--until", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD",
             help=f"it counts again from that day on (UTC); at most {waivers.DAYS_MAX} days ahead",
         )  # fmt: skip
-        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
-        parser = self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.")
-        parser.add_argument("capability_id", metavar="ID")
+        self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
         words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
-        parser = self.verb(verbs, "scan-results", self.scan_results, words)
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "scan-results", self.scan_results, words, "capability_id")
         parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")
         parser.add_argument("--digest", metavar="DIGEST", help="files_digest of what was scanned; default: the draft's")
         parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")

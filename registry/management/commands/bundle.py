@@ -83,19 +83,17 @@ class Command(WaiverVerbs):
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
         add_format_choices(parser, [*exporter.FORMATS, "text", "json"])
-        parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.", "capability_id")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
         parser.add_argument("--acknowledge", action="append", default=[], metavar="CODE")
         _note(parser)
-        parser = self.verb(verbs, "deprecate", self.deprecate, "Say that a capability is on its way out.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(
+            verbs, "deprecate", self.deprecate, "Say that a capability is on its way out.", "capability_id"
+        )
         parser.add_argument("--replaced-by", metavar="ID")
         _note(parser)
-        parser = self.verb(
-            verbs, "visibility", self.visibility, "Say who sees it: all, or who redeems its install code."
-        )
-        parser.add_argument("capability_id", metavar="ID")
+        words = "Say who sees it: all, or who redeems its install code."
+        parser = self.verb(verbs, "visibility", self.visibility, words, "capability_id")
         parser.add_argument("visibility", choices=["listed", "unlisted"])
         _note(parser)
         for name, handler, words in (
@@ -104,9 +102,7 @@ class Command(WaiverVerbs):
             ("restore", self.restore, "Restore a deprecated, retired or quarantined capability."),
             ("discard-draft", self.discard_draft, "Discard a draft; it is kept for 30 days."),
         ):
-            parser = self.verb(verbs, name, handler, words)
-            parser.add_argument("capability_id", metavar="ID")
-            _note(parser)
+            _note(self.verb(verbs, name, handler, words, "capability_id"))
 
     def validate(self, options: dict[str, Any]) -> int:
         read = _read_all(options["paths"])

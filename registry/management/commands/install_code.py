@@ -14,11 +14,10 @@ class Command(SubcommandBase):
     help = "Show and rotate install codes."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "show", self.show, "Print a capability's code.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "show", self.show, "Print a capability's code.", "capability_id")
         parser.add_argument("--redemptions", action="store_true", help="who has redeemed it, and when")
-        parser = self.verb(verbs, "rotate", self.rotate, "Make another code; who redeemed the old one sees it still.")
-        parser.add_argument("capability_id", metavar="ID")
+        words = "Make another code; who redeemed the old one sees it still."
+        parser = self.verb(verbs, "rotate", self.rotate, words, "capability_id")
         parser.add_argument("--note", default="")
 
     def show(self, options: dict[str, Any]) -> int:

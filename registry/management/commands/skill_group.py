@@ -16,8 +16,7 @@ class Command(SubcommandBase):
     help = "Describe and list skill groups."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "set", self.set, "Make a group, or change what is given of it.")
-        parser.add_argument("id")
+        parser = self.verb(verbs, "set", self.set, "Make a group, or change what is given of it.", "id")
         parser.add_argument("--name")
         parser.add_argument("--description")
         parser.add_argument(

@@ -12,9 +12,8 @@ from django.conf import settings
 from registry.access.operators import is_admin
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.profile import CapabilityProfile, profile_from_json
-from registry.catalog.assessment import assess_report
+from registry.catalog.assessment import assess_report, find_missing_scanners
 from registry.catalog.integrity import is_intact
-from registry.catalog.scan_findings import find_missing_scanners
 from registry.catalog.waived_findings import mark_waived
 from registry.common import tracing
 from registry.common.actors import Actor

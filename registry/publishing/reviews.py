@@ -32,7 +32,7 @@ from registry.core import audit
 from registry.core.queries import files_digest
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, Review, ReviewEntry
+from registry.models import AuditEvent, Capability, Draft, DraftVersion, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
 from registry.publishing.release_rules import get_rule, skill_groups_of
 from registry.validation import Report
@@ -292,3 +292,25 @@ def is_current(review: Review) -> bool:
     """Whether the draft is still what was submitted."""
     draft = get_active_draft(review.capability)
     return draft is not None and draft_digest(draft) == review.files_digest
+
+
+def get_previous_round(review: Review) -> dict[str, str] | None:
+    """Return the texts of the round before; None in the first one, and where they are not kept any more.
+
+    The audit log says which version of the draft was submitted; the history of the draft keeps that version.
+    """
+    if review.round == 1:
+        return None
+    submitted = AuditEvent.objects.filter(
+        verb="review.ask",
+        subject=review.capability.capability_id,
+        detail__review_id=review.pk,
+        detail__round=review.round - 1,
+    ).last()
+    version = submitted.detail.get("draft_version") if submitted else None
+    if not isinstance(version, int):
+        return None
+    if version == review.draft_version:
+        return review.files
+    kept = DraftVersion.objects.filter(capability=review.capability, version=version).first()
+    return split_path(kept.files) if kept else None

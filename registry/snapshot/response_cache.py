@@ -1,9 +1,10 @@
-"""Load responses, rendered on first use and cached in a byte-bounded LRU of this process."""
+"""Load responses, signatures and supporting files, rendered on first use and cached in a byte-bounded LRU."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import threading
 import time
 from collections import OrderedDict
@@ -16,10 +17,11 @@ import orjson
 import zstandard
 
 from registry.bundles.bundle import SkillBundle
+from registry.bundles.supporting_files import build_file_facts
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
 from registry.common import caches
-from registry.common.errors import RegistryUnavailable, SkillMalformed
+from registry.common.errors import RegistryUnavailable, SignatureNotFound, SkillMalformed, SupportingFileNotFound
 from registry.core.queries import build_load_response, load_bundle
 from registry.core.rows import get_row
 from registry.core.storage import require_database
@@ -235,3 +237,45 @@ def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
             last_good_digest=None,
         )
     return report.bundle, report.bundle.digest, entry.revision
+
+
+def load_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    """`{"capability_id", "revision", "envelope"}` of an entry, or a pinned revision of it.
+
+    Raises `SignatureNotFound`, also for a draft, and `RegistryUnavailable`.
+    """
+    if entry.draft is not None:
+        raise SignatureNotFound(f"The draft of '{entry.capability_id}' is not signed: only revisions are")
+    return RESPONSE_CACHE.get(("signature", revision_id), lambda: _render_signature(entry, revision_id))
+
+
+def _render_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    with require_database():
+        number, signature = Revision.objects.values_list("number", "signature").get(pk=revision_id)
+    if not signature:
+        raise SignatureNotFound(
+            f"Revision {number} of '{entry.capability_id}' was published before revisions were signed; "
+            "an operator can sign it: registry sign"
+        )
+    answer = {"capability_id": entry.capability_id, "revision": number, "envelope": json.loads(signature)}
+    return RenderedResponse(orjson.dumps(answer))
+
+
+def load_file(entry: SnapshotEntry, path: str, *, revision_id: int | None = None) -> RenderedResponse:
+    """`{"capability_id", "revision", "path", "digest", "size", "text"}`, of an entry or a pinned revision of it.
+
+    Raises `SupportingFileNotFound` with the paths that there are, and what `get_load_response` raises.
+    """
+    key = (*response_key(entry, revision_id=revision_id), path)
+    return RESPONSE_CACHE.get(key, lambda: _render_file(entry, path, revision_id or entry.revision_id))
+
+
+def _render_file(entry: SnapshotEntry, path: str, revision_id: int) -> RenderedResponse:
+    bundle, _, number = get_bundle(entry, revision_id)
+    text = bundle.supporting_files.get(path)
+    if text is None:
+        raise SupportingFileNotFound(entry.capability_id, path, available=list(bundle.supporting_files))
+    (facts,) = build_file_facts({path: text})
+    return RenderedResponse(
+        orjson.dumps({"capability_id": entry.capability_id, "revision": number, **facts, "text": text})
+    )

@@ -35,8 +35,9 @@ from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 from registry.sources.git_reader import parse_git_url
-from registry.sources.source_reader import read_source
-from registry.sources.source_state import SourceBundleState, is_up_to_date
+from registry.sources.registry_mirror import read_registry
+from registry.sources.source_discovery import discover_in_git
+from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5
@@ -194,6 +195,14 @@ def sync_now(source: GitSource) -> bool:
     GitSource.objects.filter(pk=source.pk).update(sync_requested_at=timezone.now())
     moved = queue.run_now(sync_job_key(source))
     return _queue(source, first=True) if moved is None else moved
+
+
+def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
+    """Read the source; `known` are the items of its last look, by their paths. Raises `SourceUnreadable`."""
+    if source.kind == GitSource.Kind.REGISTRY:
+        return read_registry(source, known)
+    bundles, commit = discover_in_git(source.spec)
+    return SourceSnapshot((inspect_bundle(bundle, source) for bundle in bundles), commit)
 
 
 def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lambda: None) -> SyncResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.utils import timezone
@@ -348,10 +348,15 @@ def _validate_as(capability_id: str, files: Mapping[str, str], published: Valida
         return report
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
     hint = f"Write '{capability_id}', or create a capability of the new id."
+    return replace(refuse_id(report, "FIELD_INVALID", message, hint), capability_id=capability_id)
+
+
+def refuse_id(report: Report, code: str, message: str, hint: str) -> Report:
+    """The report with one more error, at the capability_id in its texts."""
     text = report.files["capability.json"]
     line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
-    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", line, column, message, hint)
-    return Report(report.files, sort_findings([finding, *report.findings]), report.bundle, capability_id)
+    finding = Finding(code, "error", "capability.json", "/capability_id", line, column, message, hint)
+    return replace(report, findings=sort_findings([*report.findings, finding]))
 
 
 def validate_draft(draft: Draft) -> Report:

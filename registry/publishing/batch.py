@@ -12,8 +12,6 @@ from typing import Any, Final, Literal
 from registry.agent_skills.importer import ImportedSkill, import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import sort_findings
-from registry.bundles.json_locations import locate_pointers
-from registry.bundles.text import Lines
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
@@ -96,13 +94,7 @@ def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Repor
         return report
     other_path = seen[report.capability_id]
     message = f"capability_id '{report.capability_id}' is in {other_path} too"
-    text = report.files["capability.json"]
-    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
-    finding = Finding(
-        *("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", line, column),
-        *(message, "Give one of the two another id."),
-    )
-    return replace(report, findings=sort_findings([*report.findings, finding]))
+    return drafts.refuse_id(report, "CAPABILITY_ID_DUPLICATE", message, "Give one of the two another id.")
 
 
 def _add_as_published(owners: dict[str, str], ids: IdIndex, report: Report) -> None:

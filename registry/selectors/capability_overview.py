@@ -66,8 +66,6 @@ def describe_use(capability: Capability, *, today: date | None = None) -> Capabi
         loads=sum(by_day),
         before=sum(days.values()) - sum(by_day),
         keys=len(keys),
-        outcomes=OutcomeCounts(
-            sum(one.good for one in outcomes), sum(one.bad for one in outcomes), sum(one.used for one in outcomes)
-        ),
+        outcomes=sum(outcomes, OutcomeCounts()),
         confidence=get_stored_confidence(capability),
     )

@@ -218,11 +218,14 @@ def _notify_preview_keys() -> None:
         bump_access_revision(RegistryState.objects.get(id=1))
 
 
-def get_draft(capability_id: str) -> Draft:
-    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, or `DraftNotFound`."""
+def get_draft(capability_id: str, *, version: int | None = None) -> Draft:
+    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, `DraftNotFound`, and `DraftConflict`
+    where it is not at the `version` that the caller has read any more."""
     draft = get_active_draft(get_capability(capability_id))
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
+    if version not in (None, draft.version):
+        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
     return draft
 
 
@@ -267,9 +270,7 @@ def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_versio
     """Discard the draft; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = get_draft(capability_id)
-        if draft_version not in (None, draft.version):
-            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        draft = get_draft(capability_id, version=draft_version)
         discard(draft)
         audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
 

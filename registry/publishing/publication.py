@@ -17,7 +17,7 @@ from registry.catalog.drafts import discard, get_draft, validate_draft
 from registry.catalog.integrity import is_intact
 from registry.common import tracing
 from registry.common.actors import Actor
-from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_capability
@@ -25,7 +25,7 @@ from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
-from registry.models import Capability, Draft, RegistryState, Revision, ToolName
+from registry.models import Capability, RegistryState, Revision, ToolName
 from registry.publishing import reviews
 from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
@@ -99,7 +99,7 @@ def publish_draft(
     `draft_version` is the version that the caller has read: raises `DraftConflict` where the draft has moved on,
     `DraftNotFound` where there is none. In a dry run `note` may be None: none was requested yet.
     """
-    draft = get_draft_at_version(capability_id, draft_version)
+    draft = get_draft(capability_id, version=draft_version)
     report = validate_draft(draft)
     if dry_run or not report.ok:
         return dry_run_publish(report, acknowledge, capability_id, by=by, note=note)
@@ -124,7 +124,7 @@ def publish_validated_draft(
 ) -> PublishResult:
     """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
     with tracing.span(_SPAN) as span, write_transaction() as state:
-        draft = get_draft_at_version(capability_id, draft_version)
+        draft = get_draft(capability_id, version=draft_version)
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
         _describe(span, outcome)
         if outcome.status != "refused" and outcome.revision is not None:
@@ -138,14 +138,6 @@ def _describe(span: tracing.TraceSpan, outcome: PublishResult) -> None:
     span.set("studio.publish.findings", len(outcome.findings))
     if outcome.revision is not None:
         span.set("studio.revision", outcome.revision)
-
-
-def get_draft_at_version(capability_id: str, version: int | None) -> Draft:
-    """The draft at that version. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
-    draft = get_draft(capability_id)
-    if version is not None and draft.version != version:
-        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
-    return draft
 
 
 def preview_publish(

@@ -21,7 +21,6 @@ from registry.catalog.drafts import get_active_draft, get_draft, list_editors, v
 from registry.common.actors import Actor
 from registry.common.errors import (
     BundleRejected,
-    DraftConflict,
     Forbidden,
     InvalidRequest,
     NotFound,
@@ -54,9 +53,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
         raise BundleRejected("Fix the draft's errors before submitting it for review", report.findings)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = get_draft(capability_id)
-        if draft.version != draft_version:
-            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        draft = get_draft(capability_id, version=draft_version)
         review = Review.objects.filter(capability=draft.capability, state__in=ACTIVE_STATES).first()
         if review is None:
             review = Review(capability=draft.capability, round=0)

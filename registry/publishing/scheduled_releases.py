@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
-from registry.catalog.drafts import get_active_draft, validate_draft
+from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
 from registry.common.actors import Actor, ActorKind
 from registry.common.errors import InvalidRequest, NotFound, RegistryError, StatusConflict
@@ -66,7 +66,7 @@ def schedule_release(
         return ScheduleResult(outcome, None)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = publication.get_draft_at_version(capability_id, draft_version)
+        draft = get_draft(capability_id, version=draft_version)
         waiting = get_pending_release(draft.capability)
         if waiting is not None:
             raise StatusConflict(f"A release of '{capability_id}' is already scheduled: reschedule or cancel it")

@@ -6,7 +6,8 @@ command line belong to no team: a pipeline's key publishes what its scopes allow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from registry.core import audit
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Operator, SkillGroup, Team, TeamMember
+from registry.models import Capability, Operator, RegistryState, SkillGroup, Team, TeamMember
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,17 @@ def require_edit_permission(capability_id: str, by: Actor) -> None:
     team = blocking_team(by.name, capability_id) if by.kind == "operator" else ""
     if team and not is_admin(by):
         raise Forbidden(blocked_message(capability_id, team))
+
+
+@contextmanager
+def capability_write(capability_id: str, by: Actor) -> Iterator[tuple[RegistryState, Capability]]:
+    """The transaction of a verb that changes one capability: the lock and the capability, for who may change it.
+
+    Raises `Forbidden`, `CapabilityNotFound`.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        yield state, get_capability(capability_id)
 
 
 def require_group_permission(group_id: str, by: Actor) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from registry.access.teams import require_edit_permission
+from registry.access.teams import capability_write, require_edit_permission
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_draft, validate_draft
@@ -20,7 +20,7 @@ from registry.common.actors import Actor
 from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
-from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_capability
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision
 from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
@@ -264,9 +264,7 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
 
     Raises `CapabilityNotFound`. The same again changes nothing.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.visibility == visibility:
             return
         now = {"visibility": visibility}
@@ -287,9 +285,7 @@ def rollback(
 
     Raises `CapabilityNotFound`, `RevisionNotFound`, and `StatusConflict` where nothing is published.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in HELD_STATUSES:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
@@ -327,9 +323,7 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
 
     Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for a bad replacement.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
             raise StatusConflict(
                 f"'{capability_id}' is {capability.status}: only a published capability can be deprecated"
@@ -369,9 +363,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
     What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in HELD_STATUSES or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
@@ -391,9 +383,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
 
     Raises `StatusConflict` where it is none of these.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired", "quarantined") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")

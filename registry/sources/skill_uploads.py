@@ -6,7 +6,6 @@ The files are in the database, so that every web process has them. What may be o
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from registry.common.errors import (
     TooManyUploads,
     UploadTooLarge,
 )
+from registry.common.json_text import parse_json
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -177,10 +177,7 @@ def _named(taken: ImportedSkill, slug: str, display_name: str) -> ImportedSkill:
     What a client makes of the slug by itself, each word with a capital letter, is not a name that a person gave.
     """
     files = dict(taken.files or {})
-    try:
-        capability = json.loads(decode_text(files.get("capability.json", ""))[0])
-    except (ValueError, RecursionError):
-        return taken
+    capability = parse_json(decode_text(files.get("capability.json", ""))[0])
     if not isinstance(capability, dict) or capability.get("name") != slug:
         return taken
     if not display_name or display_name.casefold() == slug.replace("-", " "):

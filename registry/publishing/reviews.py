@@ -129,8 +129,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
     draft has moved on.
     """
     with write_transaction():
-        review = _decidable(review_id, round_seen)
-        require_edit_permission(review.capability.capability_id, by)
+        review = _decidable(review_id, round_seen, by)
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.files_digest:
             raise ReviewConflict("The draft changed after submission. Resubmit it")
@@ -145,8 +144,7 @@ def request_changes(*, review_id: int, round_seen: int, by: Actor, words: str) -
     """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has changed."""
     require_comment(words, "Say what should change")
     with write_transaction():
-        review = _decidable(review_id, round_seen)
-        require_edit_permission(review.capability.capability_id, by)
+        review = _decidable(review_id, round_seen, by)
         _decide(review, Review.State.CHANGES_REQUESTED, by, words)
         record_event(review, by, "review.send_back", round=review.round, words=words.strip())
     return review
@@ -156,10 +154,7 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
     """End a review without a decision. Raises `ReviewConflict` if it has ended already, and `Forbidden` for anyone but
     the author and admins."""
     with write_transaction():
-        review = get_review(review_id)
-        if not review.is_active:
-            raise ReviewConflict(f"The review has ended: it is {review.state}")
-        require_edit_permission(review.capability.capability_id, by)
+        review = get_changeable_review(review_id, by)
         if not may_withdraw(review, by):
             raise Forbidden("Only the author of the review and admins can cancel it")
         _end(review, Review.State.WITHDRAWN, by, words)
@@ -175,12 +170,22 @@ def may_withdraw(review: Review, by: Actor) -> bool:
     return person_id(str(by)) == person_id(review.requested_by) or is_admin(by)
 
 
-def _decidable(review_id: int, round_seen: int) -> Review:
+def get_changeable_review(review_id: int, by: Actor) -> Review:
+    """One that is at work, for who may change its capability. Raises `NotFound`, `ReviewConflict`, `Forbidden`."""
+    review = get_review(review_id)
+    if not review.is_active:
+        raise ReviewConflict(f"The review has ended: it is {review.state}")
+    require_edit_permission(review.capability.capability_id, by)
+    return review
+
+
+def _decidable(review_id: int, round_seen: int, by: Actor) -> Review:
     review = get_review(review_id)
     if review.round != round_seen:
         raise ReviewConflict("Other texts were submitted since you opened this page; reload it")
     if review.state != Review.State.OPEN:
         raise ReviewConflict(f"The review is {review.get_state_display().lower()} already")
+    require_edit_permission(review.capability.capability_id, by)
     return review
 
 

@@ -364,24 +364,18 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
     return _Read(found)
 
 
-def _source_finding(error: SourceUnreadable) -> dict[str, Any]:
-    finding = Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
-    return finding.as_dict()
+def _source_finding(error: SourceUnreadable) -> Finding:
+    return Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
 
 
 def _unread(error: SourceUnreadable) -> dict[str, Any]:
-    return {"path": error.extra["path"], "capability_id": None, "ok": False, "findings": [_source_finding(error)]}
+    findings = [_source_finding(error).as_dict()]
+    return {"path": error.extra["path"], "capability_id": None, "ok": False, "findings": findings}
 
 
 def _unread_result(error: SourceUnreadable) -> dict[str, Any]:
-    return {
-        "path": error.extra["path"],
-        "capability_id": None,
-        "status": "refused",
-        "revision": None,
-        "digest": None,
-        "findings": [_source_finding(error)],
-    }
+    findings = (_source_finding(error),)
+    return BatchResult(error.extra["path"], "", "refused", None, None, findings, files={}).as_dict()
 
 
 def _result_words(result: BatchResult, paint: TerminalStyle) -> str:

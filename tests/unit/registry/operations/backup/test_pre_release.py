@@ -31,7 +31,7 @@ from registry.models import (
     Revision,
     WebhookDelivery,
 )
-from registry.operations.backup import restore_backup
+from registry.operations.backup.restore import restore_backup
 from registry.operations.backup.tables import backed_up_models
 from registry.operations.verification.verify import sign_unsigned_revisions, verify_database
 from registry.snapshot import current_snapshot

@@ -31,6 +31,11 @@ def is_terminal() -> Actor:
     return Actor("command_line", _text(name)[:150])
 
 
+def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """These options as arguments of a write, with who makes it."""
+    return {"by": is_terminal(), **{name: options[name] for name in names}}
+
+
 def add_format_choices(parser: argparse.ArgumentParser, formats: list[str]) -> None:
     """Let `--format` of a verb take these."""
     for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)

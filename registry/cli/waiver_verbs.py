@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, pick
 from registry.common.errors import SourceUnreadable
 from registry.core import queries
 from registry.models import Waiver
@@ -40,21 +40,12 @@ class WaiverVerbs(SubcommandBase):
 
     def waive(self, options: dict[str, Any]) -> int:
         """Waive one finding."""
-        waiver = waivers.create_waiver(
-            capability_id=options["capability_id"],
-            code=options["code"],
-            place=options["place"],
-            reason=options["reason"],
-            until=options["until"],
-            by=is_terminal(),
-        )
+        waiver = waivers.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
         return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
 
     def unwaive(self, options: dict[str, Any]) -> int:
         """End one waiver."""
-        waiver = waivers.end_waiver(
-            capability_id=options["capability_id"], waiver_id=options["waiver_id"], by=is_terminal()
-        )
+        waiver = waivers.end_waiver(**pick(options, "capability_id", "waiver_id"))
         return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
 
     def waivers(self, options: dict[str, Any]) -> int:
@@ -65,13 +56,8 @@ class WaiverVerbs(SubcommandBase):
 
     def scan_results(self, options: dict[str, Any]) -> int:
         """Store the results of one log."""
-        stored = scan_results.store_scan_results(
-            capability_id=options["capability_id"],
-            log=parse_sarif(_read_bounded(options["file"])),
-            by=is_terminal(),
-            digest=options["digest"],
-            below=options["below"],
-        )
+        log = parse_sarif(_read_bounded(options["file"]))
+        stored = scan_results.store_scan_results(log=log, **pick(options, "capability_id", "digest", "below"))
         return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)
 
 

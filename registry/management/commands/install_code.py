@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import install_codes
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, pick
 from registry.core.queries import get_capability
 from registry.models import Capability
 
@@ -24,10 +24,7 @@ class Command(SubcommandBase):
         return self._tell(get_capability(options["capability_id"]), options, with_redemptions=options["redemptions"])
 
     def rotate(self, options: dict[str, Any]) -> int:
-        capability = install_codes.rotate_code(
-            capability_id=options["capability_id"], by=is_terminal(), note=options["note"]
-        )
-        return self._tell(capability, options)
+        return self._tell(install_codes.rotate_code(**pick(options, "capability_id", "note")), options)
 
     def _tell(self, capability: Capability, options: dict[str, Any], *, with_redemptions: bool = False) -> int:
         found = install_codes.list_redemptions(capability)

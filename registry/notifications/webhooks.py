@@ -80,11 +80,6 @@ def list_webhook_deliveries(webhook: Webhook) -> QuerySet[WebhookDelivery]:
     return webhook.deliveries.order_by("-id").defer("body")
 
 
-def list_deliveries(*, name: str, limit: int = 50) -> list[WebhookDelivery]:
-    """The newest first. Raises `NotFound`."""
-    return list(get_webhook(name).deliveries.order_by("-id")[:limit])
-
-
 def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
     """Another address, or other kinds of event; what is queued already goes to the new address. The secret stays.
 

@@ -73,7 +73,8 @@ class Command(SubcommandBase):
         return 0 if delivery.state == "delivered" else 1
 
     def deliveries(self, options: dict[str, Any]) -> int:
-        found = webhooks.list_deliveries(name=options["name"], limit=options["limit"])
+        webhook = webhooks.get_webhook(options["name"])
+        found = webhooks.list_webhook_deliveries(webhook)[: options["limit"]]
         rows = [_delivery_row(delivery) for delivery in found]
         return self.tell({"deliveries": rows}, map(_delivery_line, rows), options)
 

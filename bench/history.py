@@ -15,7 +15,7 @@ from fill import store_in_bulk
 from registry.core import checkpoints
 from registry.core.signing_keys import get_signing_keys
 from registry.models import Revision
-from registry.operations.verification import verify_database
+from registry.operations.verification.verify import verify_database
 
 
 def main(count: int) -> None:

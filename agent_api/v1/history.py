@@ -22,8 +22,7 @@ from registry import snapshot
 from registry.common import rate_limits
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list
-from registry.snapshot.response_cache import RenderedResponse
-from registry.snapshot.signatures import load_signature
+from registry.snapshot.response_cache import RenderedResponse, load_signature
 
 CHECKPOINTS_MAX: Final = 100
 _NO_SIGNATURE: Final = {404: ("Error", "An unknown capability, or a revision without a signature.")}

@@ -13,8 +13,7 @@ from registry.common.errors import InvalidRequest, RevisionNotFound
 from registry.core.queries import not_found
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.pinned_revisions import find_pinned_revision
-from registry.snapshot.response_cache import RenderedResponse, get_load_response
-from registry.snapshot.supporting_files import load_file
+from registry.snapshot.response_cache import RenderedResponse, get_load_response, load_file
 from registry.snapshot.visibility import find_entry as entry_for
 from registry.snapshot.visibility import require_released, restricted_view
 from registry.usage import usage_counters

@@ -15,6 +15,7 @@ from django.utils import timezone
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core import audit
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey
 
@@ -84,9 +85,7 @@ def update_key(
             has_other_groups = row.groups != given["groups"]
             changed = given | ({"visibility_revision": state.registry_revision} if has_other_groups else {})
             was = _rights(row)
-            for column, value in changed.items():
-                setattr(row, column, value)
-            row.save(update_fields=list(changed))
+            update_row(row, **changed)
             bump_access_revision(state)
             detail = _detail(given) | audit.changed(was, _rights(row))
             audit.record(by=by, verb="agent_key.change", subject=name, detail=detail)
@@ -104,10 +103,9 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
     key = _new_key()
     with write_transaction() as state:
         row = _get_active_key(name)
-        old = row.key_hash if overlap else ""
-        row.previous_key_hash, row.previous_until = old, timezone.now() + overlap if overlap else None
-        row.key_hash, row.key_prefix = hash_key(key), key[:8]
-        row.save(update_fields=["key_hash", "key_prefix", "previous_key_hash", "previous_until"])
+        until = timezone.now() + overlap if overlap else None
+        old = {"previous_key_hash": row.key_hash if overlap else "", "previous_until": until}
+        update_row(row, **old, key_hash=hash_key(key), key_prefix=key[:8])
         bump_access_revision(state)
         detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
         audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)
@@ -116,18 +114,12 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
 
 def get_key(name: str) -> AgentKey:
     """Raises `NotFound`."""
-    row = AgentKey.objects.filter(name=name).first()
-    if row is None:
-        raise NotFound(f"No key is named '{name}'")
-    return row
+    return get_row(AgentKey.objects.filter(name=name), NotFound(f"No key is named '{name}'"))
 
 
 def get_key_by_id(number: int) -> AgentKey:
     """By its row id. Raises `NotFound`."""
-    row = AgentKey.objects.filter(pk=number).first()
-    if row is None:
-        raise NotFound("There is no such key")
-    return row
+    return get_row(AgentKey.objects.filter(pk=number), NotFound("There is no such key"))
 
 
 def list_keys(*, state: str = "all", search: str = "", sort: str = "name") -> QuerySet[AgentKey]:
@@ -208,8 +200,7 @@ def revoke_key(*, name: str, by: Actor) -> AgentKey:
     with write_transaction() as state:
         row = get_key(name)
         if row.revoked_at is None:
-            row.revoked_at, row.revoked_by = timezone.now(), str(by)
-            row.save(update_fields=["revoked_at", "revoked_by"])
+            update_row(row, revoked_at=timezone.now(), revoked_by=str(by))
             bump_access_revision(state)
             audit.record(by=by, verb="agent_key.revoke", subject=name)
     return row

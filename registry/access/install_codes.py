@@ -8,6 +8,7 @@ from registry.common.actors import Actor
 from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, InstallCodeRedemption, Revision
 from registry.models.install_code import CODE_PATTERN, new_code
@@ -17,8 +18,7 @@ def rotate_code(*, capability_id: str, by: Actor, note: str = "") -> Capability:
     """Give a capability another code; who has redeemed the old one sees it still. Raises `CapabilityNotFound`."""
     with write_transaction():
         capability = get_capability(capability_id)
-        capability.install_code = new_code()
-        capability.save(update_fields=["install_code"])
+        update_row(capability, install_code=new_code())
         audit.record(by=by, verb="install_code.rotate", subject=capability_id, detail={"note": note} if note else {})
     return capability
 
@@ -32,9 +32,8 @@ def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) 
     if not CODE_PATTERN.fullmatch(code):
         raise InvalidRequest("An install code has the form SKILL-XXXX-XXXX-XXXX, of A to Z and 0 to 9")
     with write_transaction() as state:
-        key = AgentKey.objects.filter(name=by.name, revoked_at__isnull=True).first()
-        if key is None:
-            raise NotFound(f"No key is named '{by.name}'")
+        in_force = AgentKey.objects.filter(name=by.name, revoked_at__isnull=True)
+        key = get_row(in_force, NotFound(f"No key is named '{by.name}'"))
         capability, revision = _installable(code, groups)
         _, is_new = InstallCodeRedemption.objects.get_or_create(capability=capability, key=key)
         if is_new:

@@ -18,6 +18,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core import audit
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
 
@@ -46,12 +47,12 @@ def _check_password(password: str, operator: Operator) -> None:
         raise InvalidRequest(" ".join(error.messages)) from None
 
 
-def set_password(*, username: str, password: str, by: Actor, must_change_password: bool = False) -> Operator:
+def set_password(*, username: str, password: str, by: Actor) -> Operator:
     """Raises `NotFound`, or `InvalidRequest` for a weak password."""
     operator = get_operator(username)
     _check_password(password, operator)
     operator.set_password(password)
-    operator.must_change_password = must_change_password
+    operator.must_change_password = False
     with write_transaction():
         operator.save(update_fields=["password", "must_change_password"])
         audit.record(by=by, verb="operator.set_password", subject=username)
@@ -63,8 +64,7 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
     _check_email(email)
     operator = get_operator(username)
     with write_transaction():
-        operator.email = email
-        operator.save(update_fields=["email"])
+        update_row(operator, email=email)
         audit.record(by=by, verb="operator.set_email", subject=username, detail={"has_email": bool(email)})
     return operator
 
@@ -82,8 +82,7 @@ def set_name(*, username: str, name: str, by: Actor) -> Operator:
     """What they are called beside the name they sign in with; empty for nothing else. Raises `NotFound`."""
     operator = get_operator(username)
     with write_transaction():
-        operator.first_name, operator.last_name = " ".join(name.split())[:_DISPLAY_NAME_MAX], ""
-        operator.save(update_fields=["first_name", "last_name"])
+        update_row(operator, first_name=" ".join(name.split())[:_DISPLAY_NAME_MAX], last_name="")
         audit.record(by=by, verb="operator.set_name", subject=username, detail={"name": operator.first_name})
     return operator
 
@@ -198,9 +197,7 @@ def disable_operator(*, username: str, by: Actor) -> Operator:
         operator = get_operator(username)
         require_another_admin(operator)
         if operator.is_active:
-            operator.is_active = False
-            operator.session_epoch += 1
-            operator.save(update_fields=["is_active", "session_epoch"])
+            update_row(operator, is_active=False, session_epoch=operator.session_epoch + 1)
             detail = audit.changed({"is_active": True}, {"is_active": False})
             audit.record(by=by, verb="operator.disable", subject=username, detail=detail)
     return operator
@@ -221,8 +218,7 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
     with write_transaction():
         operator = get_operator(username)
         if not operator.is_active:
-            operator.is_active = True
-            operator.save(update_fields=["is_active"])
+            update_row(operator, is_active=True)
             detail = audit.changed({"is_active": False}, {"is_active": True})
             audit.record(by=by, verb="operator.enable", subject=username, detail=detail)
     return operator
@@ -320,8 +316,22 @@ def list_operators(*, search: str = "", role: str = "", state: str = "", sort: s
 
 def set_tour_marks(operator: Operator, marks: Collection[str]) -> None:
     """Keep what a person has seen of the tour. A preference of their own, like the last sign-in not audited."""
-    operator.tour_marks = ".".join(sorted(marks))
-    operator.save(update_fields=["tour_marks"])
+    update_row(operator, tour_marks=".".join(sorted(marks)))
+
+
+def is_admin(by: Actor | None) -> bool:
+    """Admins, users of the registry's command line, and the registry itself; no key."""
+    if by is None or by.kind != "operator":
+        return by is not None and by.kind != "agent_key"
+    return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+
+
+def may_publish(by: Actor) -> bool:
+    """Whether it is no operator, or one whose role changes what readers see; scopes of keys are checked elsewhere."""
+    if by.kind != "operator":
+        return True
+    operator = Operator.objects.filter(username=by.name, is_active=True).first()
+    return operator is not None and operator.can_publish
 
 
 def find_role(username: str) -> str:
@@ -332,7 +342,5 @@ def find_role(username: str) -> str:
 
 def get_operator(username: str) -> Operator:
     """Raises `NotFound`."""
-    operator = Operator.objects.filter(username=username).first()
-    if operator is None:
-        raise NotFound(f"There is no operator named '{username}'")
-    return operator
+    missing = NotFound(f"There is no operator named '{username}'")
+    return get_row(Operator.objects.filter(username=username), missing)

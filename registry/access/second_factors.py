@@ -23,6 +23,7 @@ from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
 
@@ -148,8 +149,8 @@ def rename_passkey(*, username: str, key: int, name: str, by: Actor) -> None:
     name = _passkey_name(name)
     with write_transaction():
         row = _get_passkey(username, key)
-        was, row.data["name"] = row.data["name"], name
-        row.save(update_fields=["data"])
+        was = row.data["name"]
+        update_row(row, data=row.data | {"name": name})
         audit.record(by=by, verb="operator.rename_passkey", subject=username, detail={"was": was, "name": name})
 
 
@@ -183,8 +184,7 @@ def reset_second_factors(*, username: str, by: Actor) -> int:
         operator = get_operator(username)
         count: int = Authenticator.objects.filter(user=operator).exclude(type=_Type.RECOVERY_CODES).count()
         Authenticator.objects.filter(user=operator).delete()
-        operator.session_epoch += 1
-        operator.save(update_fields=["session_epoch"])
+        update_row(operator, session_epoch=operator.session_epoch + 1)
         audit.record(by=by, verb="operator.reset_second_factor", subject=username, detail={"removed": count})
     return count
 
@@ -222,8 +222,8 @@ def encrypt_stored(lease: Lease) -> CommitAction | None:  # noqa: ARG001 (the ha
 def _encrypt_rows(keys: list[int]) -> None:
     for row in Authenticator.objects.select_for_update().filter(pk__in=keys):
         with suppress(SecretUnreadable):
-            row.data |= {name: encrypt_secret(decrypt_secret(row.data[name])) for name in _secrets(row)}
-            row.save(update_fields=["data"])
+            secrets = {name: encrypt_secret(decrypt_secret(row.data[name])) for name in _secrets(row)}
+            update_row(row, data=row.data | secrets)
 
 
 def _secrets(row: Authenticator) -> list[str]:
@@ -253,8 +253,7 @@ def _accepts_app_code(row: Authenticator, code: str) -> bool:
     for counter in yield_hotp_counters_from_time():
         is_new = counter > row.data.get("last_counter", 0)
         if is_new and constant_time_compare(code, format_hotp_value(hotp_value(secret, counter))):
-            row.data["last_counter"], row.last_used_at = counter, timezone.now()
-            row.save(update_fields=["data", "last_used_at"])
+            update_row(row, data=row.data | {"last_counter": counter}, last_used_at=timezone.now())
             return True
     return False
 
@@ -273,10 +272,8 @@ def _passkey_name(name: str) -> str:
 
 
 def _get_passkey(username: str, key: int) -> Authenticator:
-    row = Authenticator.objects.filter(user__username=username, type=_Type.WEBAUTHN, pk=key).first()
-    if row is None:
-        raise NotFound("There is no such passkey")
-    return row
+    found = Authenticator.objects.filter(user__username=username, type=_Type.WEBAUTHN, pk=key)
+    return get_row(found, NotFound("There is no such passkey"))
 
 
 def _first_codes(operator: Operator, by: Actor) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from registry.common.actors import Actor
 from registry.common.errors import NotFound
 from registry.common.rate_limits import network_of
 from registry.core import audit
+from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
 
@@ -45,10 +46,8 @@ def list_sessions(operator: Operator, *, current: str) -> list[SignedInSession]:
 def end_session(*, operator: Operator, key: int, by: Actor) -> None:
     """Sign the account out in one place. Raises `NotFound`."""
     with write_transaction():
-        row = UserSession.objects.filter(user=operator, pk=key).first()
-        if row is None:
-            raise NotFound("This session has ended already")
-        _end([row], operator, by)
+        found = UserSession.objects.filter(user=operator, pk=key)
+        _end([get_row(found, NotFound("This session has ended already"))], operator, by)
 
 
 def end_other_sessions(*, operator: Operator, current: str, by: Actor) -> int:

@@ -14,6 +14,7 @@ from registry.access.agent_keys import hash_key
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound
 from registry.core import audit
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import ShareLink
 
@@ -55,12 +56,9 @@ def share_url(token: str) -> str:
 def revoke_link(*, name: str, by: Actor) -> ShareLink:
     """End a link; every process refuses it within a second. Raises `NotFound`; revoking twice changes nothing."""
     with write_transaction() as state:
-        row = ShareLink.objects.filter(name=name).first()
-        if row is None:
-            raise NotFound(f"There is no share link named '{name}'")
+        row = get_row(ShareLink.objects.filter(name=name), NotFound(f"There is no share link named '{name}'"))
         if row.revoked_at is None:
-            row.revoked_at, row.revoked_by = timezone.now(), str(by)
-            row.save(update_fields=["revoked_at", "revoked_by"])
+            update_row(row, revoked_at=timezone.now(), revoked_by=str(by))
             bump_access_revision(state)
             audit.record(by=by, verb="share_link.revoke", subject=name)
     return row

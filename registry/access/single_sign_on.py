@@ -18,6 +18,7 @@ from registry.access import operators
 from registry.common.actors import SYSTEM
 from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
 from registry.core import audit
+from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
 
@@ -126,8 +127,7 @@ def _username(identity: Identity) -> str:
 def _record_refusal(identity: Identity, operator: Operator | None, reason: str, *, has_lost_access: bool) -> None:
     with write_transaction():
         if operator is not None and has_lost_access:
-            operator.session_epoch += 1
-            operator.save(update_fields=["session_epoch"])
+            update_row(operator, session_epoch=operator.session_epoch + 1)
         detail = {"reason": reason, "groups": list(identity.groups)[:_GROUPS_SHOWN_MAX], "provider": identity.provider}
         subject = operator.username if operator else identity.username[:150] or identity.subject[:150]
         audit.record(by=SYSTEM, verb="operator.sign_in_refused", subject=subject, detail=detail)

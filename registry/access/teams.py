@@ -6,17 +6,21 @@ command line belong to no team: a pipeline's key publishes what its scopes allow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
+from registry.access.operators import get_operator, is_admin
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Operator, SkillGroup, Team, TeamMember
+from registry.models import Capability, Operator, RegistryState, SkillGroup, Team, TeamMember
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,8 @@ def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Tea
             _require_free(name)
         was = {"name": team.name, "description": team.description}
         detail = {"was": team.name} if name != team.name else {}
-        team.name, team.description = name, description.strip()[:400]
-        team.save(update_fields=["name", "description"])
-        now = {"name": team.name, "description": team.description}
+        now = {"name": name, "description": description.strip()[:400]}
+        update_row(team, **now)
         audit.record(by=by, verb="team.change", subject=name, detail=detail | audit.changed(was, now))
     return team
 
@@ -102,7 +105,7 @@ def delete_team(*, key: int, by: Actor) -> str:
 def add_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; adding twice changes nothing."""
     with write_transaction():
-        team, operator = _get(key), _operator(username)
+        team, operator = _get(key), get_operator(username)
         _, is_new = TeamMember.objects.get_or_create(team=team, operator=operator)
         if is_new:
             audit.record(by=by, verb="team.add_member", subject=team.name, detail={"operator": username})
@@ -111,7 +114,7 @@ def add_member(*, key: int, username: str, by: Actor) -> None:
 def remove_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; removing twice changes nothing."""
     with write_transaction():
-        team, operator = _get(key), _operator(username)
+        team, operator = _get(key), get_operator(username)
         removed, _ = TeamMember.objects.filter(team=team, operator=operator).delete()
         if removed:
             audit.record(by=by, verb="team.remove_member", subject=team.name, detail={"operator": username})
@@ -124,8 +127,7 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
         team = _get(key) if key is not None else None
         if capability.team_id != key:
             was = {"team": capability.team.name if capability.team else None}
-            capability.team = team
-            capability.save(update_fields=["team"])
+            update_row(capability, team=team)
             now = {"team": team.name if team else None}
             detail = now | audit.changed(was, now)
             audit.record(by=by, verb="capability.set_owner", subject=capability_id, detail=detail)
@@ -134,44 +136,48 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
 
 def blocking_team(username: str, capability_id: str) -> str:
     """The name of the team that alone may change the capability, where this operator is not in it; else empty."""
-    closed = Capability.objects.filter(capability_id=capability_id, team__isnull=False)
-    closed = closed.exclude(team__memberships__operator__username=username)
-    return closed.values_list("team__name", flat=True).first() or ""
+    return _team_of_others(Capability.objects.filter(capability_id=capability_id), username)
 
 
 def require_edit_permission(capability_id: str, by: Actor) -> None:
     """The permission check of every function that changes one capability, under the lock. Raises `Forbidden`."""
-    if by.kind != "operator":
-        return
-    team = blocking_team(by.name, capability_id)
-    if team and not _is_admin(by.name):
+    team = blocking_team(by.name, capability_id) if by.kind == "operator" else ""
+    if team and not is_admin(by):
         raise Forbidden(blocked_message(capability_id, team))
+
+
+@contextmanager
+def capability_write(capability_id: str, by: Actor) -> Iterator[tuple[RegistryState, Capability]]:
+    """The transaction of a verb that changes one capability: the lock and the capability, for who may change it.
+
+    Raises `Forbidden`, `CapabilityNotFound`.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        yield state, get_capability(capability_id)
 
 
 def require_group_permission(group_id: str, by: Actor) -> None:
     """The permission check of every function that changes a group, under the lock. Raises `Forbidden`."""
-    if by.kind != "operator":
-        return
-    team = blocking_group_team(by.name, group_id)
-    if team and not _is_admin(by.name):
+    team = blocking_group_team(by.name, group_id) if by.kind == "operator" else ""
+    if team and not is_admin(by):
         raise Forbidden(f"Only members of the team '{team}' and admins can change the skill group '{group_id[:64]}'")
 
 
 def blocking_group_team(username: str, group_id: str) -> str:
     """The name of the team that alone may change the group, where this operator is not in it; else empty."""
-    owned = SkillGroup.objects.filter(group_id=group_id, team__isnull=False)
-    owned = owned.exclude(team__memberships__operator__username=username)
-    return owned.values_list("team__name", flat=True).first() or ""
+    return _team_of_others(SkillGroup.objects.filter(group_id=group_id), username)
+
+
+def _team_of_others(found: QuerySet[Any], username: str) -> str:
+    closed = found.filter(team__isnull=False).exclude(team__memberships__operator__username=username)
+    return closed.values_list("team__name", flat=True).first() or ""
 
 
 def require_admin(by: Actor, action: str) -> None:
     """Raises `Forbidden` for an operator who is no admin."""
-    if by.kind == "operator" and not _is_admin(by.name):
+    if by.kind == "operator" and not is_admin(by):
         raise Forbidden(f"Only admins can {action}")
-
-
-def _is_admin(username: str) -> bool:
-    return Operator.objects.filter(username=username, role=Operator.Role.ADMIN).exists()
 
 
 def blocked_message(capability_id: str, team: str) -> str:
@@ -192,14 +198,4 @@ def _require_free(name: str) -> None:
 
 
 def _get(key: int) -> Team:
-    team = Team.objects.filter(pk=key).first()
-    if team is None:
-        raise NotFound("There is no such team")
-    return team
-
-
-def _operator(username: str) -> Operator:
-    operator = Operator.objects.filter(username=username).first()
-    if operator is None:
-        raise NotFound(f"There is no operator named '{username}'")
-    return operator
+    return get_row(Team.objects.filter(pk=key), NotFound("There is no such team"))

@@ -5,12 +5,19 @@ One function for everything that shows or judges findings (editor, preview, comm
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any, Final
 
-from registry.bundles.finding import sort_findings
-from registry.catalog.scan_findings import list_scan_findings
+from registry.bundles.finding import Finding, sort_findings
+from registry.bundles.problem import Severity
 from registry.catalog.waived_findings import mark_waived
+from registry.core.queries import files_digest
+from registry.models import ScanResults
 from registry.validation import Report
+
+_SCAN_RESULT: Final = "SCAN_RESULT"
+_HINT: Final = "Fix it and scan these texts again, or have it waived."
 
 
 def assess_report(report: Report) -> Report:
@@ -18,8 +25,41 @@ def assess_report(report: Report) -> Report:
 
     Assessing a report again gives what is true then: results and waivers of the first time do not stay.
     """
-    own = [finding for finding in report.findings if finding.code != "SCAN_RESULT"]
-    found = list_scan_findings(report.capability_id, report.files)
+    own = [finding for finding in report.findings if finding.code != _SCAN_RESULT]
+    found = _list_scan_findings(report.capability_id, report.files)
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings
     marked = mark_waived(report.capability_id, findings, report.files)
     return replace(report, findings=marked) if marked or report.findings else report
+
+
+def _list_scan_findings(capability_id: str, files: Mapping[str, str]) -> list[Finding]:
+    """A finding for each error and warning that a scanner reported for these very texts."""
+    if not capability_id:
+        return []
+    stored = ScanResults.objects.filter(capability__capability_id=capability_id)
+    # Most capabilities were never scanned: their texts need no digest.
+    if not (digests := set(stored.values_list("files_digest", flat=True))):
+        return []
+    digest = files_digest(dict(files))
+    if digest not in digests:
+        return []
+    rows = stored.filter(files_digest=digest).order_by("tool")
+    return [_finding(row.tool, result) for row in rows for result in row.results]
+
+
+def _finding(tool: str, result: Mapping[str, Any]) -> Finding:
+    severity: Severity = "error" if result["severity"] == "error" else "warning"
+    rule = str(result["rule_id"])
+    message = f"{tool}{f', {rule}' if rule else ''}: {result['message']}"
+    place = (str(result["file"]), "", result["line"], result["column"])
+    return Finding(_SCAN_RESULT, severity, *place, message, _HINT, f"{tool}/{rule}")
+
+
+def find_missing_scanners(capability_id: str, files: Mapping[str, str], required: Collection[str]) -> list[str]:
+    """Those of the required tools that no results are stored of for these very texts, as `required` names them."""
+    if not required:
+        return []
+    rows = ScanResults.objects.filter(capability__capability_id=capability_id, files_digest=files_digest(dict(files)))
+    names = {name.casefold() for name in rows.values_list("tool", flat=True)}
+    known = names | {name.split()[0] for name in names}
+    return [tool for tool in required if tool.casefold() not in known]

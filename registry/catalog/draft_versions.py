@@ -8,7 +8,6 @@ Drafts that were discarded, published or replaced by an import are kept whole as
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import find_supporting_files
 from registry.common.actors import Actor
 from registry.common.errors import DraftNotFound
+from registry.common.json_text import parse_json
+from registry.core.rows import get_row
 from registry.models import Capability, Draft, DraftVersion, Review
 
 KEPT: Final = timedelta(days=30)
@@ -164,10 +165,7 @@ def _count_properties(schema: Any) -> int:
 
 def _entries(text: str, key: str | None) -> list[Any] | None:
     """The entries of a file that is a list, or an object of it; None where it cannot be read."""
-    try:
-        found = json.loads(text) if text.strip() else []
-    except (ValueError, RecursionError):
-        return None
+    found = parse_json(text) if text.strip() else []
     if isinstance(found, dict):
         found = found.get(key) if key else list(found.values())
     return found if isinstance(found, list) else None
@@ -196,9 +194,8 @@ def get_earlier_draft(capability: Capability, version: int) -> tuple[EarlierDraf
     kept = capability.draft_versions.filter(version=version, replaced_at__gt=_kept_since()).first()
     if kept is not None:
         return _of_version(kept), kept.files
-    draft = capability.drafts.filter(version=version, discarded_at__gt=_kept_since()).first()
-    if draft is None:
-        raise DraftNotFound(f"'{capability.capability_id}' has no earlier draft {version}")
+    set_aside = capability.drafts.filter(version=version, discarded_at__gt=_kept_since())
+    draft = get_row(set_aside, DraftNotFound(f"'{capability.capability_id}' has no earlier draft {version}"))
     return _of_set_aside(draft), draft.files
 
 

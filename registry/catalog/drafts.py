@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.utils import timezone
@@ -32,6 +32,7 @@ from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
@@ -181,9 +182,7 @@ def store_draft(
     """
     if draft is not None:
         draft_versions.keep_version(draft, texts, by, always=keep_version)
-    capability.draft_counter += 1
-    capability.updated_at = timezone.now()
-    capability.save(update_fields=["draft_counter", "updated_at"])
+    update_row(capability, draft_counter=capability.draft_counter + 1, updated_at=timezone.now())
     if draft is None:
         draft = Draft(capability=capability, base_revision=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
@@ -219,11 +218,14 @@ def _notify_preview_keys() -> None:
         bump_access_revision(RegistryState.objects.get(id=1))
 
 
-def get_draft(capability_id: str) -> Draft:
-    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, or `DraftNotFound`."""
+def get_draft(capability_id: str, *, version: int | None = None) -> Draft:
+    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, `DraftNotFound`, and `DraftConflict`
+    where it is not at the `version` that the caller has read any more."""
     draft = get_active_draft(get_capability(capability_id))
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
+    if version not in (None, draft.version):
+        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
     return draft
 
 
@@ -268,17 +270,14 @@ def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_versio
     """Discard the draft; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = get_draft(capability_id)
-        if draft_version not in (None, draft.version):
-            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        draft = get_draft(capability_id, version=draft_version)
         discard(draft)
         audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
 
 
 def discard(draft: Draft) -> None:
     """Mark a draft as discarded and delete those that are past their time; the caller holds the lock."""
-    draft.discarded_at = timezone.now()
-    draft.save(update_fields=["discarded_at"])
+    update_row(draft, discarded_at=timezone.now())
     _notify_preview_keys()
     Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_RETENTION).delete()
 
@@ -291,16 +290,13 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
     """Restore a discarded draft. Raises `DraftConflict` where another draft has been started meanwhile."""
     with write_transaction():
         require_edit_permission(capability_id, by)
-        discarded = Draft.objects.filter(
-            capability__capability_id=capability_id, version=version, discarded_at__isnull=False
-        ).first()
-        if discarded is None:
-            raise DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        found = Draft.objects.filter(discarded_at__isnull=False, capability__capability_id=capability_id)
+        missing = DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        discarded = get_row(found.filter(version=version), missing)
         current = get_active_draft(discarded.capability)
         if current is not None:
             raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
-        discarded.discarded_at = None
-        discarded.save(update_fields=["discarded_at"])
+        update_row(discarded, discarded_at=None)
         _notify_preview_keys()
         audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
     return discarded
@@ -353,10 +349,15 @@ def _validate_as(capability_id: str, files: Mapping[str, str], published: Valida
         return report
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
     hint = f"Write '{capability_id}', or create a capability of the new id."
+    return replace(refuse_id(report, "FIELD_INVALID", message, hint), capability_id=capability_id)
+
+
+def refuse_id(report: Report, code: str, message: str, hint: str) -> Report:
+    """The report with one more error, at the capability_id in its texts."""
     text = report.files["capability.json"]
     line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
-    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", line, column, message, hint)
-    return Report(report.files, sort_findings([finding, *report.findings]), report.bundle, capability_id)
+    finding = Finding(code, "error", "capability.json", "/capability_id", line, column, message, hint)
+    return replace(report, findings=sort_findings([*report.findings, finding]))
 
 
 def validate_draft(draft: Draft) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from agent_client.environment.readiness import dependency_level
 from registry.bundles.profile import CapabilityProfile, profile_from_json
 from registry.common import caches
+from registry.common.json_text import parse_json
 from registry.models import Capability, Draft, RegistryState, Revision
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
@@ -125,10 +125,7 @@ def find_display_names(ids: Collection[str]) -> dict[str, str]:
 
 def list_facets(capability_json: str | None, tools_json: str | None = None) -> Facets:
     """From the stored texts; whatever a draft or a damaged row lacks has its default."""
-    try:
-        given = json.loads(capability_json or "")
-    except (ValueError, RecursionError):
-        return _NOTHING
+    given = parse_json(capability_json)
     if not isinstance(given, dict):
         return _NOTHING
     known, policies = profile_from_json(given), _policies(tools_json)
@@ -151,10 +148,7 @@ def list_facets(capability_json: str | None, tools_json: str | None = None) -> F
 
 def _policies(tools_json: str | None) -> list[dict[str, Any]]:
     """The policy of each tool; one that has none writes, as far as anyone can tell."""
-    try:
-        tools = json.loads(tools_json or "[]")
-    except (ValueError, RecursionError):
-        return []
+    tools = parse_json(tools_json)
     given = [tool.get("policy") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
     return [policy if isinstance(policy, dict) else {} for policy in given]
 

@@ -6,6 +6,7 @@ from registry.common.actors import Actor
 from registry.common.errors import StatusConflict
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability
+from registry.core.rows import update_row
 from registry.core.transactions import bump_registry_revision, write_transaction
 from registry.models import RegistryState
 
@@ -22,8 +23,7 @@ def set_first_run(*, capability_id: str, by: Actor) -> None:
         if state.first_run == capability:
             return
         was = {"capability_id": state.first_run.capability_id if state.first_run else ""}
-        state.first_run = capability
-        state.save(update_fields=["first_run"])
+        update_row(state, first_run=capability)
         bump_registry_revision(state)
         now = {"capability_id": capability_id}
         audit.record(by=by, verb="registry.set", subject="first_run", detail=now | audit.changed(was, now))

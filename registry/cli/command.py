@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError
@@ -29,6 +29,11 @@ def is_terminal() -> Actor:
     except (KeyError, OSError):
         name = "unknown"
     return Actor("command_line", _text(name)[:150])
+
+
+def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """These options as arguments of a write, with who makes it."""
+    return {"by": is_terminal(), **{name: options[name] for name in names}}
 
 
 def add_format_choices(parser: argparse.ArgumentParser, formats: list[str]) -> None:
@@ -68,35 +73,33 @@ class SubcommandBase(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
+        self._tell_errors_of(parser)
+        return parser
+
+    def _tell_errors_of(self, parser: argparse.ArgumentParser) -> None:
         end = parser.error
 
         def error(message: str) -> None:
             self.tell_misuse(message)
             end(message)
 
-        # Django names the class of its parsers itself.
-        parser.error = error  # type: ignore[method-assign]
-        return parser
+        parser.error = error  # type: ignore[method-assign, assignment]
 
     def add_arguments(self, parser: CommandParser) -> None:
-        command = self
-
-        class VerbParser(argparse.ArgumentParser):
-            def error(self, message: str) -> NoReturn:
-                command.tell_misuse(message)
-                super().error(message)
-
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=VerbParser)
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=argparse.ArgumentParser)
         self.add_verbs(verbs)
 
     def add_verbs(self, verbs: Any) -> None:
         raise NotImplementedError
 
-    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str) -> argparse.ArgumentParser:
-        """Declare a verb with the options that all verbs have."""
+    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str, *names: str) -> argparse.ArgumentParser:
+        """Declare a verb with its positional arguments by `names`, and with the options that all verbs have."""
         parser: argparse.ArgumentParser = verbs.add_parser(name, help=help_text, description=help_text)
+        self._tell_errors_of(parser)
         parser.add_argument("--format", choices=["text", "json"], default="text", help="json: one document on stdout")
         parser.set_defaults(handler=handler)
+        for argument in names:
+            parser.add_argument(argument, metavar="ID" if argument == "capability_id" else None)
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.cli.command import SubcommandBase
-from registry.operations.verification import HistoryReport
+from registry.operations.verification.verify import HistoryReport
 
 
 def tell_history(command: SubcommandBase, report: HistoryReport, options: dict[str, Any]) -> int:

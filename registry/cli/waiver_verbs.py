@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, pick
 from registry.common.errors import SourceUnreadable
 from registry.core import queries
 from registry.models import Waiver
@@ -21,8 +21,7 @@ class WaiverVerbs(SubcommandBase):
     def add_waiver_verbs(self, verbs: Any) -> None:
         """Declare them."""
         words = "Accept a finding until a day: it is shown, and blocks nothing."
-        parser = self.verb(verbs, "waive", self.waive, words)
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
         parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
         parser.add_argument("--place", required=True, metavar="FILE[:LINE[:COLUMN]]", help="where it is")
         parser.add_argument("--reason", required=True, metavar="TEXT", help="why; reviewers read it")
@@ -30,35 +29,23 @@ class WaiverVerbs(SubcommandBase):
             "--until", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD",
             help=f"it counts again from that day on (UTC); at most {waivers.DAYS_MAX} days ahead",
         )  # fmt: skip
-        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
-        parser = self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.")
-        parser.add_argument("capability_id", metavar="ID")
+        self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
         words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
-        parser = self.verb(verbs, "scan-results", self.scan_results, words)
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "scan-results", self.scan_results, words, "capability_id")
         parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")
         parser.add_argument("--digest", metavar="DIGEST", help="files_digest of what was scanned; default: the draft's")
         parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")
 
     def waive(self, options: dict[str, Any]) -> int:
         """Waive one finding."""
-        waiver = waivers.create_waiver(
-            capability_id=options["capability_id"],
-            code=options["code"],
-            place=options["place"],
-            reason=options["reason"],
-            until=options["until"],
-            by=is_terminal(),
-        )
+        waiver = waivers.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
         return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
 
     def unwaive(self, options: dict[str, Any]) -> int:
         """End one waiver."""
-        waiver = waivers.end_waiver(
-            capability_id=options["capability_id"], waiver_id=options["waiver_id"], by=is_terminal()
-        )
+        waiver = waivers.end_waiver(**pick(options, "capability_id", "waiver_id"))
         return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
 
     def waivers(self, options: dict[str, Any]) -> int:
@@ -69,13 +56,8 @@ class WaiverVerbs(SubcommandBase):
 
     def scan_results(self, options: dict[str, Any]) -> int:
         """Store the results of one log."""
-        stored = scan_results.store_scan_results(
-            capability_id=options["capability_id"],
-            log=parse_sarif(_read_bounded(options["file"])),
-            by=is_terminal(),
-            digest=options["digest"],
-            below=options["below"],
-        )
+        log = parse_sarif(_read_bounded(options["file"]))
+        stored = scan_results.store_scan_results(log=log, **pick(options, "capability_id", "digest", "below"))
         return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)
 
 

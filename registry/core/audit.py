@@ -58,16 +58,19 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, An
 
 def event_hash(event: AuditEvent) -> str:
     """SHA-256 over the RFC 8785 form of the row and the hash of the one before."""
-    return row_hash(
-        {
-            "at": event.at.isoformat(),
-            "actor": f"{event.actor_kind}:{event.actor_name}",
-            "verb": event.verb,
-            "subject": event.subject,
-            "detail": event.detail,
-            "previous_hash": event.previous_hash,
-        }
-    )
+    return row_hash(hashed_values(event))
+
+
+def hashed_values(event: AuditEvent) -> dict[str, Any]:
+    """What the hash is over, as JSON values."""
+    return {
+        "at": event.at.isoformat(),
+        "actor": f"{event.actor_kind}:{event.actor_name}",
+        "verb": event.verb,
+        "subject": event.subject,
+        "detail": event.detail,
+        "previous_hash": event.previous_hash,
+    }
 
 
 def row_hash(row: Mapping[str, Any]) -> str:

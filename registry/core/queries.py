@@ -19,6 +19,7 @@ from registry.bundles.supporting_files import build_file_facts
 from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.common.string_similarity import close_matches, closest_matches
 from registry.core.events import TIMELINE_VERBS
+from registry.core.rows import get_row
 from registry.models import AuditEvent, Capability, Draft, Incident, Revision
 
 LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
@@ -119,18 +120,10 @@ def build_load_response(
     }
 
 
-def find_revision(capability: Capability, *, number: int | None = None, digest: str | None = None) -> Revision:
-    """A pinned revision of a capability. Raises `RevisionNotFound`."""
-    revisions = capability.revisions.all()
-    if number is not None:
-        revisions = revisions.filter(number=number)
-    if digest is not None:
-        revisions = revisions.filter(digest=digest)
-    found = revisions.order_by("-number").first()
-    if found is None:
-        wanted = f"revision {number}" if number is not None else f"digest {digest}"
-        raise RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
-    return found
+def find_revision(capability: Capability, *, number: int) -> Revision:
+    """A revision of a capability. Raises `RevisionNotFound`."""
+    missing = RevisionNotFound(f"'{capability.capability_id}' has no revision {number}")
+    return get_row(capability.revisions.filter(number=number), missing)
 
 
 def get_capability(capability_id: str) -> Capability:
@@ -196,37 +189,14 @@ class CapabilityRow:
     updated_at: datetime
 
 
-def list_capabilities(
-    *,
-    status: str = "",
-    search: str = "",
-    keys: Sequence[int] | None = None,
-    limit: int | None = None,
-    offset: int = 0,
-) -> list[CapabilityRow]:
-    """Capabilities for operators in one query, whatever their number; `search` looks in id and name, `keys` are row
-    ids."""
-    found = _capabilities(status=status, search=search)
-    found = found if keys is None else found.filter(pk__in=keys)
-    window = found[offset : offset + limit] if limit is not None else found
-    return [_row(capability) for capability in window]
-
-
-def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
-    found = Capability.objects.all()
-    if status:
-        found = found.filter(status=status)
-    if search:
-        found = found.filter(Q(capability_id__icontains=search) | Q(published_revision__name__icontains=search))
+def list_capabilities(*, keys: Sequence[int] | None = None) -> list[CapabilityRow]:
+    """Capabilities for operators in one query, whatever their number; all of them, or those with these row ids."""
     drafts = Draft.objects.filter(capability=OuterRef("pk"), discarded_at__isnull=True)
-    return (
-        found.select_related("published_revision")
-        .defer(*(f"published_revision__{name}" for name in _TEXTS))
-        .annotate(
-            has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True))
-        )
-        .order_by("capability_id")
-    )
+    incidents = Count("incidents", filter=Q(incidents__closed_at__isnull=True))
+    found = Capability.objects.annotate(has_draft=Exists(drafts), open_incidents=incidents).order_by("capability_id")
+    found = found if keys is None else found.filter(pk__in=keys)
+    light = found.select_related("published_revision").defer(*(f"published_revision__{name}" for name in _TEXTS))
+    return [_row(capability) for capability in light]
 
 
 def _row(capability: Any) -> CapabilityRow:
@@ -289,10 +259,8 @@ def list_timeline(capability_id: str, *, limit: int) -> list[AuditEvent]:
 def read_files(capability: Capability, *, draft: bool = False) -> dict[str, str]:
     """The texts of what is published, or of the draft. Raises `StatusConflict` or `DraftNotFound`."""
     if draft:
-        found = capability.drafts.filter(discarded_at__isnull=True).first()
-        if found is None:
-            raise DraftNotFound(f"'{capability.capability_id}' has no draft")
-        return found.files
+        missing = DraftNotFound(f"'{capability.capability_id}' has no draft")
+        return get_row(capability.drafts.filter(discarded_at__isnull=True), missing).files
     if capability.published_revision is None:
         raise StatusConflict(
             f"'{capability.capability_id}' was never published; its draft can be exported with --draft"

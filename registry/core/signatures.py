@@ -41,16 +41,7 @@ def payload_of(envelope: str) -> bytes:
 @tracing.traced("sign revision")
 def sign_revision(revision: Revision) -> str:
     """The envelope for `revision.signature`. Every other column of it is set, and its capability."""
-    row = {
-        "number": revision.number,
-        "name": revision.name,
-        "digest": revision.digest,
-        "read_only_digest": revision.read_only_digest,
-        "content_digest": revision.content_digest,
-        "files_digest": revision.files_digest,
-        "supporting_files": revision.supporting_files,
-        "created_at": revision.created_at.astimezone(UTC).isoformat(),
-    }
+    row = vars(revision) | {"created_at": revision.created_at.astimezone(UTC).isoformat()}
     return seal(REVISION_TYPE, rfc8785.dumps(build_statement(row, revision.capability.capability_id)))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from django.db import DatabaseError, InterfaceError, connection
@@ -17,8 +18,18 @@ from registry.common.database_errors import (
     find_disk_outage,
     record_outage,
 )
+from registry.common.errors import RegistryUnavailable
 from registry.core.transactions import try_write_transaction
 from registry.models import RegistryState
+
+
+@contextmanager
+def require_database() -> Iterator[None]:
+    """For reads without which there is no response. Raises `RegistryUnavailable` where the database fails."""
+    try:
+        yield
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(record_outage(error).words) from error
 
 
 def find_storage_outage() -> DatabaseOutage | None:

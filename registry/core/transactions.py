@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 
 from registry.common import database_errors, tracing
 from registry.core.hooks import Hook
+from registry.core.rows import update_row
 from registry.models import RegistryState
 
 CHANNEL = "registry"
@@ -50,23 +51,20 @@ def try_write_transaction() -> Iterator[RegistryState]:
 
 def bump_registry_revision(state: RegistryState) -> int:
     """Raise the registry revision; the number is that of the caller's change. Listeners are notified at the commit."""
-    state.registry_revision += 1
-    state.save(update_fields=["registry_revision"])
+    update_row(state, registry_revision=state.registry_revision + 1)
     _notify_listeners(f"registry {state.registry_revision}")
     return state.registry_revision
 
 
 def bump_access_revision(state: RegistryState) -> None:
     """Raise the counter of keys and settings, which lists and their ETags do not depend on."""
-    state.access_revision += 1
-    state.save(update_fields=["access_revision"])
+    update_row(state, access_revision=state.access_revision + 1)
     _notify_listeners(f"access {state.access_revision}")
 
 
 def bump_feedback_revision(state: RegistryState) -> None:
     """Raise the counter of feedback; no one is notified, since readers poll every few seconds."""
-    state.feedback_revision += 1
-    state.save(update_fields=["feedback_revision"])
+    update_row(state, feedback_revision=state.feedback_revision + 1)
 
 
 def _notify_listeners(payload: str) -> None:

@@ -8,28 +8,23 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from registry.models.agent_key import AgentKey, InstallCodeRedemption
-from registry.models.bundle_texts import BundleTexts
-from registry.models.checkpoint import Checkpoint
-from registry.models.demand import UnknownCapabilityRequest, UnmatchedMessage
-from registry.models.draft_version import DraftVersion
-from registry.models.feedback import Confidence, FeedbackEvent
-from registry.models.git_import import GitImport
-from registry.models.idempotency import IdempotencyRecord
+from registry.models.access import AgentKey, InstallCodeRedemption, Operator, ShareLink, Team, TeamMember
+from registry.models.bundle_texts import BundleTexts, DraftVersion
+from registry.models.constraints import check_choice, check_null_where
+from registry.models.core import Checkpoint, IdempotencyRecord, Job
+from registry.models.fields import optional_text
 from registry.models.install_code import new_code
-from registry.models.job import Job
-from registry.models.load_count import LoadCount, MatchCount
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
-from registry.models.operator import Operator
-from registry.models.proposal import Proposal
-from registry.models.review import ReleaseRule, Review, ReviewEntry
-from registry.models.scan_results import ScanResults
-from registry.models.scheduled_release import ScheduledRelease
-from registry.models.share_link import ShareLink
-from registry.models.source import GitSource, GitSourceItem
-from registry.models.team import Team, TeamMember
-from registry.models.upload import SkillUpload, UploadedSkill
-from registry.models.waiver import Waiver
+from registry.models.publishing import Proposal, ReleaseRule, Review, ReviewEntry, ScanResults, ScheduledRelease, Waiver
+from registry.models.source import GitImport, GitSource, GitSourceItem, SkillUpload, UploadedSkill
+from registry.models.usage import (
+    Confidence,
+    FeedbackEvent,
+    LoadCount,
+    MatchCount,
+    UnknownCapabilityRequest,
+    UnmatchedMessage,
+)
 from registry.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
@@ -91,10 +86,8 @@ class RegistryState(models.Model):
     feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Increased by each feedback event.")
     # What the session of a new user begins with.
     first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
-    epoch = models.CharField(
-        max_length=32,
-        blank=True,
-        default="",
+    epoch = optional_text(
+        32,
         db_default="",
         help_text="Replaced by each restore: what a process has cached from another epoch is invalid.",
     )
@@ -139,24 +132,17 @@ class Capability(models.Model):
         verbose_name_plural = "capabilities"
         ordering: ClassVar = ["capability_id"]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(status__in=["draft", "published", "deprecated", "retired", "quarantined"]),
-                name="capability_status_known",
+            check_choice(
+                "status", ["draft", "published", "deprecated", "retired", "quarantined"], name="capability_status_known"
             ),
-            models.CheckConstraint(
-                condition=Q(status="draft", published_revision__isnull=True)
-                | (~Q(status="draft") & Q(published_revision__isnull=False)),
-                name="capability_status_fits_revision",
-            ),
+            check_null_where("published_revision", name="capability_status_fits_revision", status="draft"),
             models.CheckConstraint(
                 condition=Q(replaced_by__isnull=True)
                 | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired", "quarantined"])),
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
-            models.CheckConstraint(
-                condition=Q(visibility__in=["listed", "unlisted"]), name="capability_visibility_known"
-            ),
+            check_choice("visibility", ["listed", "unlisted"], name="capability_visibility_known"),
             models.CheckConstraint(condition=Q(install_code__startswith="SKILL-"), name="capability_install_code_form"),
         ]
 
@@ -174,20 +160,10 @@ class Revision(BundleTexts):
     content_digest = models.CharField(max_length=71, help_text="As `digest`, over the utterances too.")
     files_digest = models.CharField(max_length=71, help_text="SHA-256 over the stored files: shows a damaged row.")
     rules_version = models.CharField(max_length=16, help_text="The version of the validation rules that accepted it.")
-    read_only_digest = models.CharField(
-        max_length=71,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Without its write tools, for read-only keys; empty: unknown.",
+    read_only_digest = optional_text(
+        71, db_default="", help_text="Without its write tools, for read-only keys; empty: unknown."
     )
-    simhash = models.CharField(
-        max_length=32,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="SimHash (matching/near_duplicates.py); empty: not known.",
-    )
+    simhash = optional_text(32, db_default="", help_text="SimHash (matching/near_duplicates.py); empty: not known.")
     signature = models.TextField(
         blank=True,
         default="",
@@ -197,9 +173,7 @@ class Revision(BundleTexts):
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
-    approved_by = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="The independent approver, if there is one."
-    )
+    approved_by = optional_text(200, db_default="", help_text="The independent approver, if there is one.")
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]
@@ -220,7 +194,7 @@ class Release(models.Model):
     capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="releases")
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
     status = models.CharField(max_length=16)
-    replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    replaced_by = optional_text(64, help_text="A capability_id, or empty.")
     visibility = models.CharField(
         max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
     )
@@ -230,12 +204,9 @@ class Release(models.Model):
         ordering: ClassVar = ["registry_revision"]
         indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(status__in=["published", "deprecated", "retired", "quarantined"]),
-                name="release_status_known",
-            ),
+            check_choice("status", ["published", "deprecated", "retired", "quarantined"], name="release_status_known"),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
-            models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),
+            check_choice("visibility", ["listed", "unlisted"], name="release_visibility_known"),
         ]
 
 
@@ -244,9 +215,7 @@ class Draft(BundleTexts):
 
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
     version = models.PositiveIntegerField()
-    digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="Empty if validation failed when it was saved."
-    )
+    digest = optional_text(71, db_default="", help_text="Empty if validation failed when it was saved.")
     base_revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
@@ -316,7 +285,7 @@ class Incident(models.Model):
             models.UniqueConstraint(
                 fields=["source"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
-            models.CheckConstraint(condition=Q(kind__in=["bundle", "release", "source"]), name="incident_kind_known"),
+            check_choice("kind", ["bundle", "release", "source"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),

@@ -8,6 +8,8 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
+from registry.models.fields import optional_text
+
 
 class SentenceVector(models.Model):
     """The vector of one text by one model: float32, little-endian, `dimension` numbers of unit length together."""
@@ -18,7 +20,6 @@ class SentenceVector(models.Model):
     vector = models.BinaryField()
 
     class Meta:
-        app_label = "registry"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["model_id", "text_sha256"], name="sentence_vector_once"),
         ]
@@ -29,16 +30,13 @@ class MatchClassifier(models.Model):
     fingerprint."""
 
     fingerprint = models.CharField(max_length=64)
-    model_id = models.CharField(
-        max_length=200, blank=True, default="", help_text="Empty: the message was matched by words only."
-    )
+    model_id = optional_text(200, help_text="Empty: the message was matched by words only.")
     samples = models.PositiveIntegerField()
     classes = models.PositiveIntegerField()
     weights = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "registry"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["model_id", "fingerprint"], name="match_classifier_once"),
         ]
@@ -49,7 +47,7 @@ class SkillGroup(models.Model):
 
     group_id = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=80)
-    description = models.CharField(max_length=1024, blank=True, default="")
+    description = optional_text(1024)
     examples = models.JSONField(default=list)
     is_exclusive = models.BooleanField(default=False)
     team = models.ForeignKey(
@@ -62,5 +60,4 @@ class SkillGroup(models.Model):
     )
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["group_id"]

@@ -1,12 +1,16 @@
-"""Repositories and registries that are followed (registry/sources/source_sync.py). Part of `registry.models`."""
+"""Where bundles come from: followed repositories and registries, imports and uploads. Part of `registry.models`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
+from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from registry.models.constraints import check_choice, check_paired, check_set_where
+from registry.models.fields import optional_text
 
 
 class GitSource(models.Model):
@@ -26,84 +30,55 @@ class GitSource(models.Model):
 
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.GIT, db_default="git")
     url = models.CharField(max_length=1000)
-    ref = models.CharField(max_length=200, blank=True, default="", help_text="A branch or a tag; empty: its default.")
-    folder = models.CharField(max_length=500, blank=True, default="", help_text="Empty: the whole repository.")
+    ref = optional_text(200, help_text="A branch or a tag; empty: its default.")
+    folder = optional_text(500, help_text="Empty: the whole repository.")
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.DRAFT)
     may_adopt = models.BooleanField(
         default=True, db_default=True, help_text="Whether it may overwrite capabilities that it did not create."
     )
     every_minutes = models.PositiveIntegerField()
-    read_key = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="An agent key of the other registry."
-    )
+    read_key = optional_text(200, db_default="", help_text="An agent key of the other registry.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     last_synced_at = models.DateTimeField(null=True, help_text="The last successful sync.")
-    commit = models.CharField(
-        max_length=64,
-        blank=True,
-        default="",
-        help_text="The commit, or the revision of a registry, read at the last sync.",
-    )
-    etag = models.CharField(
-        max_length=200,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="ETag of the other registry's list at the last sync.",
-    )
+    commit = optional_text(64, help_text="The commit, or the revision of a registry, read at the last sync.")
+    etag = optional_text(200, db_default="", help_text="ETag of the other registry's list at the last sync.")
     failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures since the last successful sync.")
-    last_error = models.CharField(max_length=500, blank=True, default="")
-    hook_secret = models.CharField(
-        max_length=100,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Secret that signs the git host's push webhooks.",
-    )
+    last_error = optional_text(500)
+    hook_secret = optional_text(100, db_default="", help_text="Secret that signs the git host's push webhooks.")
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
-    previous_hook_secret = models.CharField(max_length=100, blank=True, default="", db_default="")
+    previous_hook_secret = optional_text(100, db_default="")
     previous_hook_secret_until = models.DateTimeField(
         null=True, help_text="The previous secret is accepted until then."
     )
     pushed_at = models.DateTimeField(null=True, help_text="The last push webhook from its git host.")
-    push_result = models.CharField(
-        max_length=300, blank=True, default="", db_default="", help_text="The result of the last push webhook."
-    )
+    push_result = optional_text(300, db_default="", help_text="The result of the last push webhook.")
     sync_requested_at = models.DateTimeField(
         null=True, help_text="A sync that began earlier is followed by another one."
     )
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["id"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["url", "ref", "folder"], name="git_source_once"),
-            models.CheckConstraint(condition=Q(mode__in=["draft", "publish"]), name="git_source_mode_known"),
+            check_choice("mode", ["draft", "publish"], name="git_source_mode_known"),
             models.CheckConstraint(condition=Q(every_minutes__gte=1), name="git_source_pause_positive"),
             models.CheckConstraint(
                 condition=Q(failures=0, last_error="") | (Q(failures__gt=0) & ~Q(last_error="")),
                 name="git_source_failure_paired",
             ),
-            models.CheckConstraint(condition=Q(kind__in=["git", "registry"]), name="git_source_kind_known"),
+            check_choice("kind", ["git", "registry"], name="git_source_kind_known"),
             models.CheckConstraint(
                 condition=(~Q(kind="registry") | Q(ref="", folder="")) & (~Q(kind="git") | Q(read_key="", etag="")),
                 name="git_source_columns_fit_kind",
             ),
-            models.CheckConstraint(
-                condition=Q(hook_secret_at__isnull=True, hook_secret="")
-                | (Q(hook_secret_at__isnull=False) & ~Q(hook_secret="")),
-                name="git_source_secret_paired",
-            ),
+            check_paired("hook_secret_at", "hook_secret", name="git_source_secret_paired"),
             models.CheckConstraint(
                 condition=Q(previous_hook_secret_until__isnull=True, previous_hook_secret="")
                 | (Q(previous_hook_secret_until__isnull=False) & ~Q(previous_hook_secret="") & ~Q(hook_secret="")),
                 name="git_source_secret_rotation_paired",
             ),
-            models.CheckConstraint(
-                condition=Q(pushed_at__isnull=True, push_result="") | (Q(pushed_at__isnull=False) & ~Q(push_result="")),
-                name="git_source_push_paired",
-            ),
+            check_paired("pushed_at", "push_result", name="git_source_push_paired"),
         ]
 
     @property
@@ -140,16 +115,12 @@ class GitSourceItem(models.Model):
         max_length=64, blank=True, help_text="The capability_id; empty if the bundle cannot be read."
     )
     files_digest = models.CharField(max_length=71, help_text="SHA-256 over the imported files.")
-    declared_digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="The digest in the other registry's list."
-    )
+    declared_digest = optional_text(71, db_default="", help_text="The digest in the other registry's list.")
     content_digest = models.CharField(
         max_length=71, blank=True, help_text="Content digest of its bundle; empty if there is none."
     )
     status = models.CharField(max_length=16, choices=Status.choices)
-    detail = models.CharField(
-        max_length=500, blank=True, default="", help_text="Why it was refused, or why it conflicts."
-    )
+    detail = optional_text(500, help_text="Why it was refused, or why it conflicts.")
     is_managed = models.BooleanField(
         default=True, db_default=True, help_text="Whether it was ever imported from this source."
     )
@@ -163,16 +134,81 @@ class GitSourceItem(models.Model):
     imported_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["path"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["source", "path"], name="git_source_item_once"),
-            models.CheckConstraint(
-                condition=Q(status__in=["published", "unchanged", "draft", "held", "foreign", "refused"]),
+            check_choice(
+                "status",
+                ["published", "unchanged", "draft", "held", "foreign", "refused"],
                 name="git_source_item_status_known",
             ),
-            models.CheckConstraint(
-                condition=Q(upstream_state__in=["present", "deprecated", "gone"]),
-                name="git_source_item_upstream_state_known",
+            check_choice(
+                "upstream_state", ["present", "deprecated", "gone"], name="git_source_item_upstream_state_known"
             ),
+        ]
+
+
+class GitImport(models.Model):
+    """One fetch of a git address. `results` are lines as `importing.Imported.as_dict` writes them."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        FETCHING = "fetching"
+        CHECKING = "checking"
+        STORED = "stored"
+        REFUSED = "refused"
+
+    source = models.CharField(max_length=500)
+    replace_existing = models.BooleanField(default=False)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
+    found = models.PositiveIntegerField(default=0)
+    results = models.JSONField(default=list)
+    reason = models.TextField(blank=True, default="", help_text="Why nothing could be read; empty otherwise.")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            check_choice(
+                "state", ["waiting", "fetching", "checking", "stored", "refused"], name="git_import_state_known"
+            ),
+            check_set_where("finished_at", name="git_import_end_fits_state", state__in=["stored", "refused"]),
+        ]
+
+
+class SkillUpload(models.Model):
+    """One file that a key has announced, and its bytes once they have come. It is gone with its publication."""
+
+    upload_id = models.UUIDField(unique=True, default=uuid4)
+    key_name = models.CharField(max_length=80)
+    path = models.CharField(max_length=500)
+    size = models.PositiveIntegerField(help_text="Announced size in bytes.")
+    sha256 = models.CharField(max_length=64, help_text="Announced SHA-256 in hexadecimal.")
+    content = models.BinaryField(null=True, help_text="Null until the content has arrived.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(fields=["key_name", "created_at"], name="skill_upload_of_key"),
+            models.Index(fields=["created_at"], name="skill_upload_of_hour"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=~Q(key_name=""), name="skill_upload_key_not_empty"),
+            models.CheckConstraint(condition=~Q(path=""), name="skill_upload_path_not_empty"),
+        ]
+
+
+class UploadedSkill(models.Model):
+    """That a revision was published from a folder with this fingerprint (registry/sources/skill_fingerprints.py)."""
+
+    revision = models.ForeignKey("registry.Revision", on_delete=models.PROTECT, related_name="+")
+    fingerprint = models.CharField(max_length=64)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["revision", "fingerprint"], name="uploaded_skill_once"),
         ]

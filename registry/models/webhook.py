@@ -8,6 +8,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from registry.models.constraints import check_choice, check_null_where, check_paired
+from registry.models.fields import optional_text
+
 
 class Webhook(models.Model):
     """An address that receives events.
@@ -18,28 +21,19 @@ class Webhook(models.Model):
     name = models.CharField(max_length=80, unique=True)
     url = models.CharField(max_length=2000)
     secret = models.CharField(max_length=100, help_text="whsec_ + base64")
-    previous_secret = models.CharField(max_length=100, blank=True, default="")
+    previous_secret = optional_text(100)
     previous_secret_until = models.DateTimeField(null=True, help_text="The previous secret also signs until then.")
     events = models.JSONField(default=list, help_text="Event types; empty: all but the opt-in ones.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     disabled_at = models.DateTimeField(null=True)
-    disabled_reason = models.CharField(max_length=200, blank=True, default="")
+    disabled_reason = optional_text(200)
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(disabled_at__isnull=True, disabled_reason="")
-                | (Q(disabled_at__isnull=False) & ~Q(disabled_reason="")),
-                name="webhook_disabling_paired",
-            ),
-            models.CheckConstraint(
-                condition=Q(previous_secret_until__isnull=True, previous_secret="")
-                | (Q(previous_secret_until__isnull=False) & ~Q(previous_secret="")),
-                name="webhook_rotation_paired",
-            ),
+            check_paired("disabled_at", "disabled_reason", name="webhook_disabling_paired"),
+            check_paired("previous_secret_until", "previous_secret", name="webhook_rotation_paired"),
             models.CheckConstraint(condition=Q(("secret__startswith", "whsec_")), name="webhook_secret_form"),
         ]
 
@@ -64,7 +58,7 @@ class WebhookDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
-    last_error = models.CharField(max_length=500, blank=True, default="")
+    last_error = optional_text(500)
     response_excerpt = models.TextField(blank=True, default="")
     duration_ms = models.PositiveIntegerField(null=True, help_text="Of the last attempt.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -72,17 +66,10 @@ class WebhookDelivery(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "registry"
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [models.Index(fields=["created_at"], name="webhook_delivery_of_day")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["webhook", "event_id"], name="webhook_delivery_once"),
-            models.CheckConstraint(
-                condition=Q(state__in=["queued", "delivered", "failed"]), name="webhook_delivery_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="queued", finished_at__isnull=True)
-                | (~Q(state="queued") & Q(finished_at__isnull=False)),
-                name="webhook_delivery_end_fits_state",
-            ),
+            check_choice("state", ["queued", "delivered", "failed"], name="webhook_delivery_state_known"),
+            check_null_where("finished_at", name="webhook_delivery_end_fits_state", state="queued"),
         ]

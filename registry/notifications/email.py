@@ -7,7 +7,6 @@ where the mail server is unreachable. Operators without an address in their acco
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from django.conf import settings
@@ -25,74 +24,71 @@ RECIPIENTS_MAX: Final = 100
 _MAY_PUBLISH: Final = Q(role__in=["publisher", "admin"])
 
 
-@dataclass(frozen=True, slots=True)
-class _Email:
-    subject: str
-    words: str
-    path: str
-
-
 def on_audit_event(row: AuditEvent) -> None:
     """Queue an e-mail for each operator whom the row concerns; under the lock of the registry."""
     if row.verb == "review.ask":
-        review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
-        concerned = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)}
-        _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=concerned), _review_requested(row))
+        _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=_authors(row)), _review_requested(row))
     elif row.verb == "review.reviewers" and row.detail["added"]:
         _queue(_members().filter(username=row.detail["added"]).exclude(username=row.actor_name), _asked_by_name(row))
     elif row.verb in ("review.approve", "review.send_back"):
-        review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
-        names = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)} - {row.actor_name}
-        _queue(_members().filter(username__in=names), _answered(row))
+        _queue(_members().filter(username__in=_authors(row) - {row.actor_name}), _answered(row))
     elif row.verb == "incident.open":
         _queue(_members().filter(_MAY_PUBLISH), _incident(row))
     elif row.verb == "git_source.failing":
         _queue(_members().filter(_MAY_PUBLISH), _failing(row))
 
 
+def _authors(row: AuditEvent) -> set[str]:
+    """Who has asked for the review, and who wrote its texts."""
+    review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
+    return {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)}
+
+
 def _members() -> QuerySet[Operator]:
     return Operator.objects.filter(is_active=True).exclude(email="")
 
 
-def _review_requested(row: AuditEvent) -> _Email:
+def _review_requested(row: AuditEvent) -> dict[str, str]:
     words = f"{row.actor_name} submitted '{row.subject}' for review:\n\n{row.detail['note']}"
-    return _Email(f"Submitted for review: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+    return _letter(f"Submitted for review: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
 
 
-def _asked_by_name(row: AuditEvent) -> _Email:
+def _asked_by_name(row: AuditEvent) -> dict[str, str]:
     words = f"{row.actor_name} asks you to review '{row.subject}'."
-    return _Email(f"Your review is requested: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+    return _letter(f"Your review is requested: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
 
 
-def _answered(row: AuditEvent) -> _Email:
+def _answered(row: AuditEvent) -> dict[str, str]:
     is_approved = row.verb == "review.approve"
     done = f"approved '{row.subject}'" if is_approved else f"requested changes to '{row.subject}'"
     said = f":\n\n{row.detail['words']}" if row.detail.get("words") else "."
     subject = "Approved" if is_approved else "Changes requested"
-    return _Email(f"{subject}: {row.subject}", f"{row.actor_name} {done}{said}", f"/reviews/{row.detail['review_id']}/")
+    return _letter(
+        f"{subject}: {row.subject}", f"{row.actor_name} {done}{said}", f"/reviews/{row.detail['review_id']}/"
+    )
 
 
-def _incident(row: AuditEvent) -> _Email:
+def _incident(row: AuditEvent) -> dict[str, str]:
     words = f"{row.detail['message']}.\n\n{row.detail['details']}"
-    return _Email(f"Incident: {row.subject}", words, "/incidents/")
+    return _letter(f"Incident: {row.subject}", words, "/incidents/")
 
 
-def _failing(row: AuditEvent) -> _Email:
+def _failing(row: AuditEvent) -> dict[str, str]:
     words = (
         f"{row.detail['message']}.\n\n{row.detail['details']}\n\n"
         "Bundles already imported from this source are unchanged."
     )
-    return _Email(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
+    return _letter(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
 
 
-def _queue(members: Iterable[Operator], letter: _Email) -> None:
+def _letter(subject: str, words: str, path: str) -> dict[str, str]:
+    return {"subject": subject, "words": words, "path": path}
+
+
+def _queue(members: Iterable[Operator], letter: dict[str, str]) -> None:
     for member in list(members)[:RECIPIENTS_MAX]:
-        queue.enqueue(
-            KIND,
-            {"operator_id": member.pk, "subject": letter.subject, "words": letter.words, "path": letter.path},
-            concurrency_key="mail",
-            max_attempts=TRIES_MAX,
-        )
+        payload = {"operator_id": member.pk, **letter}
+        queue.enqueue(KIND, payload, concurrency_key="mail", max_attempts=TRIES_MAX)
 
 
 def send_email(lease: Lease) -> None:

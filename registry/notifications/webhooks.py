@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from registry.common.net.webhook_signatures import generate_secret
 from registry.core import audit
 from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Job, Webhook, WebhookDelivery
 from registry.notifications import webhook_delivery
@@ -55,63 +55,29 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
 
 def get_webhook(name: str) -> Webhook:
     """Raises `NotFound`."""
-    webhook = Webhook.objects.filter(name=name).first()
-    if webhook is None:
-        raise NotFound(f"There is no webhook named '{name}'")
-    return webhook
+    return get_row(Webhook.objects.filter(name=name), NotFound(f"There is no webhook named '{name}'"))
 
 
 def get_webhook_by_id(key: int) -> Webhook:
     """By its row id. Raises `NotFound`."""
-    webhook = Webhook.objects.filter(pk=key).first()
-    if webhook is None:
-        raise NotFound("There is no such webhook")
-    return webhook
+    return get_row(Webhook.objects.filter(pk=key), NotFound("There is no such webhook"))
 
 
 def list_webhooks() -> list[Webhook]:
-    """All of them, by name."""
-    return list(Webhook.objects.all())
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookRow:
-    """A line of the list; `last_state` is empty where nothing was sent, `failed` counts deliveries of 30 days."""
-
-    key: int
-    name: str
-    url: str
-    events: list[str]
-    is_enabled: bool
-    disabled_reason: str
-    last_state: str
-    last_at: datetime | None
-    failed: int
-
-
-def list_webhook_rows() -> list[WebhookRow]:
-    """All of them, by name, in one query."""
+    """All of them, by name, in one query; with `last_state` and `last_at` of the newest delivery, None where nothing
+    was sent, and how many of 30 days have `failed`."""
     newest = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).order_by("-id")
     found = Webhook.objects.annotate(
         last_state=Subquery(newest.values("state")[:1]),
         last_at=Subquery(newest.values("created_at")[:1]),
         failed=Count("deliveries", filter=Q(deliveries__state=WebhookDelivery.State.FAILED)),
     )
-    columns = ("pk", "name", "url", "events", "disabled_at", "disabled_reason", "last_state", "last_at", "failed")
-    return [
-        WebhookRow(key, name, url, events, disabled is None, why, state or "", at, failed)
-        for key, name, url, events, disabled, why, state, at, failed in found.order_by("name").values_list(*columns)
-    ]
+    return list(found.order_by("name"))
 
 
 def list_webhook_deliveries(webhook: Webhook) -> QuerySet[WebhookDelivery]:
     """The newest first, without their bodies."""
     return webhook.deliveries.order_by("-id").defer("body")
-
-
-def list_deliveries(*, name: str, limit: int = 50) -> list[WebhookDelivery]:
-    """The newest first. Raises `NotFound`."""
-    return list(get_webhook(name).deliveries.order_by("-id")[:limit])
 
 
 def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
@@ -124,8 +90,7 @@ def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
         webhook = get_webhook(name)
         if (url, wanted) != (webhook.url, webhook.events):
             was, now = _audit_detail(webhook.url, webhook.events), _audit_detail(url, wanted)
-            webhook.url, webhook.events = url, wanted
-            webhook.save(update_fields=["url", "events"])
+            update_row(webhook, url=url, events=wanted)
             audit.record(by=by, verb="webhook.change", subject=name, detail=now | audit.changed(was, now))
     return webhook
 
@@ -153,10 +118,10 @@ def _audit_detail(url: str, wanted: list[str]) -> dict[str, Any]:
     return {"host": urlsplit(url).hostname, "events": wanted}
 
 
-def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:
+def disable_webhook(*, name: str, by: Actor) -> Webhook:
     """Stop sending it events. What happens meanwhile is not sent later. Raises `NotFound`."""
     with write_transaction():
-        webhook_delivery.disable_after_failures(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
+        webhook_delivery.disable_after_failures(get_webhook(name), why=f"by {by}"[:200], by=by)
     return get_webhook(name)
 
 
@@ -165,8 +130,7 @@ def enable_webhook(*, name: str, by: Actor) -> Webhook:
     with write_transaction():
         webhook = get_webhook(name)
         if not webhook.is_enabled:
-            webhook.disabled_at, webhook.disabled_reason = None, ""
-            webhook.save(update_fields=["disabled_at", "disabled_reason"])
+            update_row(webhook, disabled_at=None, disabled_reason="")
             audit.record(by=by, verb="webhook.enable", subject=name)
     return webhook
 
@@ -178,9 +142,8 @@ def rotate_secret(*, name: str, by: Actor) -> str:
     """
     with write_transaction():
         webhook = get_webhook(name)
-        webhook.previous_secret, webhook.secret = webhook.secret, generate_secret()
-        webhook.previous_secret_until = timezone.now() + PREVIOUS_SECRET_RETENTION
-        webhook.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
+        until = timezone.now() + PREVIOUS_SECRET_RETENTION
+        update_row(webhook, secret=generate_secret(), previous_secret=webhook.secret, previous_secret_until=until)
         audit.record(by=by, verb="webhook.rotate_secret", subject=name)
     return webhook.secret
 
@@ -209,14 +172,12 @@ def redeliver(*, delivery_id: int, by: Actor) -> WebhookDelivery:
     Raises `StatusConflict` where it is queued already, or the webhook is disabled.
     """
     with write_transaction():
-        delivery = WebhookDelivery.objects.select_related("webhook").filter(pk=delivery_id).first()
-        if delivery is None:
-            raise NotFound(f"There is no delivery {delivery_id}; those older than 30 days are forgotten")
+        missing = NotFound(f"There is no delivery {delivery_id}; those older than 30 days are forgotten")
+        delivery = get_row(WebhookDelivery.objects.select_related("webhook").filter(pk=delivery_id), missing)
         webhook = _enabled(delivery.webhook)
         if delivery.state == "queued":
             raise StatusConflict(f"Delivery {delivery_id} is queued: it is tried without being asked")
-        delivery.state, delivery.finished_at = WebhookDelivery.State.QUEUED, None
-        delivery.save(update_fields=["state", "finished_at"])
+        update_row(delivery, state=WebhookDelivery.State.QUEUED, finished_at=None)
         parked = Job.objects.filter(dedupe_key=delivery_job_key(delivery), state="parked").first()
         if parked is not None:
             admin.requeue_jobs(parked)

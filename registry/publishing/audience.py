@@ -36,11 +36,6 @@ class Audience:
     readers: tuple[AudienceKey, ...]
     by_day: tuple[tuple[date, int], ...]
 
-    @property
-    def busiest(self) -> int:
-        """The loads of the day with the most."""
-        return max((count for _, count in self.by_day), default=0)
-
 
 def get_audience(capability_id: str, *, today: date | None = None) -> Audience:
     """In one query. What was counted in the last seconds may be missing."""

@@ -12,8 +12,6 @@ from typing import Any, Final, Literal
 from registry.agent_skills.importer import ImportedSkill, import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import sort_findings
-from registry.bundles.json_locations import locate_pointers
-from registry.bundles.text import Lines
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
@@ -96,13 +94,7 @@ def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Repor
         return report
     other_path = seen[report.capability_id]
     message = f"capability_id '{report.capability_id}' is in {other_path} too"
-    text = report.files["capability.json"]
-    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
-    finding = Finding(
-        *("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", line, column),
-        *(message, "Give one of the two another id."),
-    )
-    return replace(report, findings=sort_findings([*report.findings, finding]))
+    return drafts.refuse_id(report, "CAPABILITY_ID_DUPLICATE", message, "Give one of the two another id.")
 
 
 def _add_as_published(owners: dict[str, str], ids: IdIndex, report: Report) -> None:
@@ -137,26 +129,23 @@ def publish_all(
     dry_run: bool = False,
 ) -> list[BatchResult]:
     """Publish each bundle in turn; what validating the whole call shows as an error is refused."""
-    taken = [ImportedSkill(source.path, source.files) for source in sources]
-    return _publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
-
-
-def _publish_all(
-    taken: Iterable[ImportedSkill], *, by: Actor, note: str, acknowledge: Collection[str], dry_run: bool
-) -> list[BatchResult]:
-    readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
-    if dry_run:
-        checked = validate_all(readable)
-        foreseen = [publication.dry_run_publish(entry.report, acknowledge, by=by, note=note) for entry in checked]
-        pairs = zip(foreseen, checked, strict=True)
-        return [build_result(outcome, entry.path, with_powers=True) for outcome, entry in pairs]
     results = []
+    if dry_run:
+        for entry in validate_all(sources):
+            foreseen = publication.dry_run_publish(entry.report, acknowledge, by=by, note=note)
+            results.append(build_result(foreseen, entry.path, with_powers=True))
+        return results
     seen: dict[str, str] = {}
-    for entry in readable:
-        report = _with_duplicate_id(validate_bundle(entry.files, published=get_validation_context()), entry.path, seen)
-        outcome = publication.publish_validated(report, by=by, note=note, acknowledge=acknowledge)
-        results.append(build_result(outcome, entry.path))
+    for source in sources:
+        outcome = publication.publish_validated(_validate(source, seen), by=by, note=note, acknowledge=acknowledge)
+        results.append(build_result(outcome, source.path))
     return results
+
+
+def _validate(source: SourceBundle, seen: dict[str, str]) -> Report:
+    """Against what is published by now, the bundles before it in this call included."""
+    report = validate_bundle(source.files, published=get_validation_context())
+    return _with_duplicate_id(report, source.path, seen)
 
 
 def build_result(outcome: publication.PublishResult, path: str, *, with_powers: bool = False) -> BatchResult:
@@ -193,10 +182,11 @@ def import_all(
     run says `draft` and stores none.
     """
     taken = [import_skill(source) for source in sources]
+    readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
     if mode == "publish":
-        done = iter(_publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
+        done = iter(publish_all(readable, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
     else:
-        done = _import_drafts(taken, by=by, note=note, dry_run=dry_run, over=over or {})
+        done = _import_drafts(readable, by=by, note=note, dry_run=dry_run, over=over or {})
     return [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
 
 
@@ -210,29 +200,21 @@ def _with_losses(result: BatchResult, taken: ImportedSkill) -> BatchResult:
 
 
 def _import_drafts(
-    taken: Iterable[ImportedSkill], *, by: Actor, note: str, dry_run: bool, over: Mapping[str, int]
+    sources: Iterable[SourceBundle], *, by: Actor, note: str, dry_run: bool, over: Mapping[str, int]
 ) -> Iterator[BatchResult]:
-    seen: dict[str, str] = {}
-    for entry in taken:
-        if entry.files is not None:
-            report = _with_duplicate_id(
-                validate_bundle(entry.files, published=get_validation_context()), entry.path, seen
-            )
-            yield _import_draft(
-                entry.path, report, by=by, note=note, dry_run=dry_run, over=over.get(report.capability_id)
-            )
-
-
-def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool, over: int | None) -> BatchResult:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
-    report = assess_report(report)
-    refused = BatchResult(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
-    if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
-        return refused
-    try:
-        drafts.replace_draft(
-            capability_id=report.capability_id, files=report.files, by=by, note=note, dry_run=dry_run, over=over
-        )  # fmt: skip
-    except InvalidRequest:
-        return refused
-    return replace(refused, status="draft")
+    seen: dict[str, str] = {}
+    for source in sources:
+        report = assess_report(_validate(source, seen))
+        name, files = report.capability_id, report.files
+        refused = BatchResult(source.path, name, "refused", None, None, report.findings, dict(files))
+        if not name or any(finding.code in _UNSTORABLE for finding in report.errors):
+            yield refused
+            continue
+        try:
+            own = over.get(name)
+            drafts.replace_draft(capability_id=name, files=files, by=by, note=note, dry_run=dry_run, over=own)
+        except InvalidRequest:
+            yield refused
+        else:
+            yield replace(refused, status="draft")

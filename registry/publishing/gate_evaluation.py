@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from registry.access.operators import is_admin
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.profile import CapabilityProfile, profile_from_json
-from registry.catalog.assessment import assess_report
+from registry.catalog.assessment import assess_report, find_missing_scanners
 from registry.catalog.integrity import is_intact
-from registry.catalog.scan_findings import find_missing_scanners
 from registry.catalog.waived_findings import mark_waived
 from registry.common import tracing
 from registry.common.actors import Actor
@@ -24,7 +24,7 @@ from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.publishing import reviews
 from registry.publishing.gate import GateReport, build_gate_report
-from registry.publishing.release_rules import PublishConditions, get_rule, is_admin, skill_groups_of
+from registry.publishing.release_rules import PublishConditions, get_rule, skill_groups_of
 from registry.publishing.review_comments import count_open_threads
 from registry.validation import Report
 

@@ -27,6 +27,7 @@ from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.core import audit
 from registry.core.published_index import get_validation_context
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.matching.near_duplicates import find_near_duplicates
 from registry.models import Capability, Draft, Proposal
@@ -131,10 +132,8 @@ def _promote_to_draft(proposal: Proposal, current: Draft | None, by: Actor, repo
 
 
 def _decide(proposal: Proposal, status: str, by: Actor, *, note: str = "", revision: int | None = None) -> None:
-    proposal.status, proposal.decided_at, proposal.decided_by = status, timezone.now(), str(by)
-    proposal.decision_note, proposal.published_revision = note, revision
-    fields = ["status", "decided_at", "decided_by", "decision_note", "published_revision"]
-    proposal.save(update_fields=fields)
+    decided = {"decided_at": timezone.now(), "decided_by": str(by), "decision_note": note}
+    update_row(proposal, status=status, published_revision=revision, **decided)
 
 
 def _record(proposal: Proposal, by: Actor, verb: str, **detail: Any) -> None:
@@ -173,8 +172,7 @@ def reject_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Pr
             if draft.files == proposal.files:
                 discard(draft)
             else:
-                draft.proposal = None
-                draft.save(update_fields=["proposal"])
+                update_row(draft, proposal=None)
         _decide(proposal, "rejected", by, note=note)
         _record(proposal, by, "proposal.reject", note=note)
     return proposal
@@ -200,10 +198,7 @@ def get_proposal(proposal_id: str | UUID, *, key_name: str | None = None) -> Pro
     found = Proposal.objects.select_related("capability__published_revision").filter(proposal_id=_as_uuid(proposal_id))
     if key_name is not None:
         found = found.filter(key_name=key_name)
-    proposal = found.first()
-    if proposal is None:
-        raise ProposalNotFound(f"There is no proposal '{proposal_id}' that you may see")
-    return proposal
+    return get_row(found, ProposalNotFound(f"There is no proposal '{proposal_id}' that you may see"))
 
 
 def _as_uuid(value: str | UUID) -> UUID:
@@ -213,9 +208,7 @@ def _as_uuid(value: str | UUID) -> UUID:
         raise ProposalNotFound(f"There is no proposal '{value}' that you may see") from None
 
 
-def list_proposals(
-    *, status: str = "", capability_id: str = "", search: str = "", limit: int | None = 100
-) -> QuerySet[Proposal]:
+def list_proposals(*, status: str = "", search: str = "", limit: int | None = 100) -> QuerySet[Proposal]:
     """The newest first, with capability.json alone of their texts; `search` looks in ids, notes and names of keys,
     and `limit` None is all."""
     texts = (column for name, column in Proposal.COLUMNS.items() if name != "capability.json")
@@ -225,8 +218,6 @@ def list_proposals(
         found = found.filter(words | Q(key_name__icontains=search))
     if status:
         found = found.filter(status=status)
-    if capability_id:
-        found = found.filter(capability__capability_id=capability_id)
     return found[:limit]
 
 

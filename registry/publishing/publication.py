@@ -10,21 +10,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from registry.access.teams import require_edit_permission
+from registry.access.teams import capability_write, require_edit_permission
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_draft, validate_draft
 from registry.catalog.integrity import is_intact
 from registry.common import tracing
 from registry.common.actors import Actor
-from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
-from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_capability
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision
+from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
-from registry.models import Capability, Draft, RegistryState, Revision, ToolName
+from registry.models import Capability, RegistryState, Revision, ToolName
 from registry.publishing import reviews
 from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
@@ -98,7 +99,7 @@ def publish_draft(
     `draft_version` is the version that the caller has read: raises `DraftConflict` where the draft has moved on,
     `DraftNotFound` where there is none. In a dry run `note` may be None: none was requested yet.
     """
-    draft = get_draft_at_version(capability_id, draft_version)
+    draft = get_draft(capability_id, version=draft_version)
     report = validate_draft(draft)
     if dry_run or not report.ok:
         return dry_run_publish(report, acknowledge, capability_id, by=by, note=note)
@@ -123,7 +124,7 @@ def publish_validated_draft(
 ) -> PublishResult:
     """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
     with tracing.span(_SPAN) as span, write_transaction() as state:
-        draft = get_draft_at_version(capability_id, draft_version)
+        draft = get_draft(capability_id, version=draft_version)
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
         _describe(span, outcome)
         if outcome.status != "refused" and outcome.revision is not None:
@@ -139,27 +140,15 @@ def _describe(span: tracing.TraceSpan, outcome: PublishResult) -> None:
         span.set("studio.revision", outcome.revision)
 
 
-def get_draft_at_version(capability_id: str, version: int | None) -> Draft:
-    """The draft at that version. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
-    draft = get_draft(capability_id)
-    if version is not None and draft.version != version:
-        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
-    return draft
-
-
 def preview_publish(
-    *,
-    files: Mapping[str, bytes | str],
-    acknowledge: Collection[str] = (),
-    by: Actor | None = None,
-    previously_published: bool = False,
+    *, files: Mapping[str, bytes | str], by: Actor | None = None, previously_published: bool = False
 ) -> GateReport:
     """The gate's report on texts, against what readers have now; writes nothing.
 
     `by` is who would publish them; `previously_published` says that they were published before.
     """
     report = validate_bundle(files, published=get_validation_context())
-    asked = GateRequest(acknowledge, by, None, previously_published)
+    asked = GateRequest(by=by, previously_published=previously_published)
     return evaluate_gate(report, find_capability(report.capability_id), asked, run_utterance_check=True)
 
 
@@ -275,15 +264,12 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
 
     Raises `CapabilityNotFound`. The same again changes nothing.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.visibility == visibility:
             return
         now = {"visibility": visibility}
         changed = audit.changed({"visibility": capability.visibility}, now)
-        capability.visibility = visibility
-        capability.save(update_fields=["visibility"])
+        update_row(capability, visibility=visibility)
         if capability.published_revision is not None:
             set_published_revision(
                 state, capability, capability.published_revision, status=capability.status, resolves_incidents=False
@@ -299,9 +285,7 @@ def rollback(
 
     Raises `CapabilityNotFound`, `RevisionNotFound`, and `StatusConflict` where nothing is published.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in HELD_STATUSES:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
@@ -339,9 +323,7 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
 
     Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for a bad replacement.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
             raise StatusConflict(
                 f"'{capability_id}' is {capability.status}: only a published capability can be deprecated"
@@ -366,9 +348,8 @@ def _deprecate(state: RegistryState, capability: Capability, replacement: Capabi
 
 
 def _replacement(capability: Capability, replaced_by: str) -> Capability:
-    found = Capability.objects.filter(capability_id=replaced_by, status__in=LOADABLE_STATUSES).first()
-    if found is None:
-        raise ReplacementInvalid(f"'{replaced_by}' is not a published capability")
+    loadable = Capability.objects.filter(capability_id=replaced_by, status__in=LOADABLE_STATUSES)
+    found = get_row(loadable, ReplacementInvalid(f"'{replaced_by}' is not a published capability"))
     step: Capability | None = found
     while step is not None:
         if step.pk == capability.pk:
@@ -382,9 +363,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
     What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in HELD_STATUSES or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
@@ -404,9 +383,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
 
     Raises `StatusConflict` where it is none of these.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired", "quarantined") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from registry.access.teams import require_edit_permission
+from registry.access.teams import capability_write
 from registry.common.actors import Actor
 from registry.common.errors import StatusConflict
 from registry.core import audit
-from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, get_capability
-from registry.core.transactions import write_transaction
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import Capability, RegistryState, Revision
 from registry.publishing.release_pointer import set_published_revision
 
@@ -17,9 +16,7 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
     Raises `CapabilityNotFound`, and `StatusConflict` where readers cannot load it anyway.
     """
-    with write_transaction() as state:
-        require_edit_permission(capability_id, by)
-        capability = get_capability(capability_id)
+    with capability_write(capability_id, by) as (state, capability):
         if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
             words = f"'{capability_id}' is {capability.status}: only what readers can load can be quarantined"
             raise StatusConflict(words)

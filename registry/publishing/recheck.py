@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from django.db.models import QuerySet
+
 from registry.bundles.finding import sort_findings
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import validate_draft
@@ -12,6 +14,7 @@ from registry.catalog.integrity import find_changed_file
 from registry.common.errors import CapabilityNotFound
 from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
+from registry.core.rows import Row
 from registry.models import Capability, Draft, Revision
 from registry.publishing.batch import ValidationResult
 from registry.validation import Finding, Report, ValidationContext, validate_bundle
@@ -24,16 +27,10 @@ def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") ->
     Beside today's rules, what is stored is compared with the digests of what was published, as each load does. Raises
     `CapabilityNotFound` for an id that agents cannot load.
     """
-    found = (
-        Capability.objects.filter(status__in=HELD_STATUSES if capability_ids else LOADABLE_STATUSES)
-        .select_related("published_revision")
-        .order_by("capability_id")
-    )
+    held = Capability.objects.filter(status__in=HELD_STATUSES if capability_ids else LOADABLE_STATUSES)
+    found = _choose(held, "capability_id", capability_ids).select_related("published_revision")
     names = get_validation_context()
-    wanted = _wanted(capability_ids, set(found.values_list("capability_id", flat=True)) if capability_ids else set())
-    if wanted:
-        found = found.filter(capability_id__in=wanted)
-    for capability in found.iterator(chunk_size=50):
+    for capability in found.order_by("capability_id").iterator(chunk_size=50):
         if capability.published_revision is not None:
             report = _report(capability.published_revision, names)
             yield ValidationResult(f"{below}{capability.capability_id}", report)
@@ -50,18 +47,19 @@ def _report(revision: Revision, published: ValidationContext) -> Report:
 
 
 def recheck_drafts(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:
-    """As `check_published`, for every active draft. Raises `CapabilityNotFound`."""
-    found = Draft.objects.filter(discarded_at__isnull=True).select_related("capability")
-    known = set(found.values_list("capability__capability_id", flat=True)) if capability_ids else set()
-    wanted = _wanted(capability_ids, known)
-    if wanted:
-        found = found.filter(capability__capability_id__in=wanted)
+    """As `recheck_published`, for every active draft. Raises `CapabilityNotFound`."""
+    active = Draft.objects.filter(discarded_at__isnull=True).select_related("capability")
+    found = _choose(active, "capability__capability_id", capability_ids)
     for draft in found.order_by("capability__capability_id").iterator(chunk_size=50):
         yield ValidationResult(f"{below}{draft.capability.capability_id}", validate_draft(draft))
 
 
-def _wanted(capability_ids: Sequence[str], known: set[str]) -> list[str]:
+def _choose(found: QuerySet[Row], column: str, capability_ids: Sequence[str]) -> QuerySet[Row]:
+    """Those with these ids, or all of them without any."""
+    if not capability_ids:
+        return found
+    known = set(found.values_list(column, flat=True))
     for capability_id in capability_ids:
         if capability_id not in known:
             raise CapabilityNotFound(capability_id)
-    return list(capability_ids)
+    return found.filter(**{f"{column}__in": capability_ids})

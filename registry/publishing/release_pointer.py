@@ -9,6 +9,7 @@ from django.utils import timezone
 from registry.catalog.incidents import close_incidents
 from registry.core import checkpoints
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, load_bundle
+from registry.core.rows import update_row
 from registry.core.transactions import bump_registry_revision
 from registry.matching import training_job
 from registry.models import Capability, RegistryState, Release, Revision, ToolName
@@ -32,14 +33,12 @@ def set_published_revision(
     `tool_names` are those of the revision, where the caller has them; else its stored texts are read. `has_tool_names`
     is False where the capability is so new that it holds none.
     """
-    capability.status = status
-    capability.published_revision = revision
     if status == "published":
-        capability.replaced_by = None
-    elif replaced_by is not None or not keep_replacement:
-        capability.replaced_by = replaced_by
-    capability.updated_at = timezone.now()
-    capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
+        replaced_by = None
+    elif replaced_by is None and keep_replacement:
+        replaced_by = capability.replaced_by
+    moved = {"status": status, "published_revision": revision, "replaced_by": replaced_by}
+    update_row(capability, **moved, updated_at=timezone.now())
     if status not in HELD_STATUSES:
         tool_names = ()
     held = set(capability.tool_names.values_list("name", flat=True)) if has_tool_names else set()

@@ -13,9 +13,10 @@ from typing import Any, Final
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound
 from registry.core import audit
+from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.matching.skill_groups import is_group_id
-from registry.models import Operator, ReleaseRule, SkillGroup
+from registry.models import ReleaseRule, SkillGroup
 from registry.semantic_diff import Change
 from registry.validation import Finding, Report
 
@@ -115,15 +116,6 @@ def _finding(report: Report, code: str, message: str, hint: str, subject: str = 
     return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint, subject)
 
 
-def is_admin(by: Actor | None) -> bool:
-    """Admins, users of the registry's command line, and the registry itself; no key."""
-    if by is None or by.kind == "agent_key":
-        return False
-    if by.kind == "operator":
-        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
-    return True
-
-
 def set_rule(
     *,
     group_id: str,
@@ -169,9 +161,8 @@ def _values(rule: ReleaseRule | None) -> dict[str, Any]:
 def delete_rule(*, group_id: str, by: Actor) -> None:
     """Delete a group's rule; the registry's still applies. Raises `NotFound`."""
     with write_transaction():
-        rule = ReleaseRule.objects.filter(group_id=group_id).first()
-        if rule is None:
-            raise NotFound(f"There is no rule for '{group_id or 'registry'}'")
+        missing = NotFound(f"There is no rule for '{group_id or 'registry'}'")
+        rule = get_row(ReleaseRule.objects.filter(group_id=group_id), missing)
         detail = audit.changed(_values(rule), {})
         rule.delete()
         audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry", detail=detail)

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound, ReviewConflict
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Review, ReviewEntry
 from registry.publishing.reviews import ACTIVE_STATES, add_entry, get_review, record_event, require_comment
@@ -88,8 +89,7 @@ def resolve_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
         review, entry = _find_thread(review_id, entry_id)
         if entry.resolved_at is not None:
             raise ReviewConflict("The comment is resolved already", review_id=review.pk)
-        entry.resolved_at, entry.resolved_by = timezone.now(), str(by)
-        entry.save(update_fields=["resolved_at", "resolved_by"])
+        update_row(entry, resolved_at=timezone.now(), resolved_by=str(by))
         record_event(review, by, "review.resolve", entry_id=entry.pk)
     return entry
 
@@ -100,18 +100,15 @@ def reopen_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
         review, entry = _find_thread(review_id, entry_id)
         if entry.resolved_at is None:
             raise ReviewConflict("The comment is open already", review_id=review.pk)
-        entry.resolved_at, entry.resolved_by = None, ""
-        entry.save(update_fields=["resolved_at", "resolved_by"])
+        update_row(entry, resolved_at=None, resolved_by="")
         record_event(review, by, "review.reopen", entry_id=entry.pk)
     return entry
 
 
 def _find(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:
     review = get_review(review_id)
-    found = review.entries.filter(pk=entry_id, kind=ReviewEntry.Kind.COMMENT).first()
-    if found is None:
-        raise NotFound(f"Review {review_id} has no comment {entry_id}")
-    return review, found
+    found = review.entries.filter(pk=entry_id, kind=ReviewEntry.Kind.COMMENT)
+    return review, get_row(found, NotFound(f"Review {review_id} has no comment {entry_id}"))
 
 
 def _find_thread(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:

@@ -7,13 +7,13 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef, Q
 
-from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, ReviewConflict
+from registry.common.errors import InvalidRequest
+from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator, Review, ReviewEntry, TeamMember
 from registry.publishing.reviews import (
-    get_review,
+    get_changeable_review,
     is_independent_reviewer,
     record_event,
     requires_independent_reviewer,
@@ -39,7 +39,7 @@ def add_reviewer(*, review_id: int, username: str, by: Actor) -> Review:
     Raises `InvalidRequest` for anyone who cannot decide about it and beyond 10, `ReviewConflict` where it has ended.
     """
     with write_transaction():
-        review = _changeable(review_id, by)
+        review = get_changeable_review(review_id, by)
         if username not in {one.username for one in list_possible_reviewers(review)}:
             raise InvalidRequest(f"{username} cannot review this: choose a publisher or admin who did not write it")
         if username in review.reviewers:
@@ -53,23 +53,14 @@ def add_reviewer(*, review_id: int, username: str, by: Actor) -> Review:
 def remove_reviewer(*, review_id: int, username: str, by: Actor) -> Review:
     """Ask them no longer; what they decided stays. Raises `ReviewConflict` where the review has ended."""
     with write_transaction():
-        review = _changeable(review_id, by)
+        review = get_changeable_review(review_id, by)
         if username in review.reviewers:
             _store(review, [name for name in review.reviewers if name != username], by, removed=username)
     return review
 
 
-def _changeable(review_id: int, by: Actor) -> Review:
-    review = get_review(review_id)
-    if not review.is_active:
-        raise ReviewConflict(f"The review has ended: it is {review.state}")
-    require_edit_permission(review.capability.capability_id, by)
-    return review
-
-
 def _store(review: Review, reviewers: list[str], by: Actor, *, added: str = "", removed: str = "") -> None:
-    review.reviewers = reviewers
-    review.save(update_fields=["reviewers"])
+    update_row(review, reviewers=reviewers)
     record_event(review, by, "review.reviewers", reviewers=reviewers, added=added, removed=removed)
 
 

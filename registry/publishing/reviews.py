@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from registry.access.operators import is_admin
 from registry.access.teams import require_edit_permission
 from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import split_path
@@ -20,7 +21,6 @@ from registry.catalog.drafts import get_active_draft, get_draft, list_editors, v
 from registry.common.actors import Actor
 from registry.common.errors import (
     BundleRejected,
-    DraftConflict,
     Forbidden,
     InvalidRequest,
     NotFound,
@@ -29,8 +29,9 @@ from registry.common.errors import (
 )
 from registry.core import audit
 from registry.core.queries import files_digest
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, Operator, Review, ReviewEntry
+from registry.models import AuditEvent, Capability, Draft, DraftVersion, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
 from registry.publishing.release_rules import get_rule, skill_groups_of
 from registry.validation import Report
@@ -52,9 +53,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
         raise BundleRejected("Fix the draft's errors before submitting it for review", report.findings)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = get_draft(capability_id)
-        if draft.version != draft_version:
-            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        draft = get_draft(capability_id, version=draft_version)
         review = Review.objects.filter(capability=draft.capability, state__in=ACTIVE_STATES).first()
         if review is None:
             review = Review(capability=draft.capability, round=0)
@@ -130,8 +129,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
     draft has moved on.
     """
     with write_transaction():
-        review = _decidable(review_id, round_seen)
-        require_edit_permission(review.capability.capability_id, by)
+        review = _decidable(review_id, round_seen, by)
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.files_digest:
             raise ReviewConflict("The draft changed after submission. Resubmit it")
@@ -146,8 +144,7 @@ def request_changes(*, review_id: int, round_seen: int, by: Actor, words: str) -
     """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has changed."""
     require_comment(words, "Say what should change")
     with write_transaction():
-        review = _decidable(review_id, round_seen)
-        require_edit_permission(review.capability.capability_id, by)
+        review = _decidable(review_id, round_seen, by)
         _decide(review, Review.State.CHANGES_REQUESTED, by, words)
         record_event(review, by, "review.send_back", round=review.round, words=words.strip())
     return review
@@ -157,10 +154,7 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
     """End a review without a decision. Raises `ReviewConflict` if it has ended already, and `Forbidden` for anyone but
     the author and admins."""
     with write_transaction():
-        review = get_review(review_id)
-        if not review.is_active:
-            raise ReviewConflict(f"The review has ended: it is {review.state}")
-        require_edit_permission(review.capability.capability_id, by)
+        review = get_changeable_review(review_id, by)
         if not may_withdraw(review, by):
             raise Forbidden("Only the author of the review and admins can cancel it")
         _end(review, Review.State.WITHDRAWN, by, words)
@@ -173,31 +167,35 @@ def may_withdraw(review: Review, by: Actor) -> bool:
 
     A publisher who disagrees with a review requests changes; withdrawing it would hide that from its author.
     """
-    if person_id(str(by)) == person_id(review.requested_by):
-        return True
-    if by.kind == "operator":
-        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
-    return by.kind != "agent_key"
+    return person_id(str(by)) == person_id(review.requested_by) or is_admin(by)
 
 
-def _decidable(review_id: int, round_seen: int) -> Review:
+def get_changeable_review(review_id: int, by: Actor) -> Review:
+    """One that is at work, for who may change its capability. Raises `NotFound`, `ReviewConflict`, `Forbidden`."""
+    review = get_review(review_id)
+    if not review.is_active:
+        raise ReviewConflict(f"The review has ended: it is {review.state}")
+    require_edit_permission(review.capability.capability_id, by)
+    return review
+
+
+def _decidable(review_id: int, round_seen: int, by: Actor) -> Review:
     review = get_review(review_id)
     if review.round != round_seen:
         raise ReviewConflict("Other texts were submitted since you opened this page; reload it")
     if review.state != Review.State.OPEN:
         raise ReviewConflict(f"The review is {review.get_state_display().lower()} already")
+    require_edit_permission(review.capability.capability_id, by)
     return review
 
 
 def _decide(review: Review, state: str, by: Actor, words: str) -> None:
-    review.state, review.decided_at, review.decided_by = state, timezone.now(), str(by)
-    review.save(update_fields=["state", "decided_at", "decided_by"])
+    update_row(review, state=state, decided_at=timezone.now(), decided_by=str(by))
     add_entry(review, state, by, words)
 
 
 def _end(review: Review, state: str, by: Actor, words: str, revision: int | None = None) -> None:
-    review.state, review.revision = state, revision
-    review.save(update_fields=["state", "revision"])
+    update_row(review, state=state, revision=revision)
     add_entry(review, state, by, words)
 
 
@@ -250,10 +248,8 @@ def close_active(capability: Capability, report: Report, *, revision: int, by: A
 
 def get_review(review_id: int) -> Review:
     """Raises `NotFound`."""
-    found = Review.objects.select_related("capability__published_revision").filter(pk=review_id).first()
-    if found is None:
-        raise NotFound(f"There is no review {review_id}")
-    return found
+    found = Review.objects.select_related("capability__published_revision").filter(pk=review_id)
+    return get_row(found, NotFound(f"There is no review {review_id}"))
 
 
 def get_active_review(capability: Capability) -> Review | None:
@@ -276,9 +272,9 @@ def list_reviews(*, states: Sequence[str] = (), requested_by: str = "", search: 
     return found.order_by("-requested_at", "-id")
 
 
-def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
-    """Reviews whose draft waits for changes that a publisher has requested: those that `first_of`, an actor as stored,
-    has submitted come first, then the latest. `comment` is what the publisher wrote.
+def list_changes_requested() -> QuerySet[Review]:
+    """Reviews whose draft waits for changes that a publisher has requested, the latest first. `comment` is what the
+    publisher wrote.
 
     A review leaves the list when its draft is submitted again, published or discarded.
     """
@@ -289,11 +285,8 @@ def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
     return (
         list_reviews(states=(Review.State.CHANGES_REQUESTED,))
         .filter(Exists(drafts))
-        .annotate(
-            comment=Subquery(comments.values("words")[:1]),
-            is_of_others=Case(When(requested_by=first_of, then=False), default=True),
-        )
-        .order_by("is_of_others", "-decided_at", "-id")
+        .annotate(comment=Subquery(comments.values("words")[:1]))
+        .order_by("-decided_at", "-id")
     )
 
 
@@ -301,3 +294,25 @@ def is_current(review: Review) -> bool:
     """Whether the draft is still what was submitted."""
     draft = get_active_draft(review.capability)
     return draft is not None and draft_digest(draft) == review.files_digest
+
+
+def get_previous_round(review: Review) -> dict[str, str] | None:
+    """Return the texts of the round before; None in the first one, and where they are not kept any more.
+
+    The audit log says which version of the draft was submitted; the history of the draft keeps that version.
+    """
+    if review.round == 1:
+        return None
+    submitted = AuditEvent.objects.filter(
+        verb="review.ask",
+        subject=review.capability.capability_id,
+        detail__review_id=review.pk,
+        detail__round=review.round - 1,
+    ).last()
+    version = submitted.detail.get("draft_version") if submitted else None
+    if not isinstance(version, int):
+        return None
+    if version == review.draft_version:
+        return review.files
+    kept = DraftVersion.objects.filter(capability=review.capability, version=version).first()
+    return split_path(kept.files) if kept else None

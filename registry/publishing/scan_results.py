@@ -15,6 +15,7 @@ from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, RevisionNotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import files_digest, get_capability
+from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, ScanResults
 from registry.validation.sarif_reader import ToolResults, read_sarif
@@ -94,13 +95,11 @@ def _find_texts(capability: Capability, digest: str | None) -> tuple[str, dict[s
         return files_digest(candidates[0]), candidates[0]
     found = next((files for files in candidates if files_digest(files) == digest), None)
     if found is None:
-        revision = capability.revisions.filter(files_digest=digest).order_by("-number").first()
-        if revision is None:
-            raise RevisionNotFound(
-                f"'{capability.capability_id}' has no draft and no revision whose files have the digest {digest}: "
-                "scan what is there now"
-            )
-        found = revision.files
+        missing = RevisionNotFound(
+            f"'{capability.capability_id}' has no draft and no revision whose files have the digest {digest}: "
+            "scan what is there now"
+        )
+        found = get_row(capability.revisions.filter(files_digest=digest).order_by("-number"), missing).files
     return digest, found
 
 

@@ -15,8 +15,9 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
-from registry.catalog.drafts import get_active_draft, validate_draft
+from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
 from registry.common.actors import Actor, ActorKind
 from registry.common.errors import InvalidRequest, NotFound, RegistryError, StatusConflict
@@ -24,8 +25,9 @@ from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
 from registry.core.queries import files_digest
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
+from registry.models import Capability, Draft, Job, ScheduledRelease
 from registry.publishing import publication
 from registry.publishing.publication import PublishResult
 from registry.validation import Finding, Report
@@ -64,7 +66,7 @@ def schedule_release(
         return ScheduleResult(outcome, None)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        draft = publication.get_draft_at_version(capability_id, draft_version)
+        draft = get_draft(capability_id, version=draft_version)
         waiting = get_pending_release(draft.capability)
         if waiting is not None:
             raise StatusConflict(f"A release of '{capability_id}' is already scheduled: reschedule or cancel it")
@@ -108,8 +110,7 @@ def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> Sch
         job = Job.objects.select_for_update().filter(dedupe_key=_key(release), state="queued")
         if not job.update(run_after=due_at, attempts=0):
             raise StatusConflict("It is being published at this moment")
-        release.due_at = due_at
-        release.save(update_fields=["due_at"])
+        update_row(release, due_at=due_at)
         _record(release, by, "release.change", due_at=due_at.isoformat())
     return release
 
@@ -127,10 +128,8 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
 
 def get_release(scheduled_id: int) -> ScheduledRelease:
     """Raises `NotFound`."""
-    release = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id).first()
-    if release is None:
-        raise NotFound(f"There is no scheduled release {scheduled_id}")
-    return release
+    found = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id)
+    return get_row(found, NotFound(f"There is no scheduled release {scheduled_id}"))
 
 
 def _waiting(scheduled_id: int) -> ScheduledRelease:
@@ -147,8 +146,7 @@ def _cancel_job(release: ScheduledRelease) -> None:
 
 
 def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: int | None = None) -> None:
-    release.state, release.reason, release.revision, release.ended_at = state, reason, revision, timezone.now()
-    release.save(update_fields=["state", "reason", "revision", "ended_at"])
+    update_row(release, state=state, reason=reason, revision=revision, ended_at=timezone.now())
 
 
 def cancel_pending(capability: Capability, *, revision: int) -> None:
@@ -210,11 +208,7 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     if files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
     actor = _actor(release.scheduled_by)
-    if actor.kind == "operator":
-        who = Operator.objects.filter(username=actor.name, is_active=True).first()
-        if who is None or not who.can_publish:
-            return f"{actor.name}, who scheduled it, can no longer publish"
-    return ""
+    return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
 
 
 def _actor(text: str) -> Actor:
@@ -245,8 +239,7 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     if release is None:
         return
     if state == "queued" and release.state == ScheduleState.FAILED and get_pending_release(release.capability) is None:
-        release.state, release.reason, release.ended_at = ScheduleState.WAITING, "", None
-        release.save(update_fields=["state", "reason", "ended_at"])
+        update_row(release, state=ScheduleState.WAITING, reason="", ended_at=None)
     elif state == "parked" and release.state == ScheduleState.WAITING:
         _fail(release, "The worker could not make it at any try")
     elif state == "cancelled" and release.state == ScheduleState.WAITING:

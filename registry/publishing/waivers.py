@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
@@ -23,10 +24,10 @@ from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusCo
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Operator, Waiver
+from registry.models import Capability, Waiver
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
-from registry.publishing.release_rules import is_admin
 from registry.validation import validate_bundle
 
 DAYS_MAX: Final = 180
@@ -159,13 +160,8 @@ def require_right(finding: Finding, by: Actor) -> None:
     `Forbidden`."""
     if finding.severity == "error" and not is_admin(by):
         raise Forbidden(f"Only admins can waive an error such as {finding.code}")
-    if by.kind == "operator" and not _can_publish(by.name):
+    if not may_publish(by):
         raise Forbidden("Only publishers and admins can waive a warning")
-
-
-def _can_publish(username: str) -> bool:
-    who = Operator.objects.filter(username=username, is_active=True).first()
-    return who is not None and who.can_publish
 
 
 def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
@@ -178,11 +174,10 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
         waiver = get_waiver(capability_id, waiver_id)
         if waiver.state != "in_force":
             raise StatusConflict(f"The waiver is not in force any more: it is {waiver.state}")
-        if by.kind == "operator" and not _can_publish(by.name):
+        if not may_publish(by):
             raise Forbidden("Only publishers and admins can end a waiver")
         was = _values(waiver)
-        waiver.ended_at, waiver.ended_by = timezone.now(), str(by)
-        waiver.save(update_fields=["ended_at", "ended_by"])
+        update_row(waiver, ended_at=timezone.now(), ended_by=str(by))
         _record(waiver, by, "waiver.end", was, _values(waiver))
     refresh_digest(waiver.capability)
     return waiver
@@ -191,11 +186,8 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
 def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
     """One of a capability's. Raises `CapabilityNotFound`, `NotFound`."""
     get_capability(capability_id)
-    found = Waiver.objects.select_related("capability")
-    waiver = found.filter(pk=waiver_id, capability__capability_id=capability_id).first()
-    if waiver is None:
-        raise NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}")
-    return waiver
+    found = Waiver.objects.select_related("capability").filter(pk=waiver_id, capability__capability_id=capability_id)
+    return get_row(found, NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}"))
 
 
 def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Waiver]:

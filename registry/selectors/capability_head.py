@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from registry.catalog.facets import list_facets
+from registry.common.json_text import parse_json
 from registry.models import Capability
 
 _EMOJI_MAX: Final = 16
@@ -48,9 +48,6 @@ def describe_head(capability: Capability) -> CapabilityHead:
 
 def _emoji(capability_json: str | None) -> str:
     """Whatever else a draft has in its place is none."""
-    try:
-        given: Any = json.loads(capability_json or "")
-    except (ValueError, RecursionError):
-        return ""
+    given = parse_json(capability_json)
     emoji = given.get("emoji") if isinstance(given, dict) else None
     return emoji[:_EMOJI_MAX] if isinstance(emoji, str) else ""

@@ -1,4 +1,4 @@
-"""The list of capabilities as operators filter, search and sort it.
+"""The list of capabilities as operators filter, search and sort it, and what the quick-open dialog finds.
 
 The number of queries is the same however many there are: one for all rows without their texts, one for what a filter
 asks beside that, and a few for the page that is shown. Facets come from memory (registry/catalog/facets.py).
@@ -18,9 +18,11 @@ from registry.catalog.facets import LEVELS, SYSTEMS, FacetRow, Facets, get_facet
 from registry.core import queries
 from registry.core.queries import CapabilityRow
 from registry.models import Capability, Draft, Incident, LoadCount, SkillGroup
-from registry.selectors.capability_search import rank_capabilities
+from registry.selectors.capability_search import find_by_name, find_by_spelling, rank_capabilities
 
 LOAD_DAYS: Final = 30
+# In the quick-open dialog.
+FOUND_MAX: Final = 8
 SORTS: Final = ("id", "name", "status", "owner", "updated", "loads")
 ACCESSES: Final = ("read", "write")
 STATUSES: Final = tuple(Capability.Status.values)
@@ -206,3 +208,25 @@ def _loads(ids: Sequence[str] | None = None) -> dict[str, int]:
     if ids is not None:
         counted = counted.filter(capability_id__in=ids)
     return dict(counted.values_list("capability_id").annotate(Sum("count")))
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """A capability to jump to; `name` is its draft's where nothing was published yet, and its id where it has none."""
+
+    capability_id: str
+    name: str
+    status: str
+
+
+def find_capabilities(text: str) -> list[JumpTarget]:
+    """What has every word of `text` in its id or name, in any case; what begins with the text comes first. Where
+    nothing has: what is spelled nearly so."""
+    words = text.replace("\0", "")
+    if not words.split():
+        return []
+    rows = {row.capability_id: row for row in list_all_rows("capability_id")}
+    held = get_facets(list(rows.values()))
+    among = {capability_id: held[row.key] for capability_id, row in rows.items()}
+    found = find_by_name(words, among) or find_by_spelling(words, among)
+    return [JumpTarget(one, among[one].name_or(one), rows[one].status) for one in found[:FOUND_MAX]]

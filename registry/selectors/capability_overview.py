@@ -22,13 +22,12 @@ Level = Literal["high", "medium", "low"]
 @dataclass(frozen=True, slots=True)
 class CapabilityUse:
     """Loads of the last `DAYS` days (UTC), today included, and of the `DAYS` before; `keys` counts the API keys of the
-    last ones, `keyless` their loads without a key. Outcomes and confidence are of all time."""
+    last ones. Outcomes and confidence are of all time."""
 
     by_day: Sequence[int]
     loads: int
     before: int
     keys: int
-    keyless: int
     outcomes: OutcomeCounts
     confidence: ConfidenceScore
 
@@ -55,21 +54,18 @@ def describe_use(capability: Capability, *, today: date | None = None) -> Capabi
     first, earliest = last - timedelta(days=DAYS - 1), last - timedelta(days=2 * DAYS - 1)
     found = LoadCount.objects.filter(capability_id=capability.capability_id, day__gte=earliest, day__lte=last)
     days: Counter[date] = Counter()
-    keys: Counter[str] = Counter()
+    keys: set[str] = set()
     for day, key_name, count in found.order_by().values_list("day", "key_name", "count"):
         days[day] += count
-        if day >= first:
-            keys[key_name] += count
+        if day >= first and key_name:
+            keys.add(key_name)
     by_day = [days[first + timedelta(days=n)] for n in range(DAYS)]
     outcomes = count_outcomes_by_revision([capability.pk]).get(capability.pk, {}).values()
     return CapabilityUse(
         by_day=by_day,
         loads=sum(by_day),
         before=sum(days.values()) - sum(by_day),
-        keys=sum(1 for name in keys if name),
-        keyless=keys[""],
-        outcomes=OutcomeCounts(
-            sum(one.good for one in outcomes), sum(one.bad for one in outcomes), sum(one.used for one in outcomes)
-        ),
+        keys=len(keys),
+        outcomes=sum(outcomes, OutcomeCounts()),
         confidence=get_stored_confidence(capability),
     )

@@ -15,6 +15,7 @@ from registry.catalog.facets import find_display_names
 from registry.core.events import TIMELINE_VERBS
 from registry.core.jobs.admin import oldest_due_job
 from registry.models import AuditEvent, Capability, Incident, LoadCount, MatchCount, Operator, Release
+from registry.models.usage import UnknownCapabilityRequest
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
 from registry.usage import demand
@@ -26,15 +27,6 @@ DAYS: Final = 30
 CHART_DAYS: Final = (DAYS, 90)
 # A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
-
-
-@dataclass(frozen=True, slots=True)
-class UnmetRequest:
-    """An id that agents asked for and that is not published."""
-
-    capability_id: str
-    count: int
-    last_seen_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class Home:
     failing: Sequence[int]
     released: Mapping[date, int]
     activity: Sequence[Activity]
-    misses: Sequence[UnmetRequest]
+    misses: Sequence[UnknownCapabilityRequest]
     is_empty: bool
     jobs_wait_since: datetime | None
 
@@ -107,10 +99,9 @@ def list_activity() -> list[Activity]:
     return [Activity(event, names.get(event.subject, event.subject)) for event in events]
 
 
-def list_unmet_requests() -> list[UnmetRequest]:
+def list_unmet_requests() -> list[UnknownCapabilityRequest]:
     """The ids that were requested most and are still not published."""
-    found = demand.list_unknown_ids().values_list("capability_id", "count", "last_seen_at")
-    return [UnmetRequest(*row) for row in found[:SHOWN_MAX]]
+    return list(demand.list_unknown_ids()[:SHOWN_MAX])
 
 
 def _days(today: date, number: int) -> list[date]:

@@ -1,6 +1,7 @@
-"""What needs the attention of one person, worst first: one list for Home, with a fixed number of queries.
+"""What needs the attention of one person: a list for Home, worst first, and the counts beside the navigation.
 
-No texts of bundles are read but those of the drafts that are listed and were never published.
+The list takes a fixed number of queries, each count one. No texts of bundles are read but those of the drafts that are
+listed and were never published.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
@@ -18,6 +19,7 @@ from registry.core.queries import list_open_incidents
 from registry.models import Capability, Draft, Operator, Proposal, Review
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases
+from registry.usage import demand
 from registry.usage.revision_health import find_regressions
 
 Kind = Literal[
@@ -138,3 +140,31 @@ def _drafts_with_errors(actor: str) -> Iterator[InboxItem]:
     rows = found.exclude(is_sent_back).order_by("-saved_at", "-pk").values_list("capability__capability_id", "saved_at")
     for capability_id, saved_at in rows[:KIND_MAX]:
         yield InboxItem("draft", capability_id, saved_at, actor)
+
+
+def count_reviews(operator: Operator) -> int:
+    """Reviews that this person can decide, and their own that were sent back; a viewer has none."""
+    if not operator.can_edit:
+        return 0
+    actor = str(Actor("operator", operator.get_username()))
+    wanted = Q(state=Review.State.CHANGES_REQUESTED, requested_by=actor)
+    if operator.can_publish:
+        wanted |= Q(state=Review.State.OPEN) & ~Q(requested_by=actor)
+    return Review.objects.filter(wanted).count()
+
+
+def count_unmet_requests(operator: Operator) -> int:
+    """Ids and messages that led nowhere and that nobody has dismissed; for those who can act on them."""
+    if not operator.can_edit:
+        return 0
+    # Their keys are of two types, which PostgreSQL does not put into one column.
+    ids, messages = (
+        rows.order_by().annotate(row=Value(1)).values("row")
+        for rows in (demand.list_unknown_ids(), demand.list_messages())
+    )
+    return ids.union(messages, all=True).count()
+
+
+def count_incidents(operator: Operator) -> int:  # noqa: ARG001 (every count takes the person)
+    """Open incidents."""
+    return list_open_incidents().count()

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db import DatabaseError, InterfaceError
-
-from registry.common import caches, database_errors
-from registry.common.errors import RegistryUnavailable
+from registry.common import caches
+from registry.core.storage import require_database
 from registry.models import Revision
 from registry.snapshot.store import STORE
 
@@ -25,6 +23,7 @@ class _Unknown(Exception):
     """Keeps what was not found out of the cache: a later publish may make it."""
 
 
+@require_database()
 def find_pinned_revision(
     capability_id: str, *, number: int | None = None, digest: str | None = None, read_only: bool = False
 ) -> PinnedRevision | None:
@@ -36,8 +35,6 @@ def find_pinned_revision(
         return _find(capability_id, number, digest, "read_only_digest" if read_only else "digest")
     except _Unknown:
         return None
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
 
 
 @caches.register

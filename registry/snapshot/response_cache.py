@@ -1,9 +1,10 @@
-"""Load responses, rendered on first use and cached in a byte-bounded LRU of this process."""
+"""Load responses, signatures and supporting files, rendered on first use and cached in a byte-bounded LRU."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import threading
 import time
 from collections import OrderedDict
@@ -14,14 +15,16 @@ from typing import Any, Final
 
 import orjson
 import zstandard
-from django.db import DatabaseError, InterfaceError
 
 from registry.bundles.bundle import SkillBundle
+from registry.bundles.supporting_files import build_file_facts
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
-from registry.common import caches, database_errors
-from registry.common.errors import RegistryUnavailable, SkillMalformed
+from registry.common import caches
+from registry.common.errors import RegistryUnavailable, SignatureNotFound, SkillMalformed, SupportingFileNotFound
 from registry.core.queries import build_load_response, load_bundle
+from registry.core.rows import get_row
+from registry.core.storage import require_database
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 from registry.snapshot.store import STORE, is_stale
@@ -205,15 +208,13 @@ def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
     return RenderedResponse(orjson.dumps(answer))
 
 
+@require_database()
 def get_bundle(entry: SnapshotEntry, revision_id: int) -> tuple[SkillBundle, str, int]:
     """The bundle, its digest and its number, as they are stored now.
 
     Raises `SkillMalformed` (and opens an incident), `RegistryUnavailable`.
     """
-    try:
-        return _draft(entry) if entry.draft is not None else _published(revision_id)
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    return _draft(entry) if entry.draft is not None else _published(revision_id)
 
 
 def _published(revision_id: int) -> tuple[SkillBundle, str, int]:
@@ -226,10 +227,8 @@ def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
     """As it is saved now; it passed then, and may not with what has been published since."""
     pk, version = entry.draft or (0, 0)
     found = Draft.objects.filter(pk=pk, version=version, discarded_at__isnull=True)
-    draft = found.select_related("capability").first()
-    if draft is None:
-        raise RegistryUnavailable("The draft was changed a moment ago; ask again")
-    report = validate_draft(draft)
+    changed = RegistryUnavailable("The draft was changed a moment ago; ask again")
+    report = validate_draft(get_row(found.select_related("capability"), changed))
     if report.bundle is None or not report.ok:
         raise SkillMalformed(
             f"The draft of '{entry.capability_id}' does not pass any more",
@@ -238,3 +237,45 @@ def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
             last_good_digest=None,
         )
     return report.bundle, report.bundle.digest, entry.revision
+
+
+def load_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    """`{"capability_id", "revision", "envelope"}` of an entry, or a pinned revision of it.
+
+    Raises `SignatureNotFound`, also for a draft, and `RegistryUnavailable`.
+    """
+    if entry.draft is not None:
+        raise SignatureNotFound(f"The draft of '{entry.capability_id}' is not signed: only revisions are")
+    return RESPONSE_CACHE.get(("signature", revision_id), lambda: _render_signature(entry, revision_id))
+
+
+def _render_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    with require_database():
+        number, signature = Revision.objects.values_list("number", "signature").get(pk=revision_id)
+    if not signature:
+        raise SignatureNotFound(
+            f"Revision {number} of '{entry.capability_id}' was published before revisions were signed; "
+            "an operator can sign it: registry sign"
+        )
+    answer = {"capability_id": entry.capability_id, "revision": number, "envelope": json.loads(signature)}
+    return RenderedResponse(orjson.dumps(answer))
+
+
+def load_file(entry: SnapshotEntry, path: str, *, revision_id: int | None = None) -> RenderedResponse:
+    """`{"capability_id", "revision", "path", "digest", "size", "text"}`, of an entry or a pinned revision of it.
+
+    Raises `SupportingFileNotFound` with the paths that there are, and what `get_load_response` raises.
+    """
+    key = (*response_key(entry, revision_id=revision_id), path)
+    return RESPONSE_CACHE.get(key, lambda: _render_file(entry, path, revision_id or entry.revision_id))
+
+
+def _render_file(entry: SnapshotEntry, path: str, revision_id: int) -> RenderedResponse:
+    bundle, _, number = get_bundle(entry, revision_id)
+    text = bundle.supporting_files.get(path)
+    if text is None:
+        raise SupportingFileNotFound(entry.capability_id, path, available=list(bundle.supporting_files))
+    (facts,) = build_file_facts({path: text})
+    return RenderedResponse(
+        orjson.dumps({"capability_id": entry.capability_id, "revision": number, **facts, "text": text})
+    )

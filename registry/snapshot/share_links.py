@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
 from registry.access.agent_keys import hash_key
-from registry.common import database_errors
-from registry.common.errors import RegistryUnavailable
+from registry.core.storage import require_database
 from registry.models import ShareLink
 from registry.snapshot.snapshot import Snapshot
 
@@ -35,11 +33,8 @@ def find_shared_skills(snapshot: Snapshot, token: str) -> SharedSkills | None:
     return share
 
 
+@require_database()
 def _read() -> dict[str, SharedSkills]:
-    try:
-        rows = ShareLink.objects.filter(revoked_at__isnull=True).values_list(
-            "token_hash", "name", "skill_group", "expires_at"
-        )
-        return {token_hash: SharedSkills(name, group, expires_at) for token_hash, name, group, expires_at in rows}
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    in_force = ShareLink.objects.filter(revoked_at__isnull=True)
+    rows = in_force.values_list("token_hash", "name", "skill_group", "expires_at")
+    return {token_hash: SharedSkills(name, group, expires_at) for token_hash, name, group, expires_at in rows}

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
-
-from django.db import DatabaseError, InterfaceError
 
 from registry.agent_skills.exporter import export_skill_files
 from registry.agent_skills.names import skill_name_of
 from registry.bundles.archives import write_zip
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.integrity import require_valid_revision
-from registry.common import caches, database_errors
-from registry.common.errors import RegistryUnavailable, SkillMalformed
+from registry.common import caches
+from registry.common.errors import SkillMalformed
 from registry.core.queries import load_bundle
+from registry.core.storage import require_database
 from registry.models import Revision
 from registry.snapshot.response_cache import RenderedResponse, ResponseCache
 from registry.snapshot.snapshot import Snapshot, SnapshotEntry
@@ -83,15 +83,11 @@ def get_skill_facts(snapshot: Snapshot, entries: Iterable[SnapshotEntry]) -> lis
     return [_FACTS[key] for key in keys if key in _FACTS]
 
 
+@require_database()
 def _read_facts(epoch: str, revision_ids: list[int]) -> None:
-    try:
-        for revision in Revision.objects.select_related("capability").filter(pk__in=revision_ids):
-            try:
-                _FACTS[epoch, revision.pk] = _facts(revision)
-            except SkillMalformed:
-                continue
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    for revision in Revision.objects.select_related("capability").filter(pk__in=revision_ids):
+        with suppress(SkillMalformed):
+            _FACTS[epoch, revision.pk] = _facts(revision)
 
 
 def _facts(revision: Revision) -> SkillFacts:
@@ -132,9 +128,7 @@ def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> Render
     return ARTIFACTS.get(key, lambda: _render(revision_id, artifact))
 
 
+@require_database()
 def _render(revision_id: int, artifact: str) -> RenderedResponse:
-    try:
-        revision = Revision.objects.select_related("capability").get(pk=revision_id)
-        return RenderedResponse(_bytes(export_skill_files(_sound_bundle(revision), for_agents=True), artifact))
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    revision = Revision.objects.select_related("capability").get(pk=revision_id)
+    return RenderedResponse(_bytes(export_skill_files(_sound_bundle(revision), for_agents=True), artifact))

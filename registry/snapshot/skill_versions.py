@@ -6,11 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import DatabaseError, InterfaceError
 from django.db.models import QuerySet
 
-from registry.common import database_errors
-from registry.common.errors import RegistryUnavailable
+from registry.core.storage import require_database
 from registry.models import Capability, Revision
 
 
@@ -41,26 +39,19 @@ def list_versions_by_revision(revision_ids: Collection[int]) -> dict[int, SkillV
     return {version.revision_id: version for version in _read(Revision.objects.filter(pk__in=revision_ids))}
 
 
+@require_database()
 def creation_times(capability_ids: Collection[str]) -> dict[str, datetime]:
     """When each capability came to be. Raises `RegistryUnavailable`."""
-    try:
-        found = Capability.objects.filter(capability_id__in=capability_ids)
-        return dict(found.values_list("capability_id", "created_at"))
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    found = Capability.objects.filter(capability_id__in=capability_ids)
+    return dict(found.values_list("capability_id", "created_at"))
 
 
+@require_database()
 def ids_newest_first() -> list[str]:
     """All ids, the newest capability first. Raises `RegistryUnavailable`."""
-    try:
-        return list(Capability.objects.order_by("-pk").values_list("capability_id", flat=True))
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    return list(Capability.objects.order_by("-pk").values_list("capability_id", flat=True))
 
 
+@require_database()
 def _read(found: QuerySet[Revision]) -> list[SkillVersion]:
-    try:
-        rows = found.values_list("pk", "number", "created_at", "note")
-        return [SkillVersion(*row) for row in rows]
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    return [SkillVersion(*row) for row in found.values_list("pk", "number", "created_at", "note")]

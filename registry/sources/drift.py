@@ -7,9 +7,8 @@ from typing import Final, Literal
 
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, GitSource, GitSourceItem
-from registry.sources.source_reader import read_source
 from registry.sources.source_state import SourceBundleState
-from registry.sources.source_sync import get_source
+from registry.sources.source_sync import get_source, read_source
 
 FileDifference = Literal[
     "source_changed", "registry_changed", "both_changed", "not_published", "not_taken_over", "gone_from_source",

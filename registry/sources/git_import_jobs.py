@@ -12,6 +12,7 @@ from registry.common.errors import NotFound, RegistryError, SourceUnreadable
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
+from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.models import GitImport
 from registry.sources import git_reader
@@ -39,10 +40,8 @@ def start_import(*, source: str, by: Actor, replace_existing: bool = False) -> G
 
 def get_import(number: int) -> GitImport:
     """Raises `NotFound`."""
-    run = GitImport.objects.filter(pk=number).first()
-    if run is None:
-        raise NotFound(f"There is no import {number}; those that ended are forgotten after 30 days")
-    return run
+    missing = NotFound(f"There is no import {number}; those that ended are forgotten after 30 days")
+    return get_row(GitImport.objects.filter(pk=number), missing)
 
 
 def list_recent_imports(limit: int = 5) -> list[GitImport]:

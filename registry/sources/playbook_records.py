@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any, Final
 
+from registry.agent_skills.embedded_files import to_json
 from registry.agent_skills.names import capability_id_of, nearest_skill_name
 from registry.bundles.bundle_reader import SourceBundle
 from registry.common.errors import SourceUnreadable
@@ -55,10 +56,7 @@ def _bundle(record: Any, path: str) -> SourceBundle:
         "playbook": playbook,
     }
     text = _CONFIDENCE.sub("", _text(record, "resolution_md"))
-    files = {
-        "capability.json": json.dumps(capability, ensure_ascii=False, indent=2) + "\n",
-        "skill.md": text.strip() + "\n",
-    }
+    files = {"capability.json": to_json(capability), "skill.md": text.strip() + "\n"}
     return SourceBundle(path, {name: text.encode() for name, text in files.items()}, capability_id)
 
 

@@ -22,6 +22,7 @@ from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest
 from registry.common.net.webhook_signatures import generate_secret, sign_request
+from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import GitSource
 from registry.notifications.webhook_events import TEST
@@ -37,8 +38,6 @@ _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 _AGE_SECONDS_MAX: Final = 300
 # As long as a webhook of ours goes on signing by the secret before.
 PREVIOUS_SECRET_ACCEPTED: Final = PREVIOUS_SECRET_RETENTION
-
-_SECRETS: Final = ("hook_secret", "hook_secret_at", "previous_hook_secret", "previous_hook_secret_until")
 
 DeliveryStatus = Literal["queued", "waiting", "ignored", "pong"]
 
@@ -105,13 +104,14 @@ def set_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
 def _put_secret(source: GitSource, secret: str, by: Actor) -> None:
     """The caller holds the lock."""
     old, now = source.hook_secret, timezone.now()
-    source.hook_secret, source.hook_secret_at = secret, now
-    source.previous_hook_secret, source.previous_hook_secret_until = (
-        old,
-        now + PREVIOUS_SECRET_ACCEPTED if old else None,
+    until = now + PREVIOUS_SECRET_ACCEPTED if old else None
+    update_row(
+        source,
+        hook_secret=secret,
+        hook_secret_at=now,
+        previous_hook_secret=old,
+        previous_hook_secret_until=until,
     )
-    source.save(update_fields=_SECRETS)
-    until = source.previous_hook_secret_until
     more = {"old_secret_until": until.isoformat(timespec="seconds")} if until else {}
     source_sync.get_sync_settings(source, "git_source.secret", by, {"rotated": bool(old), **more})
 
@@ -123,8 +123,7 @@ def expire_previous_secret(*, source_id: int, by: Actor) -> GitSource:
         source = source_sync.get_source(source_id)
         is_taken = source.has_two_secrets
         if source.previous_hook_secret:
-            source.previous_hook_secret, source.previous_hook_secret_until = "", None
-            source.save(update_fields=_SECRETS)
+            update_row(source, previous_hook_secret="", previous_hook_secret_until=None)
         if is_taken:
             source_sync.get_sync_settings(source, "git_source.old_secret_end", by)
     return source
@@ -135,9 +134,8 @@ def delete_secret(*, source_id: int, by: Actor) -> GitSource:
     with write_transaction():
         source = source_sync.get_source(source_id)
         if source.hook_secret:
-            source.hook_secret, source.hook_secret_at = "", None
-            source.previous_hook_secret, source.previous_hook_secret_until = "", None
-            source.save(update_fields=_SECRETS)
+            nothing = {"hook_secret": "", "hook_secret_at": None}
+            update_row(source, **nothing, previous_hook_secret="", previous_hook_secret_until=None)
             source_sync.get_sync_settings(source, "git_source.secret_drop", by)
     return source
 

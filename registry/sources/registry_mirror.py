@@ -16,6 +16,7 @@ import orjson
 import rfc8785
 
 from agent_client.bundles.digest import digest_of_load, text_digest
+from registry.agent_skills.embedded_files import to_json
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
 from registry.common.errors import SourceMisconfigured
@@ -205,16 +206,12 @@ def _files(given: dict[str, Any]) -> dict[str, bytes | str]:
     """The bundle files. A text that begins like front matter gets an empty one first,
     which is no part of it."""
     skill = given["skill_doc"]
-    lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}
+    lists = {f"{key}.json": to_json(given[key]) for key in ("tools", "ui_schemas") if given[key]}
     return {
-        "capability.json": _written(given["capability"]),
+        "capability.json": to_json(given["capability"]),
         "skill.md": f"---\n---\n{skill}" if skill.startswith("---") else skill,
         **lists,
     }
-
-
-def _written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 def _json(body: bytes) -> Any:

@@ -6,7 +6,6 @@ The files are in the database, so that every web process has them. What may be o
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +35,9 @@ from registry.common.errors import (
     TooManyUploads,
     UploadTooLarge,
 )
+from registry.common.json_text import parse_json
 from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Revision, SkillUpload
 from registry.publishing import batch, proposals
@@ -90,13 +91,11 @@ def store_file(*, upload_id: UUID, content: bytes, by: Actor) -> SkillUpload:
     Raises `NotFound` for what the key has not announced within the hour, `InvalidRequest` for other bytes.
     """
     with write_transaction():
-        upload = _recent_uploads(by).filter(upload_id=upload_id).first()
-        if upload is None:
-            raise NotFound("This upload was not announced by your key, or an hour ago; begin again")
+        missing = NotFound("This upload was not announced by your key, or an hour ago; begin again")
+        upload = get_row(_recent_uploads(by).filter(upload_id=upload_id), missing)
         if len(content) != upload.size or hashlib.sha256(content).hexdigest() != upload.sha256:
             raise InvalidRequest(f"{upload.path[:100]}: the bytes are not those that were announced; send them again")
-        upload.content = content
-        upload.save(update_fields=["content"])
+        update_row(upload, content=content)
     return upload
 
 
@@ -178,10 +177,7 @@ def _named(taken: ImportedSkill, slug: str, display_name: str) -> ImportedSkill:
     What a client makes of the slug by itself, each word with a capital letter, is not a name that a person gave.
     """
     files = dict(taken.files or {})
-    try:
-        capability = json.loads(decode_text(files.get("capability.json", ""))[0])
-    except (ValueError, RecursionError):
-        return taken
+    capability = parse_json(decode_text(files.get("capability.json", ""))[0])
     if not isinstance(capability, dict) or capability.get("name") != slug:
         return taken
     if not display_name or display_name.casefold() == slug.replace("-", " "):

@@ -17,16 +17,6 @@ _TROUBLED = Q(items__status__in=["held", "foreign", "refused"])
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
-    """A row of the list; `troubled` counts bundles that were refused, held or left alone."""
-
-    source: GitSource
-    bundles: int
-    troubled: int
-    has_incident: bool
-
-
-@dataclass(frozen=True, slots=True)
 class BundleRow:
     """One bundle of a source, and in what way it differs from what is here."""
 
@@ -46,14 +36,15 @@ class SourcePage:
     incident: Incident | None
 
 
-def list_source_rows() -> list[SourceRow]:
-    """All of them, in the order in which they came, in one query."""
+def list_source_rows() -> list[GitSource]:
+    """All of them, in the order in which they came, in one query; with how many `bundles` they have, how many of these
+    are `troubled` (refused, held or left alone), and whether there is an open incident: `has_incident`."""
     found = GitSource.objects.annotate(
         bundles=Count("items"),
         troubled=Count("items", filter=_TROUBLED),
         has_incident=Exists(Incident.objects.filter(source=OuterRef("pk"), closed_at__isnull=True)),
     )
-    return [SourceRow(source, source.bundles, source.troubled, source.has_incident) for source in found.order_by("pk")]
+    return list(found.order_by("pk"))
 
 
 def get_source_page(source_id: int) -> SourcePage:

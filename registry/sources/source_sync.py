@@ -8,7 +8,7 @@ here meanwhile is not overwritten but stored as a draft. registry/sources/drift.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -28,14 +28,16 @@ from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
 from registry.core.queries import content_digest
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, GitSource, GitSourceItem
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 from registry.sources.git_reader import parse_git_url
-from registry.sources.source_reader import read_source
-from registry.sources.source_state import SourceBundleState, is_up_to_date
+from registry.sources.registry_mirror import read_registry
+from registry.sources.source_discovery import discover_in_git
+from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5
@@ -107,12 +109,7 @@ def _add(named: dict[str, str], following: SyncSettings, by: Actor) -> GitSource
             raise NameConflict(f"{named['url']} is followed already")
         if GitSource.objects.count() >= SOURCES_MAX:
             raise InvalidRequest(f"At most {SOURCES_MAX} sources are followed; remove one first")
-        settings = {
-            "mode": following.mode,
-            "every_minutes": following.every_minutes,
-            "may_adopt": following.may_adopt,
-        }
-        source = GitSource.objects.create(**named, **settings, created_by=str(by))
+        source = GitSource.objects.create(**named, **asdict(following), created_by=str(by))
         _queue(source, first=True)
         get_sync_settings(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following)})
     return source
@@ -152,11 +149,9 @@ def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_ke
         is_new_key = key is not None and key != source.read_key
         if had == following and not is_new_key:
             return source
-        source.mode, source.may_adopt = following.mode, following.may_adopt
-        source.every_minutes = following.every_minutes
         # Another key may see other things.
-        source.read_key, source.etag = (key or "", "") if is_new_key else (source.read_key, source.etag)
-        source.save(update_fields=["mode", "may_adopt", "every_minutes", "read_key", "etag"])
+        changed_key = {"read_key": key or "", "etag": ""} if is_new_key else {}
+        update_row(source, **asdict(following), **changed_key)
         if had.every_minutes != following.every_minutes:
             queue.reschedule(sync_job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
         now = _settings_detail(following)
@@ -177,10 +172,8 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
 
 def get_source(source_id: int) -> GitSource:
     """Raises `NotFound`."""
-    source = GitSource.objects.filter(pk=source_id).first()
-    if source is None:
-        raise NotFound(f"No git source has the number {source_id}; see: git_source list")
-    return source
+    missing = NotFound(f"No git source has the number {source_id}; see: git_source list")
+    return get_row(GitSource.objects.filter(pk=source_id), missing)
 
 
 def list_sources() -> list[GitSource]:
@@ -202,6 +195,14 @@ def sync_now(source: GitSource) -> bool:
     GitSource.objects.filter(pk=source.pk).update(sync_requested_at=timezone.now())
     moved = queue.run_now(sync_job_key(source))
     return _queue(source, first=True) if moved is None else moved
+
+
+def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
+    """Read the source; `known` are the items of its last look, by their paths. Raises `SourceUnreadable`."""
+    if source.kind == GitSource.Kind.REGISTRY:
+        return read_registry(source, known)
+    bundles, commit = discover_in_git(source.spec)
+    return SourceSnapshot((inspect_bundle(bundle, source) for bundle in bundles), commit)
 
 
 def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lambda: None) -> SyncResult:

@@ -5,7 +5,6 @@ Whole hundredths, so that it can be recomputed exactly from the outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -51,19 +50,6 @@ class ConfidenceScore:
 
 
 NEUTRAL: Final = ConfidenceScore()
-
-
-def replay_outcomes(outcomes: Iterable[str]) -> ConfidenceScore:
-    """The score that these outcomes, in their order, lead to."""
-    return replay_steps((outcome, None) for outcome in outcomes)
-
-
-def replay_steps(events: Iterable[tuple[str, int | None]]) -> ConfidenceScore:
-    """The score that these outcomes lead to, each with the step that it was stored with."""
-    score = NEUTRAL
-    for outcome, step in events:
-        score = score.after(outcome, step)
-    return score
 
 
 def remaining_step(outcome: str, *, moved_up: int, moved_down: int) -> int:

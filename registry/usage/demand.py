@@ -24,7 +24,7 @@ from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.queries import LOADABLE_STATUSES
 from registry.core.transactions import write_transaction
 from registry.models import Capability, UnknownCapabilityRequest, UnmatchedMessage
-from registry.models.demand import RequestCounts
+from registry.models.usage import RequestCounts
 from registry.usage.unmatched_messages import message_stems
 
 KIND: Final = "demand.prune"

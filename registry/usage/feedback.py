@@ -14,9 +14,10 @@ from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
-from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step, replay_steps
+from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step
 from registry.usage.reporting_keys import find_only_keys
 
 _WHOLE = 0
@@ -63,10 +64,7 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
 
 def _loadable(capability_id: str) -> Capability:
     found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
-    capability = found.select_related("published_revision").first()
-    if capability is None:
-        raise CapabilityNotFound(capability_id)
-    return capability
+    return get_row(found.select_related("published_revision"), CapabilityNotFound(capability_id))
 
 
 def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | None:
@@ -93,8 +91,7 @@ def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | N
 def _move(capability: Capability, revision: int, outcome: str, step: int | None) -> ConfidenceScore:
     row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
     score = _score(row).after(outcome, step)
-    row.percent, row.uses, row.confirmed = score.percent, score.uses, score.confirmed
-    row.save(update_fields=["percent", "uses", "confirmed"])
+    update_row(row, percent=score.percent, uses=score.uses, confirmed=score.confirmed)
     return score
 
 
@@ -102,21 +99,7 @@ def _score(row: Confidence) -> ConfidenceScore:
     return ConfidenceScore(row.percent, row.uses, row.confirmed)
 
 
-def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """Confidence recomputed from the events: of the capability, or of one of its revisions alone."""
-    events = FeedbackEvent.objects.filter(capability=capability).order_by("id")
-    if revision is not None:
-        events = events.filter(revision=revision)
-    return replay_steps(events.values_list("outcome", "step").iterator())
-
-
-def get_stored_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """As it was kept with the last event: the same as `confidence`, without reading them all."""
-    row = Confidence.objects.filter(capability=capability, revision=revision or _WHOLE).first()
+def get_stored_confidence(capability: Capability) -> ConfidenceScore:
+    """As it was kept with the last event: what all events lead to, without reading them."""
+    row = Confidence.objects.filter(capability=capability, revision=_WHOLE).first()
     return _score(row) if row is not None else NEUTRAL
-
-
-def stored_confidence_by_revision(capability: Capability) -> dict[int, ConfidenceScore]:
-    """`{number: score}` of the revisions with feedback: a worse one shows beside the one before."""
-    found = Confidence.objects.filter(capability=capability, revision__gt=_WHOLE).order_by("revision")
-    return {row.revision: _score(row) for row in found}

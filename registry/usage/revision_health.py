@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import sqrt
@@ -36,6 +36,9 @@ class OutcomeCounts:
     good: int = 0
     bad: int = 0
     used: int = 0
+
+    def __add__(self, other: OutcomeCounts) -> OutcomeCounts:
+        return OutcomeCounts(self.good + other.good, self.bad + other.bad, self.used + other.used)
 
     @property
     def known(self) -> int:
@@ -297,7 +300,7 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
         points=points,
         revisions=_revisions(capability, figures, scores, published),
         worse=worse,
-        figures=_sum(figures.values()),
+        figures=sum(figures.values(), OutcomeCounts()),
         only_key=find_only_keys([capability.pk]).get(capability.pk, ""),
     )
 
@@ -325,10 +328,3 @@ def _revisions(
         )
         for number, at, note in rows.values_list("number", "created_at", "note")[:EVENTS_SHOWN_MAX]
     ]
-
-
-def _sum(all_of_them: Iterable[OutcomeCounts]) -> OutcomeCounts:
-    good = bad = used = 0
-    for one in all_of_them:
-        good, bad, used = good + one.good, bad + one.bad, used + one.used
-    return OutcomeCounts(good, bad, used)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from django.db.models import F, Sum
+from django.db.models import Sum
 
 from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.rows import add_count
 from registry.models import LoadCount
 
 KIND: Final = "usage.rollup"
@@ -31,14 +32,8 @@ def fold_oldest_month(today: date) -> int:
     if oldest is None:
         return 0
     month = old.filter(day__year=oldest.year, day__month=oldest.month).order_by()
-    for row in month.values("capability_id", "revision", "key_name").annotate(total=Sum("count")):
-        _add(oldest.replace(day=1), row["total"], row["capability_id"], row["revision"], row["key_name"])
+    totals = month.values_list("capability_id", "revision", "key_name").annotate(total=Sum("count"))
+    for capability_id, revision, key_name, total in totals:
+        key = {"capability_id": capability_id, "revision": revision, "key_name": key_name}
+        add_count(LoadCount.objects, total, day=oldest.replace(day=1), **key)
     return month.delete()[0]
-
-
-def _add(first: date, count: int, capability_id: str, revision: int, key_name: str) -> None:
-    row, is_new = LoadCount.objects.get_or_create(
-        day=first, capability_id=capability_id, revision=revision, key_name=key_name, defaults={"count": count}
-    )
-    if not is_new:
-        LoadCount.objects.filter(pk=row.pk).update(count=F("count") + count)

@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError
-from django.db.models import F
 from django.utils import timezone
 
 from registry.common import caches, database_errors
+from registry.core.rows import add_count
 from registry.core.transactions import try_write_transaction
 from registry.models import AgentKey, LoadCount, MatchCount, UnknownCapabilityRequest
 from registry.usage import unmatched_messages
@@ -131,8 +131,11 @@ def flush() -> None:
     try:
         # In the thread that keeps the snapshot fresh: a writer that holds the lock for long must not block it.
         with try_write_transaction():
-            _add_loads(held)
-            _add_matches(held)
+            for (day, capability_id, revision, key_name), count in held.loads.items():
+                key = {"capability_id": capability_id, "revision": revision, "key_name": key_name}
+                add_count(LoadCount.objects, count, day=day, **key)
+            for (day, decision), count in held.matches.items():
+                add_count(MatchCount.objects, count, day=day, decision=decision)
             _add_misses(held)
             unmatched_messages.add_messages(held.unmatched)
             for name, used_at in held.keys_used.items():
@@ -147,22 +150,6 @@ def flush() -> None:
                 _held.missed_by.setdefault(wanted, Counter()).update(requested_by)
             unmatched_messages.restore_buffer(_held.unmatched, held.unmatched)
             _held.keys_used = {**held.keys_used, **_held.keys_used}
-
-
-def _add_loads(held: _Buffer) -> None:
-    for (day, capability_id, revision, key_name), count in held.loads.items():
-        row, made = LoadCount.objects.get_or_create(
-            day=day, capability_id=capability_id, revision=revision, key_name=key_name, defaults={"count": count}
-        )
-        if not made:
-            LoadCount.objects.filter(pk=row.pk).update(count=F("count") + count)
-
-
-def _add_matches(held: _Buffer) -> None:
-    for (day, decision), count in held.matches.items():
-        row, made = MatchCount.objects.get_or_create(day=day, decision=decision, defaults={"count": count})
-        if not made:
-            MatchCount.objects.filter(pk=row.pk).update(count=F("count") + count)
 
 
 def _add_misses(held: _Buffer) -> None:

@@ -1,4 +1,4 @@
-"""What is loaded how often, by capability, by revision and by key; and what is not loaded at all."""
+"""What is loaded how often, by capability, by revision and by key; what is not loaded at all; and who came first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.db.models import Count, Max, QuerySet, Sum
 
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, LoadCount
+from registry.models import AgentKey, Capability, LoadCount
 from registry.usage.rollup import RETENTION_DAYS
 
 PERIODS: Final = (7, 30, 90, 365)
@@ -137,3 +137,21 @@ def list_unused(asked: RequestedCapability) -> Sequence[str]:
     loaded = LoadCount.objects.filter(day__gte=asked.since).values("capability_id")
     found = Capability.objects.filter(status__in=LOADABLE_STATUSES).exclude(capability_id__in=loaded)
     return list(found.order_by("capability_id").values_list("capability_id", flat=True))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLoad:
+    """An empty `key_name` is a public read; `at` is when that key was last used, and None where that is unknown."""
+
+    key_name: str
+    at: datetime | None
+
+
+def find_first_load(capability_id: str, revision: int) -> FirstLoad | None:
+    """Who has loaded a revision, the first that was counted. A count is in the database about a second after the load
+    (registry/snapshot/watcher.py)."""
+    found = LoadCount.objects.filter(capability_id=capability_id, revision=revision).order_by("pk")
+    key_name = found.values_list("key_name", flat=True).first()
+    if key_name is None:
+        return None
+    return FirstLoad(key_name, AgentKey.objects.filter(name=key_name).values_list("last_used_at", flat=True).first())

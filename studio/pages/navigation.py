@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from registry.models import Operator
-from registry.selectors import attention
+from registry.selectors import inbox
 
 Right = Literal["read", "edit", "publish", "administer"]
 MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
@@ -125,7 +125,7 @@ SECTIONS: Final = (
             NavItem(gettext_lazy("Scheduled releases"), "studio:release_list", "e"),
             NavItem(gettext_lazy("Agent proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
         ),
-        attention.count_reviews, "accent",
+        inbox.count_reviews, "accent",
     ),
     NavSection(
         _MONITOR, gettext_lazy("Playground"), "message-square-text",
@@ -145,12 +145,12 @@ SECTIONS: Final = (
                 gettext_lazy("Unmet requests"), "studio:demand_list", "n", around=("studio:demand", "studio:sentence"),
             ),
         ),
-        attention.count_unmet_requests,
+        inbox.count_unmet_requests,
     ),
     NavSection(
         _MONITOR, gettext_lazy("Incidents"), "triangle-alert",
         (NavItem(gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),),
-        attention.count_incidents, "alert",
+        inbox.count_incidents, "alert",
     ),
     NavSection(
         _ADMIN, gettext_lazy("Sources"), "folder-git-2",

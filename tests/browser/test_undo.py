@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from registry.operations.backup import check_archive
+from registry.operations.backup.archive import check_archive
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Min
@@ -14,6 +14,7 @@ from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs import celery_dispatch
 from registry.core.jobs.queue import notify_observers
+from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Job
 
@@ -28,15 +29,8 @@ def list_jobs(*, state: str = "", limit: int = 100) -> list[Job]:
 
 def get_job(job_id: int) -> Job:
     """Raises `NotFound`."""
-    job = Job.objects.filter(pk=job_id).first()
-    if job is None:
-        raise NotFound(f"There is no job {job_id}; those that ended are forgotten after 30 days")
-    return job
-
-
-def count_parked() -> int:
-    """How many jobs wait for a person."""
-    return Job.objects.filter(state="parked").count()
+    missing = NotFound(f"There is no job {job_id}; those that ended are forgotten after 30 days")
+    return get_row(Job.objects.filter(pk=job_id), missing)
 
 
 def retry_job(*, job_id: int, by: Actor) -> Job:
@@ -57,7 +51,7 @@ def retry_job(*, job_id: int, by: Actor) -> Job:
 
 def requeue_jobs(job: Job) -> None:
     """Under the lock of the registry: due at once, as if it had never been tried. Its last error stays to be read."""
-    _change(job, state=Job.State.QUEUED, finished_at=None, attempts=0, run_after=timezone.now())
+    update_row(job, state=Job.State.QUEUED, finished_at=None, attempts=0, run_after=timezone.now())
     notify_observers(job.pk, job.kind, job.payload, "queued")
     transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk, job.kind), robust=True)
 
@@ -68,16 +62,10 @@ def cancel_job(*, job_id: int, by: Actor) -> Job:
         job = Job.objects.select_for_update().filter(pk=job_id).first() or get_job(job_id)
         if job.state not in ("queued", "parked"):
             raise StatusConflict(f"Job {job_id} is {job.state}: only what is queued or parked is cancelled")
-        _change(job, state=Job.State.CANCELLED, finished_at=timezone.now())
+        update_row(job, state=Job.State.CANCELLED, finished_at=timezone.now())
         notify_observers(job.pk, job.kind, job.payload, "cancelled")
         audit.record(by=by, verb="job.cancel", subject=f"job {job_id}", detail={"kind": job.kind})
     return job
-
-
-def _change(job: Job, **columns: Any) -> None:
-    for name, value in columns.items():
-        setattr(job, name, value)
-    job.save(update_fields=list(columns))
 
 
 def oldest_due_job(now: datetime) -> datetime | None:

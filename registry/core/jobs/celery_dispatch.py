@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
@@ -40,15 +38,13 @@ MAIL: Final = CeleryQueue("studio.mail", 60, 90)
 MATCHING: Final = CeleryQueue("studio.matching", 600, 660)
 IMPORTS: Final = CeleryQueue("studio.imports", 900, 960)
 QUEUES: Final = (DEFAULT_QUEUE, WEBHOOKS, MAIL, MATCHING, IMPORTS)
-_QUEUE_OF_KIND: Final[Mapping[str, CeleryQueue]] = MappingProxyType(
-    {
-        "webhook.deliver": WEBHOOKS,
-        "mail.send": MAIL,
-        "matching.learn": MATCHING,
-        "import.git": IMPORTS,
-        "git_source.sync": IMPORTS,
-    }
-)
+_QUEUE_OF_KIND: Final = {
+    "webhook.deliver": WEBHOOKS,
+    "mail.send": MAIL,
+    "matching.learn": MATCHING,
+    "import.git": IMPORTS,
+    "git_source.sync": IMPORTS,
+}
 # An unreachable Redis is not tried again for every single job: a publish would wait for each.
 PAUSE_SECONDS: Final = 10.0
 _silent_until = 0.0

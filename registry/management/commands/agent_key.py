@@ -14,8 +14,7 @@ class Command(SubcommandBase):
     help = "Create, list and revoke the keys of agent runtimes."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "create", self.create, "Make a key and print it, this once.")
-        parser.add_argument("name")
+        parser = self.verb(verbs, "create", self.create, "Make a key and print it, this once.", "name")
         parser.add_argument(
             "--scopes", default=",".join(agent_keys.DEFAULT_SCOPES), help=f"out of {','.join(agent_keys.SCOPES)}"
         )
@@ -23,12 +22,11 @@ class Command(SubcommandBase):
         parser.add_argument("--read-only-tools", action="store_true", help="it is given no tool that writes")
         parser.add_argument("--preview", action="store_true", help="it sees drafts as if they were published")
         parser.add_argument("--expires", type=_day, default=None, help="YYYY-MM-DD: refused from that day on (UTC)")
-        parser = self.verb(verbs, "rotate", self.rotate, "Make a new key in the place of the old one and print it.")
-        parser.add_argument("name")
+        words = "Make a new key in the place of the old one and print it."
+        parser = self.verb(verbs, "rotate", self.rotate, words, "name")
         parser.add_argument("--overlap-hours", type=int, default=0, help="the old one is taken so long beside it")
         self.verb(verbs, "list", self.list, "List all keys; the keys themselves are not kept.")
-        parser = self.verb(verbs, "revoke", self.revoke, "End a key.")
-        parser.add_argument("name")
+        self.verb(verbs, "revoke", self.revoke, "End a key.", "name")
 
     def create(self, options: dict[str, Any]) -> int:
         scopes = [scope.strip() for scope in options["scopes"].split(",") if scope.strip()]

@@ -7,8 +7,10 @@ from typing import Any
 
 from registry.cli.command import SubcommandBase, is_terminal
 from registry.cli.history_output import tell_history
-from registry.operations import backup, verification
-from registry.operations.backup import Manifest
+from registry.operations.backup.archive import Manifest, check_archive
+from registry.operations.backup.create import create_backup
+from registry.operations.backup.restore import restore_backup
+from registry.operations.verification import verify as verification
 
 
 class Command(SubcommandBase):
@@ -26,7 +28,7 @@ class Command(SubcommandBase):
         parser.add_argument("--force", action="store_true", help="in the place of all that is there")
 
     def create(self, options: dict[str, Any]) -> int:
-        made = backup.create_backup(to=options["to"])
+        made = create_backup(to=options["to"])
         row = {"path": str(made.path), "bytes": made.path.stat().st_size, **_row(made.manifest)}
         self.tell({**row, "damaged": list(made.damaged)}, str(made.path), options)
         for name in made.damaged if options["format"] == "text" else ():
@@ -37,12 +39,12 @@ class Command(SubcommandBase):
         if options["keys"] is not None:
             trusted = verification.read_key_file(options["keys"])
             return tell_history(self, verification.verify_backup(options["path"], trusted), options)
-        manifest = backup.check_archive(options["path"])
+        manifest = check_archive(options["path"])
         words = f"{options['path']}: whole, {manifest.rows} rows, made at {manifest.created_at}"
         return self.tell({"path": str(options["path"]), **_row(manifest)}, words, options)
 
     def restore(self, options: dict[str, Any]) -> int:
-        done = backup.restore_backup(path=options["path"], by=is_terminal(), force=options["force"])
+        done = restore_backup(path=options["path"], by=is_terminal(), force=options["force"])
         row = {
             **_row(done.manifest),
             "registry_revision": done.registry_revision,

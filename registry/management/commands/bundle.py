@@ -16,7 +16,7 @@ from django.db import close_old_connections
 from registry.bundles.bundle_reader import SourceBundle, read_bundle
 from registry.catalog import drafts, exporter
 from registry.cli import sarif, text_output
-from registry.cli.command import add_format_choices, is_terminal
+from registry.cli.command import add_format_choices, is_terminal, pick
 from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.cli.waiver_verbs import WaiverVerbs
 from registry.common.errors import RegistryError, SourceUnreadable
@@ -83,19 +83,17 @@ class Command(WaiverVerbs):
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
         add_format_choices(parser, [*exporter.FORMATS, "text", "json"])
-        parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.", "capability_id")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
         parser.add_argument("--acknowledge", action="append", default=[], metavar="CODE")
         _note(parser)
-        parser = self.verb(verbs, "deprecate", self.deprecate, "Say that a capability is on its way out.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(
+            verbs, "deprecate", self.deprecate, "Say that a capability is on its way out.", "capability_id"
+        )
         parser.add_argument("--replaced-by", metavar="ID")
         _note(parser)
-        parser = self.verb(
-            verbs, "visibility", self.visibility, "Say who sees it: all, or who redeems its install code."
-        )
-        parser.add_argument("capability_id", metavar="ID")
+        words = "Say who sees it: all, or who redeems its install code."
+        parser = self.verb(verbs, "visibility", self.visibility, words, "capability_id")
         parser.add_argument("visibility", choices=["listed", "unlisted"])
         _note(parser)
         for name, handler, words in (
@@ -104,9 +102,7 @@ class Command(WaiverVerbs):
             ("restore", self.restore, "Restore a deprecated, retired or quarantined capability."),
             ("discard-draft", self.discard_draft, "Discard a draft; it is kept for 30 days."),
         ):
-            parser = self.verb(verbs, name, handler, words)
-            parser.add_argument("capability_id", metavar="ID")
-            _note(parser)
+            _note(self.verb(verbs, name, handler, words, "capability_id"))
 
     def validate(self, options: dict[str, Any]) -> int:
         read = _read_all(options["paths"])
@@ -146,23 +142,12 @@ class Command(WaiverVerbs):
         if bool(options["paths"]) == bool(options["draft"]):
             return self.misused("Name bundles to publish, or one draft with --draft ID", options)
         if options["draft"]:
-            outcome = publication.publish_draft(
-                capability_id=options["draft"],
-                by=is_terminal(),
-                note=options["note"],
-                acknowledge=options["acknowledge"],
-                dry_run=options["dry_run"],
-            )
+            given = pick(options, "note", "acknowledge", "dry_run")
+            outcome = publication.publish_draft(capability_id=options["draft"], **given)
             result = batch.build_result(outcome, options["draft"], with_powers=options["dry_run"])
             return self._report_results([result], options)
         read = _read_all(options["paths"])
-        results = batch.publish_all(
-            read.sources,
-            by=is_terminal(),
-            note=options["note"],
-            acknowledge=options["acknowledge"],
-            dry_run=options["dry_run"],
-        )
+        results = batch.publish_all(read.sources, **pick(options, "note", "acknowledge", "dry_run"))
         return self._report_results(results, options, read)
 
     def import_(self, options: dict[str, Any]) -> int:
@@ -171,13 +156,7 @@ class Command(WaiverVerbs):
         if options["watch"]:
             return self._watch(options)
         read = _read_all(options["paths"], discover_bundles)
-        results = batch.import_all(
-            read.sources,
-            by=is_terminal(),
-            mode=options["mode"],
-            note=options["note"],
-            acknowledge=options["acknowledge"],
-        )
+        results = batch.import_all(read.sources, **pick(options, "mode", "note", "acknowledge"))
         return self._report_results(results, options, read)
 
     def _watch(self, options: dict[str, Any]) -> int:
@@ -281,48 +260,29 @@ class Command(WaiverVerbs):
         return self.tell(document, words + left, options)
 
     def rollback(self, options: dict[str, Any]) -> int:
-        outcome = publication.rollback(
-            capability_id=options["capability_id"],
-            to=options["to"],
-            by=is_terminal(),
-            note=options["note"],
-            acknowledge=options["acknowledge"],
-        )
+        outcome = publication.rollback(**pick(options, "capability_id", "to", "note", "acknowledge"))
         return self._report_results([batch.build_result(outcome, options["capability_id"])], options)
 
     def restore(self, options: dict[str, Any]) -> int:
-        outcome = publication.restore(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
+        outcome = publication.restore(**pick(options, "capability_id", "note"))
         return self._report_results([batch.build_result(outcome, options["capability_id"])], options)
 
     def deprecate(self, options: dict[str, Any]) -> int:
-        capability = publication.deprecate(
-            capability_id=options["capability_id"],
-            by=is_terminal(),
-            replaced_by=options["replaced_by"],
-            note=options["note"],
-        )
-        return self._status(capability, options)
+        return self._status(publication.deprecate(**pick(options, "capability_id", "replaced_by", "note")), options)
 
     def visibility(self, options: dict[str, Any]) -> int:
-        publication.set_visibility(
-            capability_id=options["capability_id"],
-            visibility=options["visibility"],
-            by=is_terminal(),
-            note=options["note"],
-        )
+        publication.set_visibility(**pick(options, "capability_id", "visibility", "note"))
         row = {key: options[key] for key in ("capability_id", "visibility")}
         return self.tell(row, "{capability_id}: {visibility}".format_map(row), options)
 
     def retire(self, options: dict[str, Any]) -> int:
-        capability = publication.retire(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
-        return self._status(capability, options)
+        return self._status(publication.retire(**pick(options, "capability_id", "note")), options)
 
     def quarantine(self, options: dict[str, Any]) -> int:
-        capability = quarantine(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
-        return self._status(capability, options)
+        return self._status(quarantine(**pick(options, "capability_id", "note")), options)
 
     def discard_draft(self, options: dict[str, Any]) -> int:
-        drafts.discard_draft(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
+        drafts.discard_draft(**pick(options, "capability_id", "note"))
         document = {"capability_id": options["capability_id"], "status": "discarded"}
         return self.tell(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
 
@@ -368,24 +328,18 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
     return _Read(found)
 
 
-def _source_finding(error: SourceUnreadable) -> dict[str, Any]:
-    finding = Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
-    return finding.as_dict()
+def _source_finding(error: SourceUnreadable) -> Finding:
+    return Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
 
 
 def _unread(error: SourceUnreadable) -> dict[str, Any]:
-    return {"path": error.extra["path"], "capability_id": None, "ok": False, "findings": [_source_finding(error)]}
+    findings = [_source_finding(error).as_dict()]
+    return {"path": error.extra["path"], "capability_id": None, "ok": False, "findings": findings}
 
 
 def _unread_result(error: SourceUnreadable) -> dict[str, Any]:
-    return {
-        "path": error.extra["path"],
-        "capability_id": None,
-        "status": "refused",
-        "revision": None,
-        "digest": None,
-        "findings": [_source_finding(error)],
-    }
+    findings = (_source_finding(error),)
+    return BatchResult(error.extra["path"], "", "refused", None, None, findings, files={}).as_dict()
 
 
 def _result_words(result: BatchResult, paint: TerminalStyle) -> str:

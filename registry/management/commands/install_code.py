@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import install_codes
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, pick
 from registry.core.queries import get_capability
 from registry.models import Capability
 
@@ -14,21 +14,17 @@ class Command(SubcommandBase):
     help = "Show and rotate install codes."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "show", self.show, "Print a capability's code.")
-        parser.add_argument("capability_id", metavar="ID")
+        parser = self.verb(verbs, "show", self.show, "Print a capability's code.", "capability_id")
         parser.add_argument("--redemptions", action="store_true", help="who has redeemed it, and when")
-        parser = self.verb(verbs, "rotate", self.rotate, "Make another code; who redeemed the old one sees it still.")
-        parser.add_argument("capability_id", metavar="ID")
+        words = "Make another code; who redeemed the old one sees it still."
+        parser = self.verb(verbs, "rotate", self.rotate, words, "capability_id")
         parser.add_argument("--note", default="")
 
     def show(self, options: dict[str, Any]) -> int:
         return self._tell(get_capability(options["capability_id"]), options, with_redemptions=options["redemptions"])
 
     def rotate(self, options: dict[str, Any]) -> int:
-        capability = install_codes.rotate_code(
-            capability_id=options["capability_id"], by=is_terminal(), note=options["note"]
-        )
-        return self._tell(capability, options)
+        return self._tell(install_codes.rotate_code(**pick(options, "capability_id", "note")), options)
 
     def _tell(self, capability: Capability, options: dict[str, Any], *, with_redemptions: bool = False) -> int:
         found = install_codes.list_redemptions(capability)

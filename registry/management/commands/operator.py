@@ -16,24 +16,18 @@ class Command(SubcommandBase):
     help = "Create, list and disable operators, and set their passwords and addresses."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "create", self.create, "Add an operator.")
-        parser.add_argument("name")
+        parser = self.verb(verbs, "create", self.create, "Add an operator.", "name")
         parser.add_argument("--role", choices=operators.ROLES, required=True)
         _password_option(parser)
         self.verb(verbs, "list", self.list, "List all operators.")
-        parser = self.verb(verbs, "passwd", self.passwd, "Set an operator's password.")
-        parser.add_argument("name")
+        parser = self.verb(verbs, "passwd", self.passwd, "Set an operator's password.", "name")
         _password_option(parser)
-        parser = self.verb(
-            verbs, "email", self.email, "Set where an operator's e-mail goes; without an address: nowhere."
-        )
-        parser.add_argument("name")
+        words = "Set where an operator's e-mail goes; without an address: nowhere."
+        parser = self.verb(verbs, "email", self.email, words, "name")
         parser.add_argument("address", nargs="?", default="")
-        parser = self.verb(verbs, "disable", self.disable, "Shut an operator out.")
-        parser.add_argument("name")
+        self.verb(verbs, "disable", self.disable, "Shut an operator out.", "name")
         words = "Remove the second factors of an operator who lost a device, and end their sessions."
-        parser = self.verb(verbs, "reset-second-factor", self.reset_second_factor, words)
-        parser.add_argument("name")
+        self.verb(verbs, "reset-second-factor", self.reset_second_factor, words, "name")
 
     def create(self, options: dict[str, Any]) -> int:
         password = _read_password(options)

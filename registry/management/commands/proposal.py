@@ -19,14 +19,12 @@ class Command(SubcommandBase):
         parser = self.verb(verbs, "list", self.list, "List proposals, the newest first.")
         parser.add_argument("--status", choices=[*STATUSES, "all"], default="draft", help="draft: not decided on yet")
         parser.add_argument("--limit", type=int, default=100)
-        parser = self.verb(verbs, "show", self.show, "Show a proposal with its findings and what it is alike to.")
-        parser.add_argument("id")
+        self.verb(verbs, "show", self.show, "Show a proposal with its findings and what it is alike to.", "id")
         for name, handler, words in (
             ("accept", self.accept, "Make it the draft; another draft is discarded and kept for 30 days."),
             ("reject", self.reject, "Decline it; the note is for the proposer."),
         ):
-            parser = self.verb(verbs, name, handler, words)
-            parser.add_argument("id")
+            parser = self.verb(verbs, name, handler, words, "id")
             parser.add_argument("--note", default="")
 
     def list(self, options: dict[str, Any]) -> int:

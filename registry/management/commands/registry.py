@@ -15,7 +15,7 @@ from registry.cli.history_output import tell_history
 from registry.cli.text_output import TerminalStyle
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list, get_signing_keys
-from registry.operations import verification
+from registry.operations.verification import verify as verification
 from registry.publishing import recheck
 from registry.publishing.batch import ValidationResult
 

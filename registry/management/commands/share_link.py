@@ -13,13 +13,11 @@ class Command(SubcommandBase):
     help = "Create, list and revoke share links."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "create", self.create, "Make a link and print it, this once.")
-        parser.add_argument("name")
+        parser = self.verb(verbs, "create", self.create, "Make a link and print it, this once.", "name")
         parser.add_argument("--group", default="", metavar="ID", help="only the capabilities of this skill group")
         parser.add_argument("--days", type=int, metavar="N", help="until then; without it until it is revoked")
         self.verb(verbs, "list", self.list, "List all links; the links themselves are not kept.")
-        parser = self.verb(verbs, "revoke", self.revoke, "End a link.")
-        parser.add_argument("name")
+        self.verb(verbs, "revoke", self.revoke, "End a link.", "name")
 
     def create(self, options: dict[str, Any]) -> int:
         row, url = share_links.create_link(

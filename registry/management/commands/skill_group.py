@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, is_terminal, pick
 from registry.common.errors import InvalidRequest
 from registry.matching import skill_groups
 
@@ -16,8 +16,7 @@ class Command(SubcommandBase):
     help = "Describe and list skill groups."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "set", self.set, "Make a group, or change what is given of it.")
-        parser.add_argument("id")
+        parser = self.verb(verbs, "set", self.set, "Make a group, or change what is given of it.", "id")
         parser.add_argument("--name")
         parser.add_argument("--description")
         parser.add_argument(
@@ -37,12 +36,9 @@ class Command(SubcommandBase):
     def set(self, options: dict[str, Any]) -> int:
         group = skill_groups.set_group(
             group_id=options["id"],
-            by=is_terminal(),
-            name=options["name"],
-            description=options["description"],
             examples=options["example"],
             is_exclusive=options["exclusive"],
-            team=options["team"],
+            **pick(options, "name", "description", "team"),
         )
         row = {key: getattr(group, key) for key in ("group_id", "name", "description", "examples")}
         return self.tell({**row, "exclusive": group.is_exclusive}, f"{group.group_id}: {group.name}", options)

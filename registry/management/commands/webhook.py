@@ -19,8 +19,7 @@ class Command(SubcommandBase):
     help = "Notify other systems of what happens: signed HTTP calls, retried until they arrive."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "create", self.create, "Make a webhook and print its secret, this once.")
-        parser.add_argument("name")
+        parser = self.verb(verbs, "create", self.create, "Make a webhook and print its secret, this once.", "name")
         parser.add_argument("--url", required=True)
         parser.add_argument(
             "--events", default="", help=f"out of {','.join(PUBLIC_TYPES)}; default all but draft.saved"
@@ -33,8 +32,7 @@ class Command(SubcommandBase):
             ("test", self.test, "Send a test event, and print the response."),
             ("deliveries", self.deliveries, "List what was sent, the newest first."),
         ):
-            parser = self.verb(verbs, name, handler, words)
-            parser.add_argument("name")
+            parser = self.verb(verbs, name, handler, words, "name")
         parser.add_argument("--limit", type=int, default=50)
         parser = self.verb(verbs, "redeliver", self.redeliver, "Send a delivery once more.")
         parser.add_argument("id", type=int)
@@ -75,7 +73,8 @@ class Command(SubcommandBase):
         return 0 if delivery.state == "delivered" else 1
 
     def deliveries(self, options: dict[str, Any]) -> int:
-        found = webhooks.list_deliveries(name=options["name"], limit=options["limit"])
+        webhook = webhooks.get_webhook(options["name"])
+        found = webhooks.list_webhook_deliveries(webhook)[: options["limit"]]
         rows = [_delivery_row(delivery) for delivery in found]
         return self.tell({"deliveries": rows}, map(_delivery_line, rows), options)
 

@@ -21,6 +21,7 @@ from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit
 from registry.core.append_only import lift_append_only
+from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import (
     Capability,
@@ -208,9 +209,8 @@ def _begin_epoch(state: RegistryState, before: tuple[int, int]) -> None:
             visibility=capability.visibility,
             at=timezone.now(),
         )
-    state.registry_revision, state.access_revision = number, max(state.access_revision, before[1])
-    state.epoch = uuid4().hex
-    state.save(update_fields=["registry_revision", "access_revision", "epoch"])
+    access_revision = max(state.access_revision, before[1])
+    update_row(state, registry_revision=number, access_revision=access_revision, epoch=uuid4().hex)
     bump_access_revision(state)
 
 

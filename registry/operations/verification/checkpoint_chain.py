@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from registry.common.json_text import parse_json
 from registry.core.checkpoints import NOTHING
 from registry.operations.verification.problem import Problem, Row
 
@@ -27,7 +27,9 @@ def read_checkpoints(
             yield Problem("CHECKPOINT_MISSING", TABLE, str(number), words)
             number, before = int(row["number"]), NOTHING
         try:
-            facts = read_checkpoint(_document(row["envelope"]), trusted=trusted)
+            envelope = row["envelope"]
+            document = parse_json(envelope) if isinstance(envelope, str) else envelope
+            facts = read_checkpoint(document, trusted=trusted)
         except ResponseRejected as error:
             words = f"Checkpoint {number} is not what was signed. {error.message}"
             yield Problem(f"CHECKPOINT_{error.code}", TABLE, str(number), words)
@@ -36,13 +38,6 @@ def read_checkpoints(
         found.append(facts)
         yield from _compare(row, facts, before)
         before = facts
-
-
-def _document(envelope: Any) -> Any:
-    try:
-        return json.loads(envelope) if isinstance(envelope, str) else envelope
-    except ValueError:
-        return None
 
 
 def _compare(row: Row, facts: CheckpointFacts, before: CheckpointFacts) -> Iterator[Problem]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 Row = Mapping[str, Any]
+# Every row of `auditevent`, `capability`, `checkpoint`, `registrystate`, `release` or `revision`, from a database or a
+# backup: columns as JSON values, in the order of the key.
+ReadTable = Callable[[str], Iterator[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +20,3 @@ class Problem:
     table: str
     row: str
     message: str
-
-    def as_dict(self) -> dict[str, str]:
-        """As `registry verify --format json` prints it."""
-        return {"code": self.code, "table": self.table, "row": self.row, "message": self.message}
-
-
-class HistorySource(Protocol):
-    """Where rows come from: a database or a backup. `rows` yields columns as JSON values, in the order of the key."""
-
-    def rows(self, table: str) -> Iterator[Row]:
-        """Every row of `auditevent`, `capability`, `checkpoint`, `registrystate`, `release` or `revision`."""
-        ...

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey, open_envelope
 from agent_client.signatures.statements import REVISION_TYPE
+from registry.common.json_text import parse_json
 from registry.core.queries import files_digest, load_bundle
 from registry.core.signatures import build_statement
 from registry.models import Revision
@@ -72,7 +72,7 @@ def _digests(row: Row) -> dict[str, str]:
 
 def _check_signature(row: Row, capability_id: str, trusted: Sequence[PublicKey]) -> Iterator[tuple[str, str]]:
     try:
-        signed = open_envelope(_envelope(row.get("signature")), payload_type=REVISION_TYPE, trusted=trusted)
+        signed = open_envelope(parse_json(row.get("signature")), payload_type=REVISION_TYPE, trusted=trusted)
     except ResponseRejected as error:
         fix = ". Sign what is from before: registry sign" if error.code == "SIGNATURE_MISSING" else ""
         words = f"is not signed as it should be. {error.message}{fix}"
@@ -82,13 +82,6 @@ def _check_signature(row: Row, capability_id: str, trusted: Sequence[PublicKey])
     different = sorted(name for name in {*expected, *signed} if expected.get(name) != signed.get(name))
     if different:
         yield "REVISION_SIGNATURE_INVALID", f"is not what was signed: {', '.join(different)} differ"
-
-
-def _envelope(text: Any) -> Any:
-    try:
-        return json.loads(text) if text else None
-    except ValueError:
-        return None
 
 
 def compare_with_audit_log(

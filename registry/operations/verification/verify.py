@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey, parse_key_list
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from registry.common.actors import Actor
 from registry.common.errors import BackupUnreadable, HistoryDamaged, InvalidRequest
+from registry.core import audit
 from registry.core.append_only import find_missing_triggers
+from registry.core.checkpoints import make_checkpoint
+from registry.core.queries import load_bundle
+from registry.core.signatures import sign_revision
+from registry.core.signing_keys import get_signing_keys
+from registry.core.transactions import write_transaction
+from registry.models import Revision
 from registry.operations.backup.archive import check_archive, open_archive, read_table
 from registry.operations.backup.create import one_moment
 from registry.operations.backup.tables import backed_up_models, iterate_rows, table_name
 from registry.operations.verification import audit_log, checkpoint_chain, releases, revisions
 from registry.operations.verification.audit_log import AuditRecord
-from registry.operations.verification.problem import HistorySource, Problem, Row
+from registry.operations.verification.problem import Problem, ReadTable, Row
 from registry.operations.verification.revisions import RevisionFacts
 
+VERB: Final = "registry.sign"
+_REVISIONS_A_TRANSACTION: Final = 200
+# What signing does away with, or what has nothing to do with the content of revisions.
+_ACCEPTED: Final = frozenset({"REVISION_SIGNATURE_MISSING", "TRIGGER_MISSING"})
 _FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 _LINE_BYTES_MAX: Final = 16 * 1024 * 1024
 
@@ -37,30 +49,11 @@ class HistoryReport:
 
     def as_dict(self) -> dict[str, Any]:
         """As `registry verify --format json` prints it."""
-        return {
-            "ok": not self.problems,
-            "audit_rows": self.audit_rows,
-            "revisions": self.revisions,
-            "releases": self.releases,
-            "checkpoints": self.checkpoints,
-            "problems": [problem.as_dict() for problem in self.problems],
-        }
+        return {"ok": not self.problems, **asdict(self)}
 
 
-class _StoredHistory:
-    def rows(self, table: str) -> Iterator[Row]:
-        model = next(model for model in backed_up_models() if table_name(model) == table)
-        return iterate_rows(model)
-
-
-class _ArchivedHistory:
-    def __init__(self, archive: Any, tables: dict[str, Any]) -> None:
-        self._archive, self._tables = archive, tables
-
-    def rows(self, table: str) -> Iterator[Row]:
-        if table not in self._tables:
-            return iter(())
-        return (row for row, _ in read_table(self._archive, self._tables[table]))
+def _read_stored(name: str) -> Iterator[Row]:
+    return iterate_rows(next(model for model in backed_up_models() if table_name(model) == name))
 
 
 def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
@@ -70,48 +63,82 @@ def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
     """
     with one_moment():
         try:
-            report = verify_history(_StoredHistory(), trusted)
+            report = verify_history(_read_stored, trusted)
         except (KeyError, TypeError, ValueError) as error:
             raise HistoryDamaged(f"A row of the database cannot be read: {error!r}") from error
-        missing = tuple(
-            Problem(
-                "TRIGGER_MISSING", "triggers", name, f"The trigger {name} is missing or changed. Run: manage migrate"
-            )
-            for name in find_missing_triggers()
-        )
-    return HistoryReport(
-        report.audit_rows, report.revisions, report.releases, report.checkpoints, (*missing, *report.problems)
-    )
+        missing = tuple(map(_missing_trigger, find_missing_triggers()))
+    return replace(report, problems=(*missing, *report.problems))
+
+
+def _missing_trigger(name: str) -> Problem:
+    words = f"The trigger {name} is missing or changed. Run: manage migrate"
+    return Problem("TRIGGER_MISSING", "triggers", name, words)
+
+
+def sign_unsigned_revisions(*, by: Actor) -> int:
+    """Sign every revision that was published before revisions were signed, and make a checkpoint; returns how many.
+
+    Raises `HistoryDamaged` where the history has another problem: what was changed is never signed.
+    """
+    problems = verify_database(get_signing_keys().public).problems
+    others = [problem for problem in problems if problem.code not in _ACCEPTED]
+    if others:
+        words = f"Nothing was signed: {others[0].message} ({len(others)} problems in all)"
+        raise HistoryDamaged(f"{words}. Run: python3 run.py manage registry verify")
+    signed = 0
+    while count := _sign_some(by):
+        signed += count
+    make_checkpoint()
+    return signed
+
+
+def _sign_some(by: Actor) -> int:
+    with write_transaction():
+        unsigned = Revision.objects.filter(signature="").select_related("capability").order_by("pk")
+        found = list(unsigned[:_REVISIONS_A_TRANSACTION])
+        for revision in found:
+            if not revision.read_only_digest:
+                revision.read_only_digest = load_bundle(revision).without_write_tools().digest
+            revision.signature = sign_revision(revision)
+            revision.save(update_fields=["read_only_digest", "signature"])
+        if found:
+            audit.record(by=by, verb=VERB, subject="registry", detail={"revisions": len(found)})
+    return len(found)
 
 
 def verify_backup(path: Path, trusted: Sequence[PublicKey]) -> HistoryReport:
     """Everything in a backup, with public keys alone. Raises `BackupUnreadable`."""
     check_archive(path)
     with open_archive(path) as (archive, manifest):
+        tables = {table.name: table for table in manifest.tables}
+
+        def read(name: str) -> Iterator[Row]:
+            return (row for row, _ in read_table(archive, tables[name])) if name in tables else iter(())
+
         try:
-            return verify_history(_ArchivedHistory(archive, {table.name: table for table in manifest.tables}), trusted)
+            return verify_history(read, trusted)
         except (KeyError, TypeError, ValueError) as error:
             raise BackupUnreadable(f"A row of the backup cannot be read: {error!r}") from error
 
 
-def verify_history(source: HistorySource, trusted: Sequence[PublicKey]) -> HistoryReport:
+def verify_history(read: ReadTable, trusted: Sequence[PublicKey]) -> HistoryReport:
     """Compare audit log, revisions, releases and checkpoints with each other and with what trusted keys signed."""
     problems: list[Problem] = []
     signed: list[CheckpointFacts] = []
-    problems += checkpoint_chain.read_checkpoints(source.rows("checkpoint"), trusted, signed)
+    problems += checkpoint_chain.read_checkpoints(read("checkpoint"), trusted, signed)
     record = AuditRecord()
     ends = [facts.audit_id for facts in signed]
-    problems += audit_log.read_audit_log(source.rows("auditevent"), ends, record)
+    problems += audit_log.read_audit_log(read("auditevent"), ends, record)
     problems += audit_log.compare_audit_log(record, signed)
-    names = {row["id"]: str(row["capability_id"]) for row in source.rows("capability")}
+    names = {row["id"]: str(row["capability_id"]) for row in read("capability")}
     known: dict[int, RevisionFacts] = {}
-    problems += revisions.read_revisions(source.rows("revision"), names, trusted, known)
+    problems += revisions.read_revisions(read("revision"), names, trusted, known)
     problems += revisions.compare_with_audit_log(known, record.publishes)
-    made = releases.read_releases(source.rows("release"), names, known, [facts.release_id for facts in signed])
+    made = releases.read_releases(read("release"), names, known, [facts.release_id for facts in signed])
     problems += releases.compare_releases(made, signed)
     problems += releases.compare_with_audit_log(made, record.publishes)
-    problems += releases.compare_capabilities(source.rows("capability"), made)
-    problems += releases.compare_registry_revision(source.rows("registrystate"), made, signed)
+    problems += releases.compare_capabilities(read("capability"), made)
+    problems += releases.compare_registry_revision(read("registrystate"), made, signed)
     return HistoryReport(record.rows, len(known), made.rows, len(signed), tuple(problems))
 
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
-from registry.operations import backup
+from registry.operations.backup.download import open_backup
 from studio.pages.passwords import too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
@@ -42,7 +42,7 @@ def backup_show(request: StudioRequest) -> HttpResponse:
     if request.method != "POST" or request.POST.get("download") != "yes":
         return _page(request, "", 400 if request.method == "POST" else 200)
     try:
-        name, file = backup.open_backup(by=actor_of(request))
+        name, file = open_backup(by=actor_of(request))
     except RateLimited as error:
         return too_many(_page(request, wait_message(error), 429), error)
     except BackupRefused as error:

@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from registry.selectors.quick_open import find_capabilities
+from registry.selectors.capability_list import find_capabilities
 from studio.pages.permissions import StudioRequest, operator_required
 
 TEXT_MAX: Final = 100

@@ -14,7 +14,7 @@ from registry.access import agent_keys
 from registry.catalog.facets import get_display_name
 from registry.common.errors import RegistryError
 from registry.models import Capability, Revision
-from registry.usage.first_load import find_first_load
+from registry.usage.usage_report import find_first_load
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import identity_required

@@ -30,7 +30,7 @@ from registry.common.errors import (
     SelfApprovalForbidden,
 )
 from registry.models import Review
-from registry.publishing import publication, review_comments, review_rounds, reviewers, reviews
+from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
@@ -178,7 +178,7 @@ def _page(
 def _compared(request: StudioRequest, review: Review, since_live: Sequence[FileDiff]) -> dict[str, Any]:
     """The changes since the round before, which the reviewer has read, or those since what is live: as texts, or
     rendered before and after."""
-    earlier = review_rounds.get_previous_round(review)
+    earlier = reviews.get_previous_round(review)
     is_since_round = earlier is not None and request.GET.get("since") != "live"
     context: dict[str, Any] = {"diffs": since_live, "since": "" if is_since_round or earlier is None else "live"}
     if earlier is not None:

@@ -69,7 +69,7 @@ def webhook_list(request: StudioRequest) -> HttpResponse:
             form.add_error("name" if error.code == "NAME_TAKEN" else "url", error.message)
         else:
             form = CreateForm()
-    page = Paginator(webhooks.list_webhook_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(webhooks.list_webhooks(), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"page": page, "form": form, "secret": secret}
     response = render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200)
     response["Cache-Control"] = "no-store"

@@ -24,7 +24,7 @@ from registry.core import audit, checkpoints
 from registry.core.queries import files_digest, load_bundle
 from registry.core.signing_keys import get_signing_keys
 from registry.models import AuditEvent, Capability, Checkpoint, RegistryState, Release, Revision
-from registry.operations.verification import verify_database
+from registry.operations.verification.verify import verify_database
 from registry.publishing import publication
 from tests.factories import OLGA, publish, tampering, tool
 from tests.sweeps import check_each, rolled_back

@@ -136,6 +136,14 @@ def test_a_verb_is_done_for_members_admins_keys_and_the_command_line(who: str, o
     check_each(VERBS, check, isolate=rolled_back)
 
 
+def test_an_admin_who_was_deactivated_is_none(owners: Team) -> None:
+    teams.require_edit_permission("alpha", ROOT)
+    operators.create_operator(username="other", role="admin", password=PASSWORD, by=OLGA)
+    operators.disable_operator(username="root", by=OLGA)
+    with pytest.raises(Forbidden, match="Only members of the team 'Owners' and admins"):
+        teams.require_edit_permission("alpha", ROOT)
+
+
 def test_whoever_leaves_the_team_loses_it_at_once(owners: Team) -> None:
     teams.add_member(key=owners.pk, username="vera", by=ROOT)
     VERBS["save_draft"](VERA)

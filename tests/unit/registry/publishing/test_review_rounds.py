@@ -8,7 +8,7 @@ from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import DraftVersion, Review
 from registry.publishing import reviews
-from registry.publishing.review_rounds import get_previous_round
+from registry.publishing.reviews import get_previous_round
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db

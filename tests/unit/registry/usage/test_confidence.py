@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, replay_outcomes
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
 
 
 @pytest.mark.parametrize(
@@ -25,10 +26,14 @@ def test_each_outcome_has_its_step(outcome: str, expected: ConfidenceScore) -> N
     assert NEUTRAL.after(outcome) == expected
 
 
+def _replayed(outcomes: list[str]) -> ConfidenceScore:
+    return reduce(ConfidenceScore.after, outcomes, NEUTRAL)
+
+
 def test_it_is_held_within_its_bounds_at_each_step() -> None:
     """A clamp at the end alone would answer 0.5 here."""
-    assert replay_outcomes(["confirmed_success"] * 7 + ["confirmed_failure"] * 7) == ConfidenceScore(30, 14, 7)
-    assert replay_outcomes(["confirmed_failure"] * 7 + ["confirmed_success"]) == ConfidenceScore(10, 8, 1)
+    assert _replayed(["confirmed_success"] * 7 + ["confirmed_failure"] * 7) == ConfidenceScore(30, 14, 7)
+    assert _replayed(["confirmed_failure"] * 7 + ["confirmed_success"]) == ConfidenceScore(10, 8, 1)
 
 
 @given(st.lists(st.sampled_from(OUTCOMES), max_size=200))
@@ -37,5 +42,5 @@ def test_it_never_drifts_from_the_exact_sum(outcomes: list[str]) -> None:
     exact = Fraction(1, 2)
     for outcome in outcomes:
         exact = min(Fraction(1), max(Fraction(0), exact + Fraction(steps[outcome], 100)))
-    score = replay_outcomes(outcomes).as_dict()
+    score = _replayed(outcomes).as_dict()
     assert score == {"score": float(exact), "uses": len(outcomes), "confirmed": outcomes.count("confirmed_success")}

@@ -17,7 +17,7 @@ from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.snapshot import read_confidences
 from registry.usage import feedback
 from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
-from registry.usage.feedback import get_confidence, get_stored_confidence, record_outcome, stored_confidence_by_revision
+from registry.usage.feedback import get_stored_confidence, record_outcome
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +30,18 @@ def _tell(outcome: str, revision: int | None = None, capability_id: str = "alpha
 
 def _alpha() -> Capability:
     return Capability.objects.get(capability_id="alpha")
+
+
+def _recomputed(**wanted: int) -> ConfidenceScore:
+    score = NEUTRAL
+    for outcome, step in FeedbackEvent.objects.filter(**wanted).order_by("id").values_list("outcome", "step"):
+        score = score.after(outcome, step)
+    return score
+
+
+def _stored_by_revision() -> dict[int, ConfidenceScore]:
+    rows = Confidence.objects.filter(revision__gt=0)
+    return {row.revision: ConfidenceScore(row.percent, row.uses, row.confirmed) for row in rows}
 
 
 def test_an_outcome_is_kept_with_who_and_which_revision() -> None:
@@ -52,12 +64,11 @@ def test_what_is_kept_is_what_the_events_lead_to() -> None:
     chance = random.Random(7)
     for _ in range(60):
         _tell(chance.choice(OUTCOMES), chance.choice([None, 1, 2]))
-    alpha = _alpha()
-    assert get_stored_confidence(alpha) == get_confidence(alpha) != NEUTRAL
+    assert get_stored_confidence(_alpha()) == _recomputed() != NEUTRAL
     for number in (1, 2):
-        assert stored_confidence_by_revision(alpha)[number] == get_confidence(alpha, revision=number)
-        assert get_stored_confidence(alpha, revision=number).uses > 5
-    assert read_confidences() == {"alpha": replace(get_confidence(alpha), is_single_key=True)}
+        assert _stored_by_revision()[number] == _recomputed(revision=number)
+        assert _stored_by_revision()[number].uses > 5
+    assert read_confidences() == {"alpha": replace(_recomputed(), is_single_key=True)}
 
 
 def test_a_worse_revision_shows_beside_the_one_before() -> None:
@@ -65,14 +76,14 @@ def test_a_worse_revision_shows_beside_the_one_before() -> None:
     _tell("confirmed_success")
     publish(body="Worse.")
     _tell("confirmed_failure")
-    assert stored_confidence_by_revision(_alpha()) == {1: ConfidenceScore(60, 1, 1), 2: ConfidenceScore(40, 1, 0)}
+    assert _stored_by_revision() == {1: ConfidenceScore(60, 1, 1), 2: ConfidenceScore(40, 1, 0)}
     assert get_stored_confidence(_alpha()) == ConfidenceScore(50, 2, 1)
 
 
 def test_nothing_told_is_neutral() -> None:
     publish()
-    assert get_stored_confidence(_alpha()) == get_confidence(_alpha()) == NEUTRAL
-    assert stored_confidence_by_revision(_alpha()) == {}
+    assert get_stored_confidence(_alpha()) == NEUTRAL
+    assert _stored_by_revision() == {}
 
 
 def test_what_agents_cannot_load_takes_none() -> None:
@@ -135,9 +146,8 @@ def test_one_key_among_several_does_not_make_the_score() -> None:
     assert _tell_as("angry", "confirmed_failure", 5) == ConfidenceScore(60, 8, 3)
     # The way up has a share of its own, and the last step of it is cut.
     assert _tell_as("angry", "likely_success", 10) == ConfidenceScore(80, 18, 3)
-    alpha = _alpha()
-    assert get_stored_confidence(alpha) == get_confidence(alpha)
-    assert stored_confidence_by_revision(alpha)[1] == get_confidence(alpha, revision=1)
+    assert get_stored_confidence(_alpha()) == _recomputed()
+    assert _stored_by_revision()[1] == _recomputed(revision=1)
     assert list(FeedbackEvent.objects.filter(key_name="angry").order_by("id").values_list("step", flat=True)) == [
         *(None, None, 0, 0, 0),
         *[None] * 6,

@@ -38,12 +38,12 @@ def test_loads_are_counted_by_revision_and_key() -> None:
 
 
 def test_matches_are_counted_by_decision_and_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: Any) -> None:
+    def away(*_: Any, **__: Any) -> None:
         raise OperationalError("away")
 
     usage_counters.count_match("match")
     with monkeypatch.context() as patched:
-        patched.setattr(usage_counters, "_add_matches", away)
+        patched.setattr(usage_counters, "add_count", away)
         usage_counters.flush()
     assert not MatchCount.objects.exists()
     for decision in ("match", "none"):

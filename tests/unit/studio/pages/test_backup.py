@@ -10,8 +10,8 @@ import pytest
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
 from registry.models import AuditEvent
-from registry.operations import backup
-from registry.operations.backup import check_archive, download
+from registry.operations.backup import download
+from registry.operations.backup.archive import check_archive
 from tests.factories import publish
 from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity
 
@@ -50,7 +50,7 @@ def test_too_many_downloads_and_a_full_disk_are_said(signed_in: SignIn, monkeypa
         raise BackupRefused("The backup cannot be written: No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(backup, "open_backup", refuse)
+        patch.setattr("studio.pages.views.backup.open_backup", refuse)
         response = client.post(URL, {"download": "yes"})
     assert (response.status_code, b"No space left on device" in response.content) == (409, True)
     monkeypatch.setattr(download, "_require_turn", _too_many)

@@ -81,7 +81,7 @@ def test_the_rail_says_how_it_is_used(client: Client) -> None:
         feedback.record_outcome(capability_id="alpha", outcome=outcome, by=AGENT)
     answer = client.get(PAGE)
     use: CapabilityUse = answer.context["use"]
-    assert (use.loads, use.before, use.keys, use.keyless, use.change_percent) == (1234, 617, 1, 34, 100)
+    assert (use.loads, use.before, use.keys, use.change_percent) == (1234, 617, 1, 100)
     assert (use.succeeded_percent, use.level) == (75, "high")
     page = answer.content.decode()
     for words in ("1,234", "100%", "from 617", "75%", "High</span> · 0.75"):
@@ -90,7 +90,7 @@ def test_the_rail_says_how_it_is_used(client: Client) -> None:
 
 @pytest.mark.parametrize(("percent", "level"), [(0, "low"), (39, "low"), (40, "medium"), (69, "medium"), (70, "high")])
 def test_confidence_is_a_word(percent: int, level: str) -> None:
-    assert CapabilityUse([], 0, 0, 0, 0, OutcomeCounts(), ConfidenceScore(percent)).level == level
+    assert CapabilityUse([], 0, 0, 0, OutcomeCounts(), ConfidenceScore(percent)).level == level
 
 
 def test_its_calls_name_this_server_and_this_capability(client: Client) -> None:

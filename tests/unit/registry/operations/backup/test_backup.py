@@ -52,8 +52,9 @@ from registry.models import (
     Webhook,
 )
 from registry.notifications import webhooks
-from registry.operations.backup import check_archive, create_backup, restore_backup
-from registry.operations.backup.archive import TableEntry, write_table
+from registry.operations.backup.archive import TableEntry, check_archive, write_table
+from registry.operations.backup.create import create_backup
+from registry.operations.backup.restore import restore_backup
 from registry.operations.backup.tables import backed_up_models, table_name, truncated_models
 from registry.publishing import (
     proposals,

@@ -11,7 +11,8 @@ import pytest
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
 from registry.models import AuditEvent
-from registry.operations.backup import check_archive, download
+from registry.operations.backup import download
+from registry.operations.backup.archive import check_archive
 from tests.factories import OLGA, publish
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -31,9 +31,9 @@ from registry.models import (
     Revision,
     WebhookDelivery,
 )
-from registry.operations.backup import restore_backup
+from registry.operations.backup.restore import restore_backup
 from registry.operations.backup.tables import backed_up_models
-from registry.operations.verification import sign_unsigned_revisions, verify_database
+from registry.operations.verification.verify import sign_unsigned_revisions, verify_database
 from registry.snapshot import current_snapshot
 from tests.factories import OLGA
 
@@ -49,8 +49,8 @@ def test_a_registry_of_before_0_1_0_is_restored_whole() -> None:
     assert done.is_sound
     assert audit.find_chain_break() is None
     # Matches were not counted then, nothing was signed, scanned or waived, and there was the password alone.
-    empty = [model.__name__ for model in backed_up_models() if not model._base_manager.exists()]
-    assert empty == ["Checkpoint", "MatchCount", "ScanResults", "Waiver", "Authenticator", "SocialAccount"]
+    empty = {model.__name__ for model in backed_up_models() if not model._base_manager.exists()}
+    assert empty == {"Checkpoint", "MatchCount", "ScanResults", "Waiver", "Authenticator", "SocialAccount"}
     assert sign_unsigned_revisions(by=OLGA) == Revision.objects.count()
     assert verify_database(get_signing_keys().public).problems == ()
     published = Capability.objects.exclude(published_revision=None).select_related("published_revision")

@@ -17,8 +17,9 @@ from registry.common.errors import HistoryDamaged, InvalidRequest
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list, get_signing_keys
 from registry.models import AuditEvent, Release, Revision
-from registry.operations.backup import create_backup, restore_backup
-from registry.operations.verification import (
+from registry.operations.backup.create import create_backup
+from registry.operations.backup.restore import restore_backup
+from registry.operations.verification.verify import (
     HistoryReport,
     read_checkpoint_file,
     read_key_file,

@@ -8,7 +8,7 @@ from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Operator, Review, UnknownCapabilityRequest
 from registry.publishing import reviews
-from registry.selectors import attention
+from registry.selectors import inbox
 from tests.factories import OLGA, bundle
 
 pytestmark = pytest.mark.django_db
@@ -23,21 +23,21 @@ def _review() -> Review:
 
 def test_an_open_review_waits_for_those_who_may_decide_it() -> None:
     _review()
-    counts = {role: attention.count_reviews(Operator(username="paul", role=role)) for role in Operator.Role.values}
+    counts = {role: inbox.count_reviews(Operator(username="paul", role=role)) for role in Operator.Role.values}
     assert counts == {"viewer": 0, "author": 0, "publisher": 1, "admin": 1}
     # Nobody decides what they have asked for.
-    assert attention.count_reviews(Operator(username="olga", role="admin")) == 0
+    assert inbox.count_reviews(Operator(username="olga", role="admin")) == 0
 
 
 def test_a_review_that_was_sent_back_waits_for_its_author() -> None:
     review = _review()
     reviews.request_changes(review_id=review.pk, round_seen=review.round, by=PAUL, words="Say more.")
-    assert attention.count_reviews(Operator(username="olga", role="author")) == 1
-    assert attention.count_reviews(Operator(username="olga", role="viewer")) == 0
-    assert attention.count_reviews(Operator(username="paul", role="publisher")) == 0
+    assert inbox.count_reviews(Operator(username="olga", role="author")) == 1
+    assert inbox.count_reviews(Operator(username="olga", role="viewer")) == 0
+    assert inbox.count_reviews(Operator(username="paul", role="publisher")) == 0
 
 
 def test_unmet_requests_wait_for_those_who_can_act_on_them() -> None:
     UnknownCapabilityRequest.objects.create(capability_id="sleep", count=3)
-    assert attention.count_unmet_requests(Operator(username="olga", role="author")) == 1
-    assert attention.count_unmet_requests(Operator(username="olga", role="viewer")) == 0
+    assert inbox.count_unmet_requests(Operator(username="olga", role="author")) == 1
+    assert inbox.count_unmet_requests(Operator(username="olga", role="viewer")) == 0

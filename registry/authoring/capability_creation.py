@@ -167,7 +167,10 @@ def suggest_id(name: str) -> str:
 def suggest_triggers(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
     """Phrases of the name and the description that may lead to it, at most `SUGGESTED_MAX`: none that is given already
     or that another capability has."""
-    found = [" ".join(name.split()).lower(), *_phrases(description)]
+    words = name.split()
+    # Agent Skills are called by slugs.
+    words = re.split(r"[-_]+", name) if len(words) == 1 else words
+    found = [" ".join(words).lower(), *_phrases(description)]
     stems = [_stems(phrase) for phrase in given]
     kept: list[str] = []
     for phrase in found:

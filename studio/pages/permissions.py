@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -28,6 +28,8 @@ from studio.middleware.session_limits import HOW
 from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
 
 View = Callable[..., HttpResponse]
+Method = Literal["GET", "POST"]
+_METHODS: Final[dict[Method, tuple[str, ...]]] = {"GET": ("GET", "HEAD"), "POST": ("POST",)}
 _ROLE_PLURALS: Final = {
     "viewer": gettext_lazy("Viewers"),
     "author": gettext_lazy("Authors"),
@@ -147,36 +149,43 @@ def _page_before(request: HttpRequest) -> str:
     return parts._replace(scheme="", netloc="").geturl() or "/"
 
 
-def post_only_from(page: str) -> Callable[[View], View]:
-    """A view that accepts a POST only. A GET, after a sign-in or from the browser's history, redirects to the page
-    that has the form; both URLs have the same arguments."""
+def _required(
+    may: Callable[[Operator], bool], right: str | Promise, methods: Sequence[Method], form_on: str
+) -> Callable[[View], View]:
+    """A decorator of views that are for those who `may`, by these methods.
+
+    `form_on` is the page that has the form of a view that accepts a POST only: a GET, after a sign-in or from the
+    browser's history, redirects there. Both URLs have the same arguments.
+    """
 
     def decorate(view: View) -> View:
-        @require_http_methods(["GET", "HEAD", "POST"])
+        @require_http_methods([name for method in methods or _METHODS for name in _METHODS[method]])
         @wraps(view)
-        def posted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            return view(request, *args, **kwargs) if request.method == "POST" else redirect(page, *args, **kwargs)
+        def accepted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if form_on and request.method != "POST":
+                return redirect(form_on, *args, **kwargs)
+            return view(request, *args, **kwargs)
 
-        return posted
+        return _guarded(accepted, may, right)
 
     return decorate
 
 
-def operator_required(view: View) -> View:
+def operator_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """A view for signed-in operators of any role."""
-    return _guarded(view, lambda _: True, gettext_lazy("open this page"))
+    return _required(lambda _: True, gettext_lazy("open this page"), methods, form_on)
 
 
-def author_required(view: View) -> View:
+def author_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Authors, publishers and admins save drafts."""
-    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("edit drafts"))
+    return _required(lambda operator: operator.can_edit, gettext_lazy("edit drafts"), methods, form_on)
 
 
-def publisher_required(view: View) -> View:
+def publisher_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Publishers and admins change what agents see."""
-    return _guarded(view, lambda operator: operator.can_publish, gettext_lazy("publish"))
+    return _required(lambda operator: operator.can_publish, gettext_lazy("publish"), methods, form_on)
 
 
-def admin_required(view: View) -> View:
+def admin_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Admins run the registry: members, keys, webhooks, the audit log, rules."""
-    return _guarded(view, lambda operator: operator.can_administer, "")
+    return _required(lambda operator: operator.can_administer, "", methods, form_on)

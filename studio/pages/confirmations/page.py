@@ -24,7 +24,6 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
 from registry.common.errors import Forbidden, RegistryError
@@ -112,7 +111,6 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
     """
 
     def decorate(view: View) -> View:
-        @require_http_methods(["GET", "HEAD", "POST"])
         @wraps(view)
         def confirmed(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             back: HttpResponse = redirect(page, *args, **kwargs)

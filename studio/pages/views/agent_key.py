@@ -14,7 +14,6 @@ from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import agent_keys
 from registry.common.errors import InvalidRequest, NotFound, RegistryError
@@ -25,7 +24,7 @@ from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.tables import TableColumn, build_column, parse_sort
 
@@ -140,8 +139,7 @@ class NewKeyForm(KeyRightsForm):
     field_order = ("name",)
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
@@ -175,8 +173,7 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
     return response
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
     """One key: what it may do, and the ways to change, renew and end it."""
     row = _key_or_404(number)
@@ -215,8 +212,7 @@ def _render_page(
     return response
 
 
-@admin_required
-@post_only_from("studio:agent_key_show")
+@admin_required(form_on="studio:agent_key_show")
 def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the rights of a key."""
     row, form = _key_or_404(number), KeyRightsForm(request.POST)
@@ -232,7 +228,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, row, form, status=400)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.rotate_key, page="studio:agent_key_show")
 @identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
@@ -247,7 +243,7 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, row, _form_of(row), created=created)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.revoke_key, page="studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""

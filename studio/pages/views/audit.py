@@ -11,7 +11,6 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from registry.common.errors import InvalidRequest
 from registry.selectors import audit_log
@@ -59,8 +58,7 @@ def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
         return None
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def audit_list(request: StudioRequest) -> HttpResponse:
     """The log with filters, the newest first, and whether its chain holds."""
     given = _filters(request)
@@ -83,8 +81,7 @@ def audit_list(request: StudioRequest) -> HttpResponse:
         return render(request, "studio/audit/list.html", context)
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def audit_export(request: StudioRequest) -> HttpResponse:
     """What the filters leave, as CSV or as lines of JSON."""
     given = _filters(request)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
@@ -34,8 +33,7 @@ CONTENTS = (
 )
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def backup_show(request: StudioRequest) -> HttpResponse:
     """What a backup contains; for a POST, the file itself."""

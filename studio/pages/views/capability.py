@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.bundle import SkillBundle
 from registry.catalog import draft_versions
@@ -29,7 +28,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.drawn_forms import draw_forms
 from studio.pages.form_data import get_note, get_text
 from studio.pages.markdown import render_page
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
 from studio.pages.snippets import build_load_snippets
 from studio.pages.undo import Undo, report_done
@@ -43,8 +42,7 @@ def get_capability_or_404(capability_id: str) -> Capability:
         raise Http404(error.message) from None
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: what agents see of it, and what can be done."""
     capability = get_capability_or_404(capability_id)
@@ -83,22 +81,19 @@ def _show_part(request: StudioRequest, capability_id: str, part: str, title: str
     return render(request, "studio/capability/part.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_instructions(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published instructions."""
     return _show_part(request, capability_id, "instructions", _("Instructions"))
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_tools(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published tools."""
     return _show_part(request, capability_id, "tools", _("Tools"))
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_forms(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published forms, drawn."""
     return _show_part(request, capability_id, "forms", _("Forms"))
@@ -156,8 +151,7 @@ def _undo_of(before: Capability, verb: Any) -> Undo | None:
     return name if before.status == is_back else None
 
 
-@publisher_required
-@post_only_from("studio:capability_show")
+@publisher_required(form_on="studio:capability_show")
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
     replaced_by = get_text(request, "replaced_by", most=64) or None
@@ -165,7 +159,7 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
     return _run(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Retire the capability: agents can no longer load it."""
@@ -177,7 +171,7 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
     )
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.quarantine_capability, page="studio:capability_show")
 def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Quarantine the capability: agents can no longer load it, and must stop using it."""
@@ -185,8 +179,7 @@ def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpRes
     return _run(request, capability_id, words, quarantine)
 
 
-@publisher_required
-@post_only_from("studio:capability_show")
+@publisher_required(form_on="studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated, retired or quarantined capability."""
     words = _("%(name)s is published again.")

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.bundles.bundle_reader import SourceBundle
 from registry.common.errors import NotFound, RegistryError, SourceUnreadable
@@ -24,8 +23,7 @@ PASTED: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
 _ENDED: Final = ("stored", "refused")
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def import_files(request: StudioRequest) -> HttpResponse:
     """Take an archive, a folder or pasted texts as drafts: all that is in it, or nothing."""
     context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in PASTED.items()]}
@@ -97,8 +95,7 @@ def _paths(request: StudioRequest, count: int) -> list[str] | None:
     return paths
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def import_git(request: StudioRequest) -> HttpResponse:
     """Queue the fetch of a git URL; its page shows the progress."""
     context: dict[str, Any] = {"way": "git"}
@@ -118,8 +115,7 @@ def import_git(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/capability/git.html", context, status=400 if "error" in context else 200)
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
     """How far an import is, and what came of it. It asks again by itself until it has ended."""
     try:

@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_safe
 
 from registry.catalog import revalidation
 from registry.catalog.facets import LEVELS, PROFILES, SYSTEMS
@@ -38,7 +37,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterChip, remove_from
 from studio.pages.form_data import get_note, get_query_text, get_text
 from studio.pages.labels import label
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.tables import TableColumn, build_column
 
 PAGE_SIZE: Final = 50
@@ -97,8 +96,7 @@ def _clean(text: str) -> str:
     return text.replace("\0", "").strip()[:TEXT_MAX]
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_list(request: StudioRequest) -> HttpResponse:
     """All capabilities with filters, search and order."""
     wanted = parse_filter(request.GET)
@@ -161,8 +159,7 @@ def _offered(found: CapabilityList) -> dict[str, Any]:
     }
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_matrix(request: StudioRequest) -> HttpResponse:
     """How many published capabilities there are for each os and dependency level."""
     counted = compatibility_matrix()
@@ -174,15 +171,14 @@ def _chosen(request: StudioRequest) -> list[str]:
     return [_clean(one) for one in request.POST.getlist("chosen")]
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_ids(request: StudioRequest) -> HttpResponse:
     """What can be chosen where an id is asked for: all of them, or with `listed` those that agents can load."""
     ids = queries.published_ids() if get_query_text(request, "listed", most=3) else queries.capability_ids()
     return render(request, "studio/capability/ids.html", {"ids": ids})
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.deprecate_chosen, page="studio:capability_list")
 def bulk_deprecate(request: StudioRequest) -> HttpResponse:
     """Deprecate several, with a note and a replacement."""
@@ -210,8 +206,7 @@ def _tell(request: StudioRequest, told: bulk_actions.BulkResult) -> None:
         messages.error(request, f"{capability_id}: {why}")
 
 
-@publisher_required
-@post_only_from("studio:capability_list")
+@publisher_required(form_on="studio:capability_list")
 def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     """Hold what is published of these against today's rules, in jobs."""
     chosen = _chosen(request)
@@ -224,8 +219,7 @@ def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     return redirect("studio:capability_list")
 
 
-@operator_required
-@post_only_from("studio:capability_list")
+@operator_required(form_on="studio:capability_list")
 def bulk_export(request: StudioRequest) -> HttpResponse:
     """A zip with a folder for each."""
     try:

@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_http_methods
 
 from registry.authoring import capability_creation
 from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec, ToolSpec
@@ -108,8 +107,7 @@ def _lines(text: str, *, most: int) -> list[str]:
     return found
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def capability_new(request: StudioRequest) -> HttpResponse:
     """Ask what it should do, when, with which tools, shown how; end in the editor with the draft."""
     if request.method != "POST":
@@ -247,8 +245,7 @@ class CopyForm(NameAndIdForm):
         self.order_fields(["copy_of", "name", "capability_id"])
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def capability_copy(request: StudioRequest) -> HttpResponse:
     """A draft like another capability, under an id and tool names of its own."""
     form = CopyForm(request.POST or None, initial={"copy_of": get_query_text(request, "of", most=64)})

@@ -12,7 +12,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from registry.authoring import three_way_merge
 from registry.bundles.scaffolds import PROFILES
@@ -31,7 +30,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
-from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.undo import Undo
 from studio.pages.views.capability import get_capability_or_404
 
@@ -94,8 +93,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     }
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The draft, or the published texts to begin one from."""
     capability = get_capability_or_404(capability_id)
@@ -106,8 +104,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/draft/edit.html", context)
 
 
-@author_required
-@require_POST
+@author_required("POST")
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings for the texts in the browser, and where they are; stores nothing."""
     files = get_submitted_files(request)
@@ -115,8 +112,7 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/draft/edit.html#checked", _context(capability_id, files, None, report))
 
 
-@author_required
-@post_only_from("studio:draft_edit")
+@author_required(form_on="studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
     capability = get_capability_or_404(capability_id)
@@ -143,8 +139,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     return _back_to_editor(request, capability_id)
 
 
-@author_required
-@post_only_from("studio:draft_edit")
+@author_required(form_on="studio:draft_edit")
 def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Save what the two versions come to together, with a choice for each place that both changed."""
     mine, base = (
@@ -232,7 +227,7 @@ def _merged_file(name: str, chunks: Sequence[three_way_merge.MergeChunk]) -> Mer
     return MergedFile(name, parts, count, mine, theirs)
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.discard_draft, page="studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Discard the draft; it stays in the draft history for 30 days."""

@@ -7,22 +7,20 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import diff_files
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
 from studio.pages.form_data import get_int
-from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
 PER_PAGE = 50
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_version_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """All earlier drafts that can be restored, the newest first."""
     capability = get_capability_or_404(capability_id)
@@ -39,8 +37,7 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
     return render(request, "studio/draft_version/list.html", context)
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_version_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One of them against the current draft, or against what is published where there is none."""
     capability = get_capability_or_404(capability_id)
@@ -60,8 +57,7 @@ def draft_version_show(request: StudioRequest, capability_id: str, number: int) 
     return render(request, "studio/draft_version/show.html", context)
 
 
-@author_required
-@post_only_from("studio:draft_version_show")
+@author_required(form_on="studio:draft_version_show")
 def draft_version_restore(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Make it the draft again; the text that it replaces becomes a version."""
     get_capability_or_404(capability_id)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealth, CapabilityHealthList, get_health_report
 from studio.pages.confidence_chart import build_confidence_line
@@ -35,8 +34,7 @@ class _FeedbackRows:
         return self.found.rows(offset=start, limit=window.stop - start)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def feedback_list(request: StudioRequest) -> HttpResponse:
     """Playbooks, and other capabilities with feedback, the least trusted first."""
     kind, sort = get_choice(request, "kind", KINDS), get_choice(request, "sort", SORTS)
@@ -46,8 +44,7 @@ def feedback_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/feedback/list.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def feedback_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: its confidence over time, and each revision beside the others."""
     capability = get_capability_or_404(capability_id)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name
@@ -24,8 +23,7 @@ from studio.pages.views.capability import get_capability_or_404
 LISTENS_SECONDS: Final = 600
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required("GET", "POST")
 @identity_required
 def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
@@ -61,8 +59,7 @@ def _status(request: StudioRequest, created: str, error: str) -> int:
     return 400 if request.user.can_administer else 403
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def first_load_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The listener alone; it asks again each second for ten minutes."""
     capability = get_capability_or_404(capability_id)

@@ -11,7 +11,6 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.selectors.capability_list import STATUSES
 from registry.validation import Finding
@@ -45,8 +44,7 @@ class _Fields(forms.Form):
     )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def gallery_show(request: StudioRequest) -> HttpResponse:
     """Nothing here is read from the registry."""
     return render(request, "studio/gallery/show.html", {"themes": [_theme("light"), _theme("dark")]})

@@ -11,7 +11,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
@@ -54,8 +53,7 @@ PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required("GET", "POST")
 def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings, differences and the button; the same report that command line and API give."""
     capability = get_capability_or_404(capability_id)

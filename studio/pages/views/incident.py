@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.core import queries
 from registry.models import Incident
@@ -35,8 +34,7 @@ _FILTERS: Final = (
 )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def incident_list(request: StudioRequest) -> HttpResponse:
     """Open incidents with cause and place, or closed ones."""
     filters = FilterBar(request.GET, *_FILTERS)

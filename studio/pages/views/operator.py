@@ -30,7 +30,7 @@ from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text, get_text_at
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.sign_in_adapters import sign_in_operator
 from studio.pages.tables import TableColumn, build_column, parse_sort
@@ -98,8 +98,7 @@ class InviteForm(DetailsForm):
     field_order = ("username", "name", "email", "role")
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def operator_list(request: StudioRequest) -> HttpResponse:
     """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
@@ -148,7 +147,7 @@ def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, s
     return {"username": operator.username, "address": address}
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.reset_password, page="studio:operator_list")
 @identity_required
 def operator_reset(request: StudioRequest) -> HttpResponse:
@@ -161,8 +160,7 @@ def operator_reset(request: StudioRequest) -> HttpResponse:
     return _listed(request, InviteForm(), link=_link(request, operator, token))
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 def operator_details(request: StudioRequest) -> HttpResponse:
     """Change what a member is called and where e-mail goes."""
     sent = request.POST if request.method == "POST" else request.GET
@@ -196,8 +194,7 @@ def _run(request: StudioRequest, words: str, verb: Any, *, undo: Undo | None = N
     return run_action(request, verb, words % {"name": username}, to=to, undo=undo, username=username, **arguments)
 
 
-@admin_required
-@post_only_from("studio:operator_list")
+@admin_required(form_on="studio:operator_list")
 @identity_required
 def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
@@ -208,7 +205,7 @@ def operator_role(request: StudioRequest) -> HttpResponse:
     return _run(request, words, operators.set_role, undo=undo, role=role)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
     """Deactivate a member: all sessions end, and sign-ins are refused."""
@@ -216,8 +213,7 @@ def operator_disable(request: StudioRequest) -> HttpResponse:
     return _run(request, _("%(name)s was deactivated and signed out."), operators.disable_operator, undo=undo)
 
 
-@admin_required
-@post_only_from("studio:operator_list")
+@admin_required(form_on="studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
     """Reactivate a member, with the same password, role and teams."""
     return _run(request, _("%(name)s was reactivated and can sign in."), operators.enable_operator)

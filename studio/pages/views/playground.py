@@ -12,7 +12,6 @@ from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from agent_client.environment.probe import KINDS, Environment, Kind
 from registry.common.errors import RegistryError
@@ -20,7 +19,7 @@ from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
 from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
-from studio.pages.permissions import StudioRequest, operator_required, post_only_from
+from studio.pages.permissions import StudioRequest, operator_required
 from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
@@ -41,8 +40,7 @@ _EXAMPLES_A_PAGE: Final = 100
 _ADDRESS_MAX: Final = 6000
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def playground_show(request: StudioRequest) -> HttpResponse:
     """A conversation from the address: anyone with the link sees the same. Nothing is stored."""
     return render(request, "studio/playground/show.html", _conversation(request.GET))
@@ -136,8 +134,7 @@ def _outcome(step: TurnView) -> tuple[str, tuple[str, ...]]:
     return step.verdict.decision, tuple(one.capability_id for one in step.answers)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def playground_examples(request: StudioRequest) -> HttpResponse:
     """Every example message of one capability or of all as a table: where it leads now, and whether it should."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
@@ -160,8 +157,7 @@ def playground_examples(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/playground/examples.html", context)
 
 
-@operator_required
-@post_only_from("studio:playground_show")
+@operator_required(form_on="studio:playground_show")
 def playground_action(request: StudioRequest) -> HttpResponse:
     """`{standing, words, tool, policy, arguments}` for what a form has sent, or, to a browser without scripts, the
     conversation again with the same below that form. Nothing is called."""

@@ -10,7 +10,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.catalog.facets import list_facets
 from registry.common.errors import ProposalNotFound
@@ -26,7 +25,6 @@ from studio.pages.permissions import (
     StudioRequest,
     author_required,
     operator_required,
-    post_only_from,
     restrict_to_read_only,
 )
 
@@ -46,8 +44,7 @@ _FILTERS: Final = (
 FINDINGS_SHOWN: Final = 20
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def proposal_list(request: StudioRequest) -> HttpResponse:
     """Open ones, the newest first; or those of another status."""
     filters = FilterBar(request.GET, *_FILTERS)
@@ -58,8 +55,7 @@ def proposal_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/proposal/list.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """One proposal: findings, what it changes, what it is like, and the decision."""
     proposal = _proposal_or_404(proposal_id)
@@ -84,8 +80,7 @@ def _proposal_or_404(proposal_id: UUID) -> Proposal:
         raise Http404(error.message) from None
 
 
-@author_required
-@post_only_from("studio:proposal_show")
+@author_required(form_on="studio:proposal_show")
 def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Make it the draft; what was the draft is kept aside."""
     proposal = _proposal_or_404(proposal_id)
@@ -100,7 +95,7 @@ def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     )
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.reject_proposal, page="studio:proposal_show")
 def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Decline it, with a note for the proposer."""

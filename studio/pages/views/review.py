@@ -14,7 +14,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import FileDiff, diff_files
 from registry.catalog import drafts
@@ -43,7 +42,6 @@ from studio.pages.permissions import (
     actor_of,
     denial_reason,
     operator_required,
-    post_only_from,
     restrict_to_read_only,
 )
 from studio.pages.rendered_comparison import build_rendered_comparison
@@ -71,8 +69,7 @@ _STATUS: Final[dict[type[RegistryError], int]] = {
 }
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def review_list(request: StudioRequest) -> HttpResponse:
     """What waits for somebody, the newest first."""
     show = get_choice(request, "show", (*SHOWN, "mine")) or "waiting"
@@ -88,8 +85,7 @@ def review_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/review/list.html", context)
 
 
-@operator_required
-@post_only_from("studio:gate_show")
+@operator_required(form_on="studio:gate_show")
 def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
     capability = get_capability_or_404(capability_id)
@@ -122,8 +118,7 @@ def _review_or_404(number: int) -> Review:
         raise Http404(error.message) from None
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def review_show(request: StudioRequest, number: int) -> HttpResponse:
     """The submitted texts, compared with what agents get now, and the comments on them."""
     return _page(request, _review_or_404(number))
@@ -227,8 +222,7 @@ def _refused(request: StudioRequest, number: int, right: str, *, answering: int 
     return _page(request, review, error=error, status=403, answering=answering)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
     if not request.user.can_edit:
@@ -255,30 +249,26 @@ def _on_comment(
     return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
     """Add a reply to a comment of the review."""
     words = get_text(request, "words", most=WORDS_MAX)
     return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=words)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
     """What a comment asks for is settled."""
     return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."), undo="review_reopen")
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
     """It is not settled after all."""
     return _on_comment(request, number, review_comments.reopen_thread, _("Comment reopened."), undo="review_resolve")
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_decide(request: StudioRequest, number: int) -> HttpResponse:
     """Comment, approve exactly the submitted texts so that they may be published, or request changes."""
     decision = get_text(request, "decision", most=20)
@@ -290,15 +280,13 @@ def review_decide(request: StudioRequest, number: int) -> HttpResponse:
     return _tried(request, number, verb, str(done), round_seen=get_int(request, "round") or 0)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reviewer_add(request: StudioRequest, number: int) -> HttpResponse:
     """Ask a person by name to review."""
     return _change_reviewers(request, number, reviewers.add_reviewer, _("Reviewer added."))
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Ask a person no longer."""
     undo = Undo.by("review_reviewer_add", number, username=get_text(request, "username", most=150))
@@ -319,7 +307,7 @@ def _change_reviewers(
     return redirect("studio:review_show", number)
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """End the review without a decision, by its author or an admin."""

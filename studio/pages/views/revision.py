@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import diff_files
 from registry.catalog import exporter
@@ -18,7 +17,7 @@ from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_note, get_query_text
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import build_gate_context, group_changes
 
@@ -26,8 +25,7 @@ NUMBERS_OFFERED: Final = 200
 EVENTS_SHOWN: Final = 100
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Show the history of a capability: all revisions, the newest first."""
     capability = get_capability_or_404(capability_id)
@@ -37,8 +35,7 @@ def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Any two revisions, in words and side by side; without numbers the last two."""
     capability = get_capability_or_404(capability_id)
@@ -66,8 +63,7 @@ def _number_in(request: StudioRequest, name: str, default: int) -> int:
     return int(value) if value.isdecimal() and len(value) < 10 else default
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
     """The four files as a zip, the same bytes each time."""
     revision = _revision_or_404(get_capability_or_404(capability_id), number)
@@ -83,8 +79,7 @@ def _revision_or_404(capability: Capability, number: int) -> Revision:
         raise Http404(error.message) from None
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One revision, against the published one where it is another."""
     capability = get_capability_or_404(capability_id)
@@ -115,8 +110,7 @@ def _page(
     return render(request, "studio/revision/show.html", context, status=status)
 
 
-@publisher_required
-@post_only_from("studio:revision_show")
+@publisher_required(form_on="studio:revision_show")
 def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Point agents at an older revision, with a note."""
     capability = get_capability_or_404(capability_id)

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.catalog import drafts
 from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
@@ -27,7 +26,6 @@ from studio.pages.permissions import (
     actor_of,
     denial_reason,
     operator_required,
-    post_only_from,
     publisher_required,
 )
 from studio.pages.views.capability import get_capability_or_404
@@ -42,8 +40,7 @@ _FILTERS = (
 )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def release_list(request: StudioRequest) -> HttpResponse:
     """Those that wait, or what became of the others."""
     filters = FilterBar(request.GET, *_FILTERS)
@@ -62,8 +59,7 @@ def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
         return None, refusal.message
 
 
-@operator_required
-@post_only_from("studio:gate_show")
+@operator_required(form_on="studio:gate_show")
 def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Publish the draft at a time; whatever is wrong comes back as the gate's page with what was typed."""
     capability = get_capability_or_404(capability_id)
@@ -101,8 +97,7 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     return redirect("studio:release_list")
 
 
-@publisher_required
-@post_only_from("studio:release_list")
+@publisher_required(form_on="studio:release_list")
 def release_change(request: StudioRequest) -> HttpResponse:
     """Move a scheduled release to another time."""
     due_at, error = _due_at(request)
@@ -118,7 +113,7 @@ def release_change(request: StudioRequest) -> HttpResponse:
     return run_action(request, scheduled_releases.reschedule_release, words, to=to, scheduled_id=number, due_at=due_at)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.cancel_release, page="studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
     """Cancel a scheduled release; the draft stays."""

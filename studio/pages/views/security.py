@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_safe
 
 from registry.access import operators, second_factors, sessions
 from registry.common.errors import InvalidRequest, RegistryError
@@ -21,7 +20,7 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import security as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.second_steps import find_registration
 
@@ -50,8 +49,7 @@ def device_words(user_agent: str) -> str:
     return browser or system or re.sub(r"[^\w ./-]", "", user_agent)[:40] or _("Unknown device")
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def security_show(request: StudioRequest) -> HttpResponse:
     """What protects the account, and where it is signed in."""
     return _page(request)
@@ -81,8 +79,7 @@ def _done(request: StudioRequest, words: str, codes: Sequence[str]) -> HttpRespo
     return _page(request, codes=codes) if codes else redirect(_PAGE)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 @identity_required
 def app_enable(request: StudioRequest) -> HttpResponse:
     """Show the secret for an authenticator app; with its first code, the app is set up."""
@@ -119,7 +116,7 @@ def _app_page(request: StudioRequest, secret: str, fault: str = "") -> HttpRespo
     return response
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.remove_app, page=_PAGE)
 @identity_required
 def app_disable(request: StudioRequest) -> HttpResponse:
@@ -128,8 +125,7 @@ def app_disable(request: StudioRequest) -> HttpResponse:
     return run_action(request, second_factors.disable_app, words, to=redirect(_PAGE), username=name)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 @identity_required
 def passkey_add(request: StudioRequest) -> HttpResponse:
     """The page on which the browser makes a passkey; with its answer, the passkey is stored."""
@@ -150,8 +146,7 @@ def passkey_add(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/security/passkey.html", {"name": name, "fault": fault}, status=400)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def passkey_rename(request: StudioRequest) -> HttpResponse:
     """Give a passkey another name."""
     return run_action(
@@ -160,7 +155,7 @@ def passkey_rename(request: StudioRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.remove_passkey, page=_PAGE)
 @identity_required
 def passkey_remove(request: StudioRequest) -> HttpResponse:
@@ -171,7 +166,7 @@ def passkey_remove(request: StudioRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.replace_codes, page=_PAGE)
 @identity_required
 def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
@@ -184,8 +179,7 @@ def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
     return _page(request, codes=codes)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def session_end(request: StudioRequest) -> HttpResponse:
     """Sign oneself out in one other place."""
     to = redirect(_PAGE)
@@ -194,8 +188,7 @@ def session_end(request: StudioRequest) -> HttpResponse:
     )
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def session_end_others(request: StudioRequest) -> HttpResponse:
     """Sign oneself out everywhere but here."""
     current = request.session.session_key or ""

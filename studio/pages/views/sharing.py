@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.access import install_codes, share_links
 from registry.catalog import first_run
@@ -24,15 +23,13 @@ from studio.pages.permissions import (
     actor_of,
     admin_required,
     operator_required,
-    post_only_from,
     publisher_required,
 )
 from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_share(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How it is shared, and for those who may, the ways to change that."""
     return _page(request, capability_id)
@@ -44,7 +41,7 @@ def _page(request: StudioRequest, capability_id: str, *, status: int = 200, **mo
     return render(request, "studio/capability/share.html", context | more, status=status)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.change_visibility, page="studio:capability_share")
 def capability_visibility(request: StudioRequest, capability_id: str) -> HttpResponse:
     """List it, or hide it from the keys that have not redeemed its install code."""
@@ -63,7 +60,7 @@ def capability_visibility(request: StudioRequest, capability_id: str) -> HttpRes
     return redirect("studio:capability_share", capability_id)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.rotate_install_code, page="studio:capability_share")
 def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Replace its install code."""
@@ -73,8 +70,7 @@ def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpRespo
     return redirect("studio:capability_share", capability_id)
 
 
-@admin_required
-@post_only_from("studio:capability_share")
+@admin_required(form_on="studio:capability_share")
 def share_link_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     """A link for clients that can send no key; its address is shown on this page only."""
     get_capability_or_404(capability_id)
@@ -93,7 +89,7 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
     return _page(request, capability_id, new_link=link, new_url=url)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.revoke_share_link, page="studio:capability_share")
 def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a share link."""
@@ -108,8 +104,7 @@ def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpRespons
     return redirect("studio:capability_share", capability_id)
 
 
-@admin_required
-@post_only_from("studio:capability_share")
+@admin_required(form_on="studio:capability_share")
 def first_run_set(request: StudioRequest, capability_id: str) -> HttpResponse:
     """New sessions begin with this capability, or with none."""
     capability = get_capability_or_404(capability_id)

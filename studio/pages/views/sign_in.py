@@ -19,7 +19,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
@@ -127,8 +126,7 @@ class PasswordForm(forms.Form):
 
 
 @sensitive_post_parameters()
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required("GET", "POST")
 def password(request: StudioRequest) -> HttpResponse:
     """Show the form for a new password of one's own, and change it on POST."""
     form = PasswordForm(request.POST or None)

@@ -11,7 +11,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import teams
 from registry.common.errors import NotFound, RegistryError
@@ -20,7 +19,7 @@ from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 
 PAGE_SIZE: Final = 50
 MEMBERS_SHOWN: Final = 50
@@ -89,16 +88,14 @@ class NewGroupForm(GroupForm):
     field_order = ("group_id", "name")
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def skill_group_list(request: StudioRequest) -> HttpResponse:
     """Every group, and which capabilities are in none."""
     page = Paginator(skill_groups.list_groups(), PAGE_SIZE).get_page(request.GET.get("page"))
     return render(request, "studio/skill_group/list.html", {"page": page})
 
 
-@publisher_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@publisher_required("GET", "POST")
 def skill_group_new(request: StudioRequest) -> HttpResponse:
     """Describe a group; one that capabilities name already is filled in."""
     initial = {"group_id": request.GET.get("id", "")[:64]}
@@ -113,16 +110,14 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/skill_group/new.html", {"form": form}, status=400 if form.errors else 200)
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD"])
+@operator_required("GET")
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
     """Show a skill group with its words, examples and members."""
     found = _group_or_404(group_id)
     return _render_page(request, found, _form_of(request, found))
 
 
-@publisher_required
-@post_only_from("studio:skill_group_show")
+@publisher_required(form_on="studio:skill_group_show")
 def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     """Save the description and examples of a group."""
     found = _group_or_404(group_id)
@@ -138,7 +133,7 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     return _render_page(request, found, form, status=400)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.delete_group_details, page="studio:skill_group_show", gone="studio:skill_group_list")
 def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     """Delete its description; capabilities still name it."""

@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.common.errors import NotFound, RegistryError
 from registry.models import GitSource
@@ -29,7 +28,6 @@ from studio.pages.permissions import (
     actor_of,
     admin_required,
     operator_required,
-    post_only_from,
     publisher_required,
 )
 
@@ -102,8 +100,7 @@ class SourceForm(RegistrySyncForm):
         return [field for field in self if field.name in self.registrys_own]
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def source_list(request: StudioRequest) -> HttpResponse:
     """All of them, and for admins a form for one more."""
     return _listed(request, SourceForm())
@@ -114,8 +111,7 @@ def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> H
     return render(request, "studio/source/list.html", {"page": page, "form": form}, status=status)
 
 
-@admin_required
-@post_only_from("studio:source_list")
+@admin_required(form_on="studio:source_list")
 def source_create(request: StudioRequest) -> HttpResponse:
     """Follow a repository or another registry; its first sync is due at once."""
     form = SourceForm(request.POST)
@@ -138,8 +134,7 @@ def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
     return source_sync.add_git_source(spec=given["address"], **ways)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def source_show(request: StudioRequest, number: int) -> HttpResponse:
     """One source with its bundles; asked for again while a worker looks at it."""
     found = _found_or_404(number)
@@ -185,8 +180,7 @@ def _render_page(
     return response
 
 
-@admin_required
-@post_only_from("studio:source_show")
+@admin_required(form_on="studio:source_show")
 def source_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change how a source is followed: as drafts or published, how often, with which key."""
     found = _found_or_404(number)
@@ -206,8 +200,7 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, found, form=form, status=400)
 
 
-@publisher_required
-@post_only_from("studio:source_show")
+@publisher_required(form_on="studio:source_show")
 def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     """Have a worker look at it now."""
     _found_or_404(number)
@@ -218,7 +211,7 @@ def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     return redirect("studio:source_show", number)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.replace_source_secret, page="studio:source_show")
 def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     """A new secret for its pushes, shown once."""
@@ -236,15 +229,14 @@ def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments
     return run_action(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
 
 
-@admin_required
-@post_only_from("studio:source_show")
+@admin_required(form_on="studio:source_show")
 def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
     """The secret of another registry's webhook to this source."""
     words = _("Secret saved. Send a test event from the other registry.")
     return _run(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.end_old_source_secret, page="studio:source_show")
 def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
@@ -252,7 +244,7 @@ def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, push_webhooks.expire_previous_secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_source_secret, page="studio:source_show")
 def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete the webhook secret: pushes are no longer accepted."""
@@ -260,7 +252,7 @@ def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, push_webhooks.delete_secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_source, page="studio:source_show", gone="studio:source_list")
 def source_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Remove the source; imported bundles stay."""

@@ -10,7 +10,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.bundles.supporting_files import (
     COUNT_MAX,
@@ -29,7 +28,7 @@ from registry.validation import Finding, Report
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
-from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
@@ -39,8 +38,7 @@ DRAFT_CHANGED: Final = gettext_lazy(
 _UPLOADS_MAX: Final = 20
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def supporting_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Those of the draft, else of what is published."""
     return _page(request, get_capability_or_404(capability_id))
@@ -75,8 +73,7 @@ def _is_of_mark(finding: Finding) -> bool:
     return finding.file == "capability.json" and finding.pointer == f"/metadata/{METADATA_KEY}"
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def supporting_show(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:
     """One of them, to be read and, by authors, to be written."""
     capability = get_capability_or_404(capability_id)
@@ -90,8 +87,7 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
     return render(request, "studio/supporting/show.html", context)
 
 
-@author_required
-@post_only_from("studio:supporting_list")
+@author_required(form_on="studio:supporting_list")
 def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Write one, or bring several; whatever is wrong comes back with what was typed."""
     capability = get_capability_or_404(capability_id)
@@ -132,7 +128,7 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
     return found
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.remove_file, page="studio:supporting_list")
 def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take one away; a release that has it keeps it."""

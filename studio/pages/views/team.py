@@ -11,7 +11,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import operators, teams
 from registry.access.teams import TeamPage
@@ -21,7 +20,7 @@ from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
 from studio.pages.undo import Undo
 
 PAGE_SIZE: Final = 50
@@ -40,8 +39,7 @@ class TeamForm(forms.Form):
     )
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD"])
+@operator_required("GET")
 def team_list(request: StudioRequest) -> HttpResponse:
     """List the teams, a page at a time, with the form for a new one."""
     return _listed(request, TeamForm())
@@ -54,8 +52,7 @@ def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> Htt
     return render(request, "studio/team/list.html", context, status=status)
 
 
-@admin_required
-@post_only_from("studio:team_list")
+@admin_required(form_on="studio:team_list")
 def team_create(request: StudioRequest) -> HttpResponse:
     """Create a team, with the name that was given."""
     form = TeamForm(request.POST)
@@ -69,8 +66,7 @@ def team_create(request: StudioRequest) -> HttpResponse:
     return _listed(request, form, status=400)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def team_show(request: StudioRequest, number: int) -> HttpResponse:
     """One team: its people, and what is theirs."""
     found = _team_or_404(number)
@@ -94,8 +90,7 @@ def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, sta
     return render(request, "studio/team/show.html", context, status=status)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the name or description of a team."""
     found, form = _team_or_404(number), TeamForm(request.POST)
@@ -117,8 +112,7 @@ def _run(
     return run_action(request, verb, words, to=redirect("studio:team_show", number), undo=undo, **arguments)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     """Add a member to a team."""
     name = get_text(request, "username", most=150)
@@ -126,7 +120,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.add_member, key=number, username=name)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_team_member, page="studio:team_show")
 def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a member from a team."""
@@ -136,8 +130,7 @@ def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.remove_member, undo=undo, key=number, username=name)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_own(request: StudioRequest, number: int) -> HttpResponse:
     """Give a capability to the team."""
     name = get_text(request, "owned", most=64)
@@ -145,7 +138,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.set_owning_team, capability_id=name, key=number)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_team_capability, page="studio:team_show")
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a capability from its team."""
@@ -155,7 +148,7 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.set_owning_team, undo=undo, capability_id=name, key=None)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_team, page="studio:team_show", gone="studio:team_list")
 def team_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a team that owns nothing."""

@@ -9,7 +9,6 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.core import queries
 from registry.usage import usage_report
@@ -56,8 +55,7 @@ def _columns(request: StudioRequest, asked: RequestedCapability) -> list[TableCo
     return columns
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def usage_show(request: StudioRequest) -> HttpResponse:
     """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
     asked = _options(request)
@@ -83,8 +81,7 @@ def usage_show(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/usage/show.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def usage_export(request: StudioRequest) -> HttpResponse:
     """Return the whole table of loads as CSV."""
     asked = _options(request)

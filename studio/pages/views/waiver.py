@@ -11,7 +11,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
@@ -29,8 +28,7 @@ DAYS: Final = 30
 _PLACE_MAX: Final = 400
 
 
-@publisher_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@publisher_required("GET", "POST")
 def waiver_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     """What was found, and the form that waives it."""
     capability = get_capability_or_404(capability_id)
@@ -105,7 +103,7 @@ def _page(
     return render(request, "studio/waiver/create.html", context, status=status)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.end_waiver, page="studio:capability_show")
 def waiver_end(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a waiver before its day."""

@@ -13,7 +13,6 @@ from django.utils.cache import patch_vary_headers
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.common.errors import NotFound, RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
@@ -23,7 +22,7 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.undo import Undo
 
 PAGE_SIZE: Final = 50
@@ -56,8 +55,7 @@ class CreateForm(ChangeForm):
     field_order = ("name", "url", "events")
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 def webhook_list(request: StudioRequest) -> HttpResponse:
     """All of them, and a form for a new one. The secret is shown once, in the answer to the form."""
     form = CreateForm(request.POST if request.method == "POST" else None)
@@ -76,8 +74,7 @@ def webhook_list(request: StudioRequest) -> HttpResponse:
     return response
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
     """One webhook with what was sent; the log is asked for again while something is queued."""
     webhook = _webhook_or_404(number)
@@ -109,8 +106,7 @@ def _render_page(
     return response
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the URL of a webhook, or the kinds of event that it gets."""
     webhook, form = _webhook_or_404(number), ChangeForm(request.POST)
@@ -133,14 +129,13 @@ def _run(
     return run_action(request, verb, words, to=to, undo=undo, **(arguments or {"name": webhook.name}))
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
     """Queue a test event for the webhook; its response appears in the log of deliveries."""
     return _run(request, number, _("Test event sent. The log below shows the response."), webhooks.send_test)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Pause the deliveries of a webhook; events meanwhile are not sent later."""
@@ -148,15 +143,13 @@ def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, webhooks.disable_webhook, undo=undo)
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
     """Resume the deliveries of a webhook, from the next event on."""
     return _run(request, number, _("Webhook enabled."), webhooks.enable_webhook)
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     """Queue one delivery of the webhook again, with the same id."""
     words = _("Sent again, with the same ID.")
@@ -164,7 +157,7 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, webhooks.redeliver, delivery_id=found)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
 def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """Create a new secret for the webhook and show it once."""
@@ -174,7 +167,7 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, webhook, _form_of(webhook), secret=secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a webhook with the log of its deliveries."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.functional import Promise
@@ -20,9 +20,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry.access import second_factors, teams
-from registry.common import log_context
+from registry.common import errors, log_context
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden
 from registry.models import Operator
 from studio.middleware.session_limits import HOW
 from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
@@ -30,6 +29,11 @@ from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
 View = Callable[..., HttpResponse]
 Method = Literal["GET", "POST"]
 _METHODS: Final[dict[Method, tuple[str, ...]]] = {"GET": ("GET", "HEAD"), "POST": ("POST",)}
+# What the address of a page names is not there.
+_NOT_FOUND: Final = (
+    *(errors.CapabilityNotFound, errors.DraftNotFound, errors.ProposalNotFound, errors.RevisionNotFound),
+    errors.NotFound,
+)
 _ROLE_PLURALS: Final = {
     "viewer": gettext_lazy("Viewers"),
     "author": gettext_lazy("Authors"),
@@ -66,9 +70,11 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
             raise PermissionDenied(denial_reason(request, right, kwargs.get("capability_id", "")))
         try:
             response = view(request, *args, **kwargs)
-        except Forbidden as error:
+        except errors.Forbidden as error:
             # The right went while the page was open, and the verb saw it.
             raise PermissionDenied(f"{error.message}.") from None
+        except _NOT_FOUND as error:
+            raise Http404(error.message) from None
         # One person's pages: no proxy keeps them, and the browser asks again.
         patch_cache_control(response, private=True, no_cache=True)
         return response

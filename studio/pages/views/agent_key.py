@@ -8,7 +8,7 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.text import format_lazy
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import agent_keys
-from registry.common.errors import InvalidRequest, NotFound, RegistryError
+from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import AgentKey
 from studio.middleware.time_zones import day_start, typed_zone, zone_sent
 from studio.pages.actions import run_action
@@ -176,15 +176,8 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
 @admin_required("GET")
 def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
     """One key: what it may do, and the ways to change, renew and end it."""
-    row = _key_or_404(number)
+    row = agent_keys.get_key_by_id(number)
     return _render_page(request, row, _form_of(row))
-
-
-def _key_or_404(number: int) -> AgentKey:
-    try:
-        return agent_keys.get_key_by_id(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _last_day(expires_at: datetime, zone: tzinfo) -> date:
@@ -215,7 +208,7 @@ def _render_page(
 @admin_required(form_on="studio:agent_key_show")
 def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the rights of a key."""
-    row, form = _key_or_404(number), KeyRightsForm(request.POST)
+    row, form = agent_keys.get_key_by_id(number), KeyRightsForm(request.POST)
     form.expires_at = row.expires_at
     if form.is_valid():
         try:
@@ -233,7 +226,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
 @identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
-    row, hours = _key_or_404(number), request.POST.get("overlap", "0")
+    row, hours = agent_keys.get_key_by_id(number), request.POST.get("overlap", "0")
     overlap = timedelta(hours=int(hours) if hours in OVERLAPS else 0)
     try:
         row, created = agent_keys.rotate_key(name=row.name, by=actor_of(request), overlap=overlap)

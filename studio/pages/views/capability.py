@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from registry.bundles.bundle import SkillBundle
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
-from registry.common.errors import CapabilityNotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
@@ -34,18 +34,10 @@ from studio.pages.snippets import build_load_snippets
 from studio.pages.undo import Undo, report_done
 
 
-def get_capability_or_404(capability_id: str) -> Capability:
-    """The capability of a page's address."""
-    try:
-        return queries.get_capability(capability_id)
-    except CapabilityNotFound as error:
-        raise Http404(error.message) from None
-
-
 @operator_required("GET")
 def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: what agents see of it, and what can be done."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     revision = capability.published_revision
     # A row that was damaged may hold anything: it is not shown as what agents get, since they do not get it.
     intact = revision is not None and is_intact(revision)
@@ -72,7 +64,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def _show_part(request: StudioRequest, capability_id: str, part: str, title: str) -> HttpResponse:
     """One part of what agents get, as a tab; without anything that can be shown, the overview says why."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     revision = capability.published_revision
     if revision is None or not is_intact(revision):
         return redirect("studio:capability_show", capability_id)
@@ -127,7 +119,7 @@ def _part_context(bundle: SkillBundle) -> dict[str, Any]:
 
 def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back to the capability with `words` on what happened, which hold its `%(name)s`."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     try:
         outcome = verb(capability_id=capability_id, by=actor_of(request), note=get_note(request), **arguments)
     except RegistryError as error:
@@ -183,6 +175,6 @@ def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpRes
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated, retired or quarantined capability."""
     words = _("%(name)s is published again.")
-    if get_capability_or_404(capability_id).status == "quarantined":
+    if queries.get_capability(capability_id).status == "quarantined":
         words = _("%(name)s is out of quarantine. Agents can load it again.")
     return _run(request, capability_id, words, publication.restore)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from registry.bundles.bundle_reader import SourceBundle
-from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.common.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
 from registry.validation import BUNDLE_FILES
@@ -118,10 +118,7 @@ def import_git(request: StudioRequest) -> HttpResponse:
 @author_required("GET")
 def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
     """How far an import is, and what came of it. It asks again by itself until it has ended."""
-    try:
-        run = git_import_jobs.get_import(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
+    run = git_import_jobs.get_import(number)
     has_ended = run.state in _ENDED
     context = {"way": "git", "run": run, "has_ended": has_ended, "lines": run.results}
     known = [line for line in run.results if line["is_known"]]

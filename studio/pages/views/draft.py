@@ -19,6 +19,7 @@ from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
+from registry.core import queries
 from registry.models import Capability
 from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
@@ -32,7 +33,6 @@ from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.undo import Undo
-from studio.pages.views.capability import get_capability_or_404
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
@@ -96,7 +96,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
 @author_required("GET")
 def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The draft, or the published texts to begin one from."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, version = drafts.editable_files(capability)
     report = drafts.validate_draft_files(capability_id, files)
     context = _context(capability_id, files, version, report) | {"facts": _facts()}
@@ -115,7 +115,7 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required(form_on="studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, based_on = _unchanged_as_stored(capability, get_submitted_files(request)), get_int(request, "based_on")
     try:
         saved = drafts.save_draft(
@@ -142,10 +142,8 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required(form_on="studio:draft_edit")
 def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Save what the two versions come to together, with a choice for each place that both changed."""
-    mine, base = (
-        _unchanged_as_stored(get_capability_or_404(capability_id), get_submitted_files(request)),
-        _base(request),
-    )
+    mine = _unchanged_as_stored(queries.get_capability(capability_id), get_submitted_files(request))
+    base = _base(request)
     choices = {name: _choices(request, field) for name, field in FIELDS.items()}
     based_on = get_int(request, "based_on")
     try:

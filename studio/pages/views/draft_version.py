@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -12,10 +12,10 @@ from registry.bundles.text_diff import diff_files
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.core import queries
 from studio.pages.form_data import get_int
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
 
 PER_PAGE = 50
 
@@ -23,7 +23,7 @@ PER_PAGE = 50
 @author_required("GET")
 def draft_version_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """All earlier drafts that can be restored, the newest first."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     found = draft_versions.list_earlier_drafts(capability)
     context = {
         "capability": capability,
@@ -40,11 +40,8 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
 @author_required("GET")
 def draft_version_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One of them against the current draft, or against what is published where there is none."""
-    capability = get_capability_or_404(capability_id)
-    try:
-        earlier, texts = draft_versions.get_earlier_draft(capability, number)
-    except DraftNotFound as error:
-        raise Http404(error.message) from None
+    capability = queries.get_capability(capability_id)
+    earlier, texts = draft_versions.get_earlier_draft(capability, number)
     current, version = drafts.editable_files(capability)
     context = {
         "capability": capability,
@@ -60,7 +57,7 @@ def draft_version_show(request: StudioRequest, capability_id: str, number: int) 
 @author_required(form_on="studio:draft_version_show")
 def draft_version_restore(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Make it the draft again; the text that it replaces becomes a version."""
-    get_capability_or_404(capability_id)
+    queries.get_capability(capability_id)
     based_on = get_int(request, "based_on")
     try:
         draft = drafts.restore_version(

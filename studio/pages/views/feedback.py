@@ -8,11 +8,11 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 
+from registry.core import queries
 from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealth, CapabilityHealthList, get_health_report
 from studio.pages.confidence_chart import build_confidence_line
 from studio.pages.form_data import get_choice, get_query_text
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.views.capability import get_capability_or_404
 
 PAGE_SIZE: Final = 50
 KINDS: Final = ("playbook", "other")
@@ -47,7 +47,7 @@ def feedback_list(request: StudioRequest) -> HttpResponse:
 @operator_required("GET")
 def feedback_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: its confidence over time, and each revision beside the others."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     text = get_query_text(request, "revision", most=9)
     revision = int(text) if text.isdecimal() and text.isascii() else None
     found = get_health_report(capability, revision=revision)

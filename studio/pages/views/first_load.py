@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name
 from registry.common.errors import RegistryError
+from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.first_load import find_first_load
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.snippets import build_load_snippets
-from studio.pages.views.capability import get_capability_or_404
 
 LISTENS_SECONDS: Final = 600
 
@@ -27,7 +27,7 @@ LISTENS_SECONDS: Final = 600
 @identity_required
 def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     if capability.published_revision is None:
         return redirect("studio:capability_show", capability_id)
     created = error = ""
@@ -62,7 +62,7 @@ def _status(request: StudioRequest, created: str, error: str) -> int:
 @operator_required("GET")
 def first_load_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The listener alone; it asks again each second for ten minutes."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     if not request.htmx or capability.published_revision is None:
         return redirect("studio:capability_live", capability_id)
     since = get_query_text(request, "since", most=12)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, DraftNotFound
+from registry.core import queries
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
@@ -26,7 +27,6 @@ from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
-from studio.pages.views.capability import get_capability_or_404
 
 FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
@@ -56,7 +56,7 @@ _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettex
 @operator_required("GET", "POST")
 def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings, differences and the button; the same report that command line and API give."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     try:
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:

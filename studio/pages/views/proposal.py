@@ -6,13 +6,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.catalog.facets import list_facets
-from registry.common.errors import ProposalNotFound
 from registry.models import Proposal
 from registry.publishing import proposals
 from studio.pages.actions import run_action
@@ -58,7 +57,7 @@ def proposal_list(request: StudioRequest) -> HttpResponse:
 @operator_required("GET")
 def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """One proposal: findings, what it changes, what it is like, and the decision."""
-    proposal = _proposal_or_404(proposal_id)
+    proposal = proposals.get_proposal(proposal_id)
     found = proposals.get_proposal_review(proposal, against=get_choice(request, "against", ("draft", "published")))
     # An author of another team reads it, and decides nothing.
     restrict_to_read_only(request, proposal.capability.capability_id)
@@ -73,17 +72,10 @@ def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     return render(request, "studio/proposal/show.html", context)
 
 
-def _proposal_or_404(proposal_id: UUID) -> Proposal:
-    try:
-        return proposals.get_proposal(proposal_id)
-    except ProposalNotFound as error:
-        raise Http404(error.message) from None
-
-
 @author_required(form_on="studio:proposal_show")
 def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Make it the draft; what was the draft is kept aside."""
-    proposal = _proposal_or_404(proposal_id)
+    proposal = proposals.get_proposal(proposal_id)
     return run_action(
         request,
         proposals.accept_proposal,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -28,6 +28,7 @@ from registry.common.errors import (
     ReviewConflict,
     SelfApprovalForbidden,
 )
+from registry.core import queries
 from registry.models import Review
 from registry.publishing import publication, review_comments, review_rounds, reviewers, reviews
 from registry.publishing.audience import get_audience
@@ -46,7 +47,6 @@ from studio.pages.permissions import (
 )
 from studio.pages.rendered_comparison import build_rendered_comparison
 from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
 
 PAGE_SIZE: Final = 50
@@ -88,7 +88,7 @@ def review_list(request: StudioRequest) -> HttpResponse:
 @operator_required(form_on="studio:gate_show")
 def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     try:
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:
@@ -111,17 +111,10 @@ def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
     return redirect("studio:review_show", review.pk)
 
 
-def _review_or_404(number: int) -> Review:
-    try:
-        return reviews.get_review(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
-
-
 @operator_required("GET")
 def review_show(request: StudioRequest, number: int) -> HttpResponse:
     """The submitted texts, compared with what agents get now, and the comments on them."""
-    return _page(request, _review_or_404(number))
+    return _page(request, reviews.get_review(number))
 
 
 def _page(
@@ -206,7 +199,7 @@ def _place(request: StudioRequest) -> dict[str, str]:
 
 def _tried(request: StudioRequest, number: int, verb: Any, done: str, **arguments: Any) -> HttpResponse:
     """Do one verb and show the review again, with a sentence on what happened or the words and why not."""
-    review = _review_or_404(number)
+    review = reviews.get_review(number)
     try:
         verb(review_id=review.pk, by=actor_of(request), words=get_text(request, "words", most=WORDS_MAX), **arguments)
     except RegistryError as error:
@@ -217,7 +210,7 @@ def _tried(request: StudioRequest, number: int, verb: Any, done: str, **argument
 
 def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
     """The page again, with what was typed: a role may have changed while it was open."""
-    review = _review_or_404(number)
+    review = reviews.get_review(number)
     error = denial_reason(request, right, review.capability.capability_id)
     return _page(request, review, error=error, status=403, answering=answering)
 
@@ -237,7 +230,7 @@ def _on_comment(
     request: StudioRequest, number: int, verb: Any, done: str, *, undo: str = "", **given: str
 ) -> HttpResponse:
     """Do something about a comment and show the review again, at that comment."""
-    review, entry = _review_or_404(number), get_int(request, "entry") or 0
+    review, entry = reviews.get_review(number), get_int(request, "entry") or 0
     if not request.user.can_edit:
         return _refused(request, number, _("comment"), answering=entry)
     try:
@@ -296,7 +289,7 @@ def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
 def _change_reviewers(
     request: StudioRequest, number: int, verb: Any, done: str, undo: Undo | None = None
 ) -> HttpResponse:
-    review = _review_or_404(number)
+    review = reviews.get_review(number)
     if not request.user.can_edit:
         return _refused(request, number, _("choose reviewers"))
     try:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from registry.catalog import drafts
 from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
+from registry.core import queries
 from registry.models import ScheduledRelease
 from registry.publishing import scheduled_releases
 from studio.middleware.time_zones import moment_words, time_sent
@@ -28,7 +29,6 @@ from studio.pages.permissions import (
     operator_required,
     publisher_required,
 )
-from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import DRAFT_CHANGED, find_unconfirmed, render_gate, show_no_draft
 
 PAGE_SIZE = 50
@@ -62,7 +62,7 @@ def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
 @operator_required(form_on="studio:gate_show")
 def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Publish the draft at a time; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     try:
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:

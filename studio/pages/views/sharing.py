@@ -13,6 +13,7 @@ from registry.access import install_codes, share_links
 from registry.catalog import first_run
 from registry.catalog.facets import get_display_name
 from registry.common.errors import RegistryError
+from registry.core import queries
 from registry.publishing import publication
 from registry.selectors.sharing import describe_sharing
 from studio.pages.confirmations import sharing as questions
@@ -26,7 +27,6 @@ from studio.pages.permissions import (
     publisher_required,
 )
 from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
 
 
 @operator_required("GET")
@@ -36,7 +36,7 @@ def capability_share(request: StudioRequest, capability_id: str) -> HttpResponse
 
 
 def _page(request: StudioRequest, capability_id: str, *, status: int = 200, **more: Any) -> HttpResponse:
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     context = {"capability": capability, "sharing": describe_sharing(capability), "days_max": share_links.DAYS_MAX}
     return render(request, "studio/capability/share.html", context | more, status=status)
 
@@ -45,7 +45,7 @@ def _page(request: StudioRequest, capability_id: str, *, status: int = 200, **mo
 @confirmed_first(questions.change_visibility, page="studio:capability_share")
 def capability_visibility(request: StudioRequest, capability_id: str) -> HttpResponse:
     """List it, or hide it from the keys that have not redeemed its install code."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     is_listed = get_text(request, "visibility", most=10) != "unlisted"
     try:
         publication.set_visibility(
@@ -64,7 +64,7 @@ def capability_visibility(request: StudioRequest, capability_id: str) -> HttpRes
 @confirmed_first(questions.rotate_install_code, page="studio:capability_share")
 def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Replace its install code."""
-    get_capability_or_404(capability_id)
+    queries.get_capability(capability_id)
     install_codes.rotate_code(capability_id=capability_id, by=actor_of(request))
     messages.success(request, _("The install code is replaced."))
     return redirect("studio:capability_share", capability_id)
@@ -73,7 +73,7 @@ def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpRespo
 @admin_required(form_on="studio:capability_share")
 def share_link_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     """A link for clients that can send no key; its address is shown on this page only."""
-    get_capability_or_404(capability_id)
+    queries.get_capability(capability_id)
     typed = {name: get_text(request, name, most=100) for name in ("name", "group", "days")}
     days = int(typed["days"]) if typed["days"].isascii() and typed["days"].isdecimal() else None
     try:
@@ -93,7 +93,7 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
 @confirmed_first(questions.revoke_share_link, page="studio:capability_share")
 def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a share link."""
-    get_capability_or_404(capability_id)
+    queries.get_capability(capability_id)
     name = get_text(request, "name", most=80)
     try:
         share_links.revoke_link(name=name, by=actor_of(request))
@@ -107,7 +107,7 @@ def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpRespons
 @admin_required(form_on="studio:capability_share")
 def first_run_set(request: StudioRequest, capability_id: str) -> HttpResponse:
     """New sessions begin with this capability, or with none."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     begins = get_text(request, "first_run", most=3) == "yes"
     before = first_run.get_first_run()
     try:

@@ -7,13 +7,13 @@ from typing import Any, Final, cast
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import teams
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.matching import skill_groups
 from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
 from studio.pages.actions import run_action
@@ -113,14 +113,14 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
 @operator_required("GET")
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
     """Show a skill group with its words, examples and members."""
-    found = _group_or_404(group_id)
+    found = skill_groups.get_group(group_id)
     return _render_page(request, found, _form_of(request, found))
 
 
 @publisher_required(form_on="studio:skill_group_show")
 def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     """Save the description and examples of a group."""
-    found = _group_or_404(group_id)
+    found = skill_groups.get_group(group_id)
     form = GroupForm(request.POST, for_admin=request.user.can_administer)
     if form.is_valid():
         try:
@@ -141,13 +141,6 @@ def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     return run_action(
         request, skill_groups.delete_group, words, to=redirect("studio:skill_group_list"), group_id=group_id
     )
-
-
-def _group_or_404(group_id: str) -> GroupPage:
-    try:
-        return skill_groups.get_group(group_id)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _blocking_team(request: StudioRequest, group_id: str) -> str:

@@ -8,13 +8,13 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.models import GitSource
 from registry.sources import push_webhooks, source_selectors, source_sync
 from registry.sources.source_selectors import SourcePage
@@ -137,18 +137,11 @@ def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
 @operator_required("GET")
 def source_show(request: StudioRequest, number: int) -> HttpResponse:
     """One source with its bundles; asked for again while a worker looks at it."""
-    found = _found_or_404(number)
+    found = source_selectors.get_source_page(number)
     is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
     response = _render_page(request, found, part="#state" if is_fragment else "")
     patch_vary_headers(response, ["HX-Request"])
     return response
-
-
-def _found_or_404(number: int) -> SourcePage:
-    try:
-        return source_selectors.get_source_page(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:
@@ -183,7 +176,7 @@ def _render_page(
 @admin_required(form_on="studio:source_show")
 def source_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change how a source is followed: as drafts or published, how often, with which key."""
-    found = _found_or_404(number)
+    found = source_selectors.get_source_page(number)
     form = _way_form(found.source, request.POST)
     if form.is_valid():
         given = form.cleaned_data
@@ -203,7 +196,7 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
 @publisher_required(form_on="studio:source_show")
 def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     """Have a worker look at it now."""
-    _found_or_404(number)
+    source_selectors.get_source_page(number)
     if source_sync.request_sync(source_id=number, by=actor_of(request)):
         messages.success(request, _("Sync started."))
     else:
@@ -215,17 +208,17 @@ def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.replace_source_secret, page="studio:source_show")
 def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     """A new secret for its pushes, shown once."""
-    _found_or_404(number)
+    source_selectors.get_source_page(number)
     try:
         _source, secret = push_webhooks.create_push_secret(source_id=number, by=actor_of(request))
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:source_show", number)
-    return _render_page(request, _found_or_404(number), secret=secret)
+    return _render_page(request, source_selectors.get_source_page(number), secret=secret)
 
 
 def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
-    _found_or_404(number)
+    source_selectors.get_source_page(number)
     return run_action(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
 
 

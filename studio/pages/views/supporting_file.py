@@ -23,6 +23,7 @@ from registry.bundles.text import FILE_BYTES_MAX, decode_text
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.core import queries
 from registry.models import Capability
 from registry.validation import Finding, Report
 from studio.pages.confirmations import bundles as questions
@@ -30,7 +31,6 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
 
 DRAFT_CHANGED: Final = gettext_lazy(
     "Someone else saved the draft. Your text is below: check the list, then submit it again."
@@ -41,7 +41,7 @@ _UPLOADS_MAX: Final = 20
 @operator_required("GET")
 def supporting_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Those of the draft, else of what is published."""
-    return _page(request, get_capability_or_404(capability_id))
+    return _page(request, queries.get_capability(capability_id))
 
 
 def _page(request: StudioRequest, capability: Capability, *, status: int = 200, **more: Any) -> HttpResponse:
@@ -76,7 +76,7 @@ def _is_of_mark(finding: Finding) -> bool:
 @operator_required("GET")
 def supporting_show(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:
     """One of them, to be read and, by authors, to be written."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, version = drafts.editable_files(capability)
     text = find_supporting_files(files).get(path)
     if text is None:
@@ -90,7 +90,7 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
 @author_required(form_on="studio:supporting_list")
 def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Write one, or bring several; whatever is wrong comes back with what was typed."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     path = get_text(request, "path", most=300)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     uploads = request.FILES.getlist("files")
@@ -132,7 +132,7 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
 @confirmed_first(questions.remove_file, page="studio:supporting_list")
 def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take one away; a release that has it keeps it."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     path, based_on = get_text(request, "path", most=300), get_int(request, "based_on")
     try:
         draft = drafts.change_supporting_file(

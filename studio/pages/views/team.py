@@ -7,14 +7,14 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import operators, teams
 from registry.access.teams import TeamPage
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import RegistryError
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -69,16 +69,9 @@ def team_create(request: StudioRequest) -> HttpResponse:
 @operator_required("GET")
 def team_show(request: StudioRequest, number: int) -> HttpResponse:
     """One team: its people, and what is theirs."""
-    found = _team_or_404(number)
+    found = teams.get_team_page(number)
     form = TeamForm(initial={"name": found.team.name, "description": found.team.description})
     return _render_page(request, found, form)
-
-
-def _team_or_404(number: int) -> TeamPage:
-    try:
-        return teams.get_team_page(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
@@ -93,7 +86,7 @@ def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, sta
 @admin_required(form_on="studio:team_show")
 def team_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the name or description of a team."""
-    found, form = _team_or_404(number), TeamForm(request.POST)
+    found, form = teams.get_team_page(number), TeamForm(request.POST)
     if form.is_valid():
         try:
             teams.update_team(key=number, by=actor_of(request), **form.cleaned_data)
@@ -108,7 +101,7 @@ def team_change(request: StudioRequest, number: int) -> HttpResponse:
 def _run(
     request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
 ) -> HttpResponse:
-    _team_or_404(number)
+    teams.get_team_page(number)
     return run_action(request, verb, words, to=redirect("studio:team_show", number), undo=undo, **arguments)
 
 

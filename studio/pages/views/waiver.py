@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.core import queries
 from registry.models import Capability
 from registry.publishing import waivers
 from registry.publishing.waivers import WaivableFinding
@@ -21,7 +22,6 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first, sent_line
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, publisher_required
-from studio.pages.views.capability import get_capability_or_404
 
 # What the form proposes.
 DAYS: Final = 30
@@ -31,7 +31,7 @@ _PLACE_MAX: Final = 400
 @publisher_required("GET", "POST")
 def waiver_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     """What was found, and the form that waives it."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     found = _find(request, capability)
     if found is None:
         messages.info(request, _("That issue is gone: the text has changed, or it was fixed."))

@@ -7,14 +7,14 @@ from typing import Any, Final
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks
@@ -77,18 +77,11 @@ def webhook_list(request: StudioRequest) -> HttpResponse:
 @admin_required("GET")
 def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
     """One webhook with what was sent; the log is asked for again while something is queued."""
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
     response = _render_page(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
     patch_vary_headers(response, ["HX-Request"])
     return response
-
-
-def _webhook_or_404(number: int) -> Webhook:
-    try:
-        return webhooks.get_webhook_by_id(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _form_of(webhook: Webhook) -> ChangeForm:
@@ -109,7 +102,7 @@ def _render_page(
 @admin_required(form_on="studio:webhook_show")
 def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the URL of a webhook, or the kinds of event that it gets."""
-    webhook, form = _webhook_or_404(number), ChangeForm(request.POST)
+    webhook, form = webhooks.get_webhook_by_id(number), ChangeForm(request.POST)
     if form.is_valid():
         try:
             webhooks.update_webhook(name=webhook.name, by=actor_of(request), **form.cleaned_data)
@@ -124,7 +117,7 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
 def _run(
     request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
 ) -> HttpResponse:
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     to = redirect("studio:webhook_show", number)
     return run_action(request, verb, words, to=to, undo=undo, **(arguments or {"name": webhook.name}))
 
@@ -161,9 +154,9 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
 def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """Create a new secret for the webhook and show it once."""
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     secret = webhooks.rotate_secret(name=webhook.name, by=actor_of(request))
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     return _render_page(request, webhook, _form_of(webhook), secret=secret)
 
 
@@ -171,6 +164,6 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a webhook with the log of its deliveries."""
-    name = _webhook_or_404(number).name
+    name = webhooks.get_webhook_by_id(number).name
     words = _("Webhook %(name)s deleted.") % {"name": name}
     return run_action(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

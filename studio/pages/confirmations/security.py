@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -26,7 +25,6 @@ def remove_app(request: StudioRequest) -> Confirmation:
         button=_("Remove app"),
         effects=[_("Its codes are no longer accepted."), *_what_is_left(len(factors.passkeys))],
         undo=_AGAIN,
-        cancel=reverse("studio:security_show"),
         fields={"what": "app"},
     )
 
@@ -43,7 +41,6 @@ def remove_passkey(request: StudioRequest) -> Confirmation:
         button=_("Remove passkey"),
         effects=[_("You can no longer sign in with it."), *_what_is_left(_others(factors))],
         undo=_AGAIN,
-        cancel=reverse("studio:security_show"),
         fields={"key": key},
     )
 
@@ -57,7 +54,6 @@ def replace_codes(request: StudioRequest) -> Confirmation:
         button=_("Make codes"),
         effects=[_("The codes of before stop working."), _("The new ones are shown once.")],
         undo=_("This can't be undone."),
-        cancel=reverse("studio:security_show"),
         fields={"what": "codes"},
     )
 

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from registry.core import queries
 from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealth, CapabilityHealthList, get_health_report
 from studio.pages.confidence_chart import build_confidence_line
-from studio.pages.form_data import get_choice, get_query_text
+from studio.pages.form_data import get_choice, get_int_at
 from studio.pages.permissions import StudioRequest, operator_required
 
 PAGE_SIZE: Final = 50
@@ -48,8 +48,7 @@ def feedback_list(request: StudioRequest) -> HttpResponse:
 def feedback_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: its confidence over time, and each revision beside the others."""
     capability = queries.get_capability(capability_id)
-    text = get_query_text(request, "revision", most=9)
-    revision = int(text) if text.isdecimal() and text.isascii() else None
+    revision = get_int_at(request.GET, "revision")
     found = get_health_report(capability, revision=revision)
     line = build_confidence_line(found.points) if found.points else None
     context = {

@@ -16,7 +16,7 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
-from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_note, get_query_text
+from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int_at, get_note, get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.views.gate import build_gate_context, group_changes
 
@@ -41,8 +41,9 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
     numbers = list(capability.revisions.order_by("-number").values_list("number", flat=True)[:NUMBERS_OFFERED])
     if not numbers:
         raise Http404(f"'{capability_id}' isn't published yet")
-    new = _number_in(request, "to", numbers[0])
-    old = _number_in(request, "from", max(new - 1, 1))
+    new, old = (get_int_at(request.GET, name) for name in ("to", "from"))
+    new = numbers[0] if new is None else new
+    old = max(new - 1, 1) if old is None else old
     found = revision_diff.compare_revisions(capability, old=old, new=new)
     context = {
         "capability": capability,
@@ -52,11 +53,6 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
         "change_groups": group_changes(found.changes),
     }
     return render(request, "studio/revision/compare.html", context)
-
-
-def _number_in(request: StudioRequest, name: str, default: int) -> int:
-    value = request.GET.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 10 else default
 
 
 @operator_required("GET")

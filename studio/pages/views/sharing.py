@@ -18,7 +18,7 @@ from registry.publishing import publication
 from registry.selectors.sharing import describe_sharing
 from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_text
+from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import (
     StudioRequest,
     actor_of,
@@ -75,13 +75,12 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
     """A link for clients that can send no key; its address is shown on this page only."""
     queries.get_capability(capability_id)
     typed = {name: get_text(request, name, most=100) for name in ("name", "group", "days")}
-    days = int(typed["days"]) if typed["days"].isascii() and typed["days"].isdecimal() else None
     try:
         link, url = share_links.create_link(
             name=typed["name"],
             skill_group=typed["group"],
             # A text instead of a number is as wrong as a number that is too high.
-            days=(days or 0) if typed["days"] else None,
+            days=(get_int(request, "days") or 0) if typed["days"] else None,
             by=actor_of(request),
         )
     except RegistryError as error:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -22,13 +21,11 @@ from studio.middleware.time_zones import day_start, typed_zone, zone_sent
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
+from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
-from studio.pages.tables import TableColumn, build_column, parse_sort
 
-PAGE_SIZE: Final = 50
 _SORTS: Final = ("name", "expires", "used")
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by name")),
@@ -156,7 +153,7 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
     sorted_by = parse_sort(request.GET, _SORTS, "name")
     found = agent_keys.list_keys(state=filters.get("state") or "force", search=filters.get("q"), sort=sorted_by)
     context = {
-        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "form": form,
         "created": created,
         "filters": filters,

@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -18,9 +17,9 @@ from registry.selectors.audit_log import AuditFilter
 from studio.middleware.time_zones import day_start, find_zone, zone_name
 from studio.pages.downloads import csv_response, json_lines_response
 from studio.pages.form_data import get_query_text
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, admin_required
 
-PAGE_SIZE: Final = 50
 COLUMNS: Final = ("id", "at", "actor", "verb", "subject", "detail", "hash")
 
 
@@ -63,7 +62,7 @@ def audit_list(request: StudioRequest) -> HttpResponse:
     """The log with filters, the newest first, and whether its chain holds."""
     given = _filters(request)
     zone = _zone_of_days(request, given)
-    page = Paginator(audit_log.list_events(_wanted(given, zone)), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, audit_log.list_events(_wanted(given, zone)))
     verbs = audit_log.list_verbs()
     context: dict[str, Any] = {
         "page": page,

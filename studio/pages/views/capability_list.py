@@ -8,7 +8,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -28,19 +27,16 @@ from registry.selectors.capability_list import (
     STATUSES,
     CapabilityFilter,
     CapabilityList,
-    CatalogueRow,
     compatibility_matrix,
 )
 from registry.selectors.capability_search import has_every_word
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterChip, remove_from
 from studio.pages.form_data import get_note, get_query_text, get_text
 from studio.pages.labels import label
+from studio.pages.lists import FilterChip, PagedRows, TableColumn, build_column, get_page, remove_from
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
-from studio.pages.tables import TableColumn, build_column
 
-PAGE_SIZE: Final = 50
 TEXT_MAX: Final = 100
 # What a parameter of the address may say; None is anything.
 _KNOWN: Final[Mapping[str, tuple[str, ...] | None]] = {
@@ -69,22 +65,6 @@ _CHIPS: Final[Mapping[tuple[str, str], Any]] = {
 }
 
 
-class _CapabilityRows:
-    """What a Paginator needs, without reading more than a page."""
-
-    ordered = True
-
-    def __init__(self, found: CapabilityList) -> None:
-        self.found = found
-
-    def count(self) -> int:
-        return len(self.found)
-
-    def __getitem__(self, window: slice) -> list[CatalogueRow]:
-        start = window.start or 0
-        return self.found.rows(offset=start, limit=window.stop - start)
-
-
 def parse_filter(given: QueryDict) -> CapabilityFilter:
     """Parse the filter from the query string; invalid values are ignored."""
     values = {name: _clean(given.get(name, "")) for name in _KNOWN}
@@ -101,7 +81,7 @@ def capability_list(request: StudioRequest) -> HttpResponse:
     """All capabilities with filters, search and order."""
     wanted = parse_filter(request.GET)
     found = CapabilityList(wanted)
-    page: Page[Any] = Paginator(_CapabilityRows(found), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
+    page = get_page(request, PagedRows(found))
     # Going back in the browser may ask with htmx's header too, and wants the whole page.
     is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
     template = "studio/capability/list.html" + ("#rows" if is_fragment else "")

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -21,6 +20,7 @@ from registry.usage import demand
 from registry.usage.demand import DemandKind
 from studio.pages.actions import run_action
 from studio.pages.form_data import get_query_text, get_text
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 from studio.pages.undo import Undo
 
@@ -33,7 +33,7 @@ def demand_list(request: StudioRequest) -> HttpResponse:
     what: DemandKind = "messages" if get_query_text(request, "what", most=10) == "messages" else "ids"
     is_dismissed = get_query_text(request, "dismissed", most=3) == "yes"
     found: Any = demand.list_unknown_ids(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
-    page = Paginator(found, _ON_A_PAGE).get_page(get_query_text(request, "page", most=9))
+    page = get_page(request, found, _ON_A_PAGE)
     context = {
         "what": what,
         "is_dismissed": is_dismissed,

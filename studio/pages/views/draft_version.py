@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -14,10 +13,9 @@ from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
 from registry.core import queries
 from studio.pages.form_data import get_int
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.undo import Undo, report_done
-
-PER_PAGE = 50
 
 
 @author_required("GET")
@@ -29,7 +27,7 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
         "capability": capability,
         "capability_name": get_display_name(capability),
         "draft": drafts.get_active_draft(capability),
-        "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "days": draft_versions.KEPT.days,
         "versions_max": draft_versions.VERSIONS_MAX,
         "minutes": int(draft_versions.PERIOD.total_seconds() // 60),

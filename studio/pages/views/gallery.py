@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from registry.selectors.capability_list import STATUSES
 from registry.validation import Finding
 from studio.pages.charts import build_bar_chart, build_sparkline
+from studio.pages.lists import TableColumn, build_column
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.tables import TableColumn, build_column
 from studio.pages.tour import STEPS, Tour
 
 _COLORS: Final = (

@@ -8,7 +8,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,17 +25,15 @@ from registry.models import Operator
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text, get_text_at
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
+from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.sign_in_adapters import sign_in_operator
-from studio.pages.tables import TableColumn, build_column, parse_sort
 from studio.pages.undo import Undo
 
-PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
     "viewer": gettext_lazy("read only"),
     "author": gettext_lazy("edit drafts"),
@@ -123,7 +120,7 @@ def _listed(
         search=filters.get("q"), role=filters.get("role"), state=filters.get("state"), sort=sorted_by
     )
     context = {
-        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "form": form,
         "link": link,
         "roles": operators.ROLES,

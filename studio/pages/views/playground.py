@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -19,6 +18,7 @@ from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
 from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, operator_required
 from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
 
@@ -145,14 +145,13 @@ def playground_examples(request: StudioRequest) -> HttpResponse:
     context: dict[str, Any] = {"capability_id": capability_id, "with_drafts": with_drafts}
     try:
         _snapshot, index = get_playground_index(with_drafts=with_drafts)
-        paginator = Paginator(example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
-        page = paginator.get_page(request.GET.get("page"))
+        page = get_page(request, example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
         results = example_run.run_examples(index, list(page.object_list))
     except RegistryError as error:
         context["error"] = error.message
     else:
         query = {"capability_id": capability_id} | ({"drafts": "yes"} if with_drafts else {})
-        context |= {"page": page, "results": results, "query": urlencode(query), "total": paginator.count}
+        context |= {"page": page, "results": results, "query": urlencode(query), "total": page.paginator.count}
         context |= {"passed": sum(one.is_pass for one in results), "has_capabilities": queries.any_published()}
     return render(request, "studio/playground/examples.html", context)
 

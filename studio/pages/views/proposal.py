@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,9 +16,9 @@ from registry.publishing import proposals
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_choice, get_note
 from studio.pages.labels import WORDS
+from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import (
     StudioRequest,
     author_required,
@@ -27,7 +26,6 @@ from studio.pages.permissions import (
     restrict_to_read_only,
 )
 
-PAGE_SIZE: Final = 50
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by ID, note or API key")),
     FilterField(
@@ -49,7 +47,7 @@ def proposal_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, *_FILTERS)
     status = filters.get("status") or "draft"
     found = proposals.list_proposals(status="" if status == "all" else status, search=filters.get("q"), limit=None)
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context = {"page": page, "status": status, "filters": filters, "query": filters.query}
     return render(request, "studio/proposal/list.html", context)
 

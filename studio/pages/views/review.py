@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -36,8 +35,8 @@ from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_choice, get_int, get_note, get_text
+from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import (
     StudioRequest,
     actor_of,
@@ -49,7 +48,6 @@ from studio.pages.rendered_comparison import build_rendered_comparison
 from studio.pages.undo import Undo, report_done
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
 
-PAGE_SIZE: Final = 50
 RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by ID or note"))
@@ -76,7 +74,7 @@ def review_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
     mine = str(actor_of(request)) if show == "mine" else ""
     found = reviews.list_reviews(states=SHOWN.get(show, ()), requested_by=mine, search=filters.get("q"))
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context: dict[str, Any] = {"page": page, "show": show, "filters": filters, "query": filters.query}
     if show == "waiting":
         # What waits for the reader: their own, with what a publisher asks for.

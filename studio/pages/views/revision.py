@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,6 +16,7 @@ from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int_at, get_note, get_query_text
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.views.gate import build_gate_context, group_changes
 
@@ -29,7 +29,7 @@ def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Show the history of a capability: all revisions, the newest first."""
     capability = queries.get_capability(capability_id)
     revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values(), "signature")
-    page = Paginator(revisions, 50).get_page(request.GET.get("page"))
+    page = get_page(request, revisions)
     events = queries.list_timeline(capability_id, limit=EVENTS_SHOWN)
     return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})
 

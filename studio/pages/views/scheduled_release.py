@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -20,8 +19,8 @@ from studio.middleware.time_zones import moment_words, time_sent
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_acknowledged, get_int, get_note
+from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import (
     StudioRequest,
     actor_of,
@@ -31,7 +30,6 @@ from studio.pages.permissions import (
 )
 from studio.pages.views.gate import DRAFT_CHANGED, find_unconfirmed, render_gate, show_no_draft
 
-PAGE_SIZE = 50
 _FILTERS = (
     FilterField("q", gettext_lazy("Search by name, ID or note")),
     FilterField(
@@ -46,7 +44,7 @@ def release_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, *_FILTERS)
     is_past = filters.get("state") == "past"
     found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context = {"page": page, "is_past": is_past, "filters": filters, "query": filters.query}
     return render(request, "studio/release/list.html", context)
 

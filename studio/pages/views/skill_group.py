@@ -6,7 +6,6 @@ from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -19,9 +18,9 @@ from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 
-PAGE_SIZE: Final = 50
 MEMBERS_SHOWN: Final = 50
 
 
@@ -91,7 +90,7 @@ class NewGroupForm(GroupForm):
 @operator_required("GET")
 def skill_group_list(request: StudioRequest) -> HttpResponse:
     """Every group, and which capabilities are in none."""
-    page = Paginator(skill_groups.list_groups(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, skill_groups.list_groups())
     return render(request, "studio/skill_group/list.html", {"page": page})
 
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -23,6 +22,7 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
+from studio.pages.lists import get_page
 from studio.pages.permissions import (
     StudioRequest,
     actor_of,
@@ -31,7 +31,6 @@ from studio.pages.permissions import (
     publisher_required,
 )
 
-PAGE_SIZE: Final = 50
 _MODES: Final = [
     ("draft", gettext_lazy("Create drafts")),
     ("publish", gettext_lazy("Publish if checks pass")),
@@ -107,7 +106,7 @@ def source_list(request: StudioRequest) -> HttpResponse:
 
 
 def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> HttpResponse:
-    page = Paginator(source_selectors.list_source_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, source_selectors.list_source_rows())
     return render(request, "studio/source/list.html", {"page": page, "form": form}, status=status)
 
 
@@ -163,7 +162,7 @@ def _render_page(
     context = {
         "found": found,
         "source": found.source,
-        "page": Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found.rows),
         "form": form or _way_form(found.source),
         "address": f"{origin}{push_webhooks.push_url(found.source)}",
         "secret": secret,

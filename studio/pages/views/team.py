@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -18,12 +17,11 @@ from registry.common.errors import RegistryError
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
+from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
 from studio.pages.undo import Undo
 
-PAGE_SIZE: Final = 50
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by name or description"))
 
 
@@ -47,7 +45,7 @@ def team_list(request: StudioRequest) -> HttpResponse:
 
 def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
-    page = Paginator(teams.list_teams(search=filters.get("q")), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, teams.list_teams(search=filters.get("q")))
     context = {"page": page, "form": form, "filters": filters, "query": filters.query}
     return render(request, "studio/team/list.html", context, status=status)
 
@@ -75,7 +73,7 @@ def team_show(request: StudioRequest, number: int) -> HttpResponse:
 
 
 def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
-    owned = Paginator(found.owned, PAGE_SIZE).get_page(request.GET.get("page"))
+    owned = get_page(request, found.owned)
     context: dict[str, Any] = {"team": found.team, "members": found.members, "page": owned, "form": form}
     if request.user.can_administer:
         inside = {member.username for member in found.members}

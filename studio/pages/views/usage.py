@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -16,10 +15,9 @@ from registry.usage.usage_report import PERIODS, SORTS, VIEWS, RequestedCapabili
 from studio.pages.charts import build_bar_chart
 from studio.pages.downloads import csv_response
 from studio.pages.form_data import get_choice, get_query_text
+from studio.pages.lists import TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.tables import TableColumn, build_column, parse_sort
 
-PAGE_SIZE: Final = 50
 SHOWN_MAX: Final = 20
 
 
@@ -59,7 +57,7 @@ def _columns(request: StudioRequest, asked: RequestedCapability) -> list[TableCo
 def usage_show(request: StudioRequest) -> HttpResponse:
     """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
     asked = _options(request)
-    page = Paginator(usage_report.list_usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, usage_report.list_usage_rows(asked))
     unused, still = usage_report.list_unused(asked), usage_report.list_deprecated_loads(asked)
     shown = {*(row.capability_id for row in page.object_list), *unused[:SHOWN_MAX]}
     shown |= {one.capability_id for one in still[:SHOWN_MAX]}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -22,10 +21,9 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.undo import Undo
-
-PAGE_SIZE: Final = 50
 
 
 class ChangeForm(forms.Form):
@@ -67,7 +65,7 @@ def webhook_list(request: StudioRequest) -> HttpResponse:
             form.add_error("name" if error.code == "NAME_TAKEN" else "url", error.message)
         else:
             form = CreateForm()
-    page = Paginator(webhooks.list_webhook_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, webhooks.list_webhook_rows())
     context = {"page": page, "form": form, "secret": secret}
     response = render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200)
     response["Cache-Control"] = "no-store"
@@ -91,7 +89,7 @@ def _form_of(webhook: Webhook) -> ChangeForm:
 def _render_page(
     request: StudioRequest, webhook: Webhook, form: ChangeForm, *, part: str = "", secret: str = "", status: int = 200
 ) -> HttpResponse:
-    page = Paginator(webhooks.list_webhook_deliveries(webhook), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, webhooks.list_webhook_deliveries(webhook))
     is_waiting = any(delivery.state == "queued" for delivery in page.object_list)
     context = {"webhook": webhook, "page": page, "form": form, "is_waiting": is_waiting, "secret": secret}
     response = render(request, f"studio/webhook/show.html{part}", context, status=status)

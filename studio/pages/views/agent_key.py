@@ -18,7 +18,7 @@ from registry.access import agent_keys
 from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import AgentKey
 from studio.middleware.time_zones import day_start, typed_zone, zone_sent
-from studio.pages.actions import run_action
+from studio.pages.actions import no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
@@ -108,17 +108,15 @@ class KeyRightsForm(forms.Form):
         except (InvalidRequest, OverflowError) as error:
             raise forms.ValidationError(getattr(error, "message", _("Choose an earlier day."))) from None
 
-    @property
-    def rights(self) -> dict[str, Any]:
-        """As the verbs take them."""
-        given = self.cleaned_data
-        names = ("scopes", "groups", "read_only_tools", "preview")
-        return {name: given[name] for name in names} | {"expires_at": given["last_day"]}
+    def clean(self) -> dict[str, Any]:
+        """As the verbs take it."""
+        given = super().clean() or {}
+        return {("expires_at" if name == "last_day" else name): value for name, value in given.items()}
 
-    def refuse(self, error: RegistryError) -> None:
-        """Say it beside the field that it is about."""
+    def find_field(self, error: RegistryError) -> str | None:
+        """The field that a refusal is about."""
         field = next((name for word, name in _FIELDS.items() if word in error.message), None)
-        self.add_error(field if field in self.fields else None, error.message)
+        return field if field in self.fields else None
 
 
 # The verbs tell their refusals in words; each begins with what it is about.
@@ -141,21 +139,16 @@ class NewKeyForm(KeyRightsForm):
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
     form = NewKeyForm(request.POST if request.method == "POST" else None)
-    created = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            _row, created = agent_keys.create_key(name=form.cleaned_data["name"], by=actor_of(request), **form.rights)
-        except RegistryError as error:
-            form.refuse(error)
-        else:
-            form = NewKeyForm()
+    done = submit_form(request, form, agent_keys.create_key, field=form.find_field)
+    if done:
+        form = NewKeyForm()
     filters = FilterBar(request.GET, *_FILTERS)
     sorted_by = parse_sort(request.GET, _SORTS, "name")
     found = agent_keys.list_keys(state=filters.get("state") or "force", search=filters.get("q"), sort=sorted_by)
     context = {
         "page": get_page(request, found),
         "form": form,
-        "created": created,
+        "created": done[1] if done else None,
         "filters": filters,
         "query": filters.query,
         "columns": [
@@ -165,9 +158,7 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
             build_column(_("Last used"), key="used", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
         ],
     }
-    response = render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200))
 
 
 @admin_required("GET")
@@ -197,9 +188,7 @@ def _render_page(
     request: StudioRequest, row: AgentKey, form: KeyRightsForm, *, created: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"key": row, "form": form, "created": created, "overlaps": OVERLAPS}
-    response = render(request, "studio/agent_key/show.html", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/agent_key/show.html", context, status=status))
 
 
 @admin_required(form_on="studio:agent_key_show")
@@ -207,14 +196,9 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the rights of a key."""
     row, form = agent_keys.get_key_by_id(number), KeyRightsForm(request.POST)
     form.expires_at = row.expires_at
-    if form.is_valid():
-        try:
-            agent_keys.update_key(name=row.name, by=actor_of(request), **form.rights)
-        except RegistryError as error:
-            form.refuse(error)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:agent_key_show", number)
+    if submit_form(request, form, agent_keys.update_key, field=form.find_field, name=row.name):
+        messages.success(request, _("Saved."))
+        return redirect("studio:agent_key_show", number)
     return _render_page(request, row, form, status=400)
 
 

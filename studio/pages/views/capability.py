@@ -22,6 +22,7 @@ from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use
+from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -31,7 +32,6 @@ from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
 from studio.pages.snippets import build_load_snippets
-from studio.pages.undo import Undo, report_done
 
 
 @operator_required("GET")

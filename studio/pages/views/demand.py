@@ -18,11 +18,10 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.usage import demand
 from registry.usage.demand import DemandKind
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
-from studio.pages.undo import Undo
 
 _ON_A_PAGE: Final = 25
 

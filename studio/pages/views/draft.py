@@ -25,14 +25,13 @@ from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
 from registry.validation import BUNDLE_FILES, Report
 from registry.validation.rules.sections import list_sections
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
-from studio.pages.undo import Undo
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}

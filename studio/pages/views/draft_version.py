@@ -12,10 +12,10 @@ from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
 from registry.core import queries
+from studio.pages.actions import Undo, report_done
 from studio.pages.form_data import get_int
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, author_required
-from studio.pages.undo import Undo, report_done
 
 
 @author_required("GET")

@@ -15,6 +15,7 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.first_load import find_first_load
+from studio.pages.actions import no_store
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import identity_required
@@ -48,9 +49,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
         "snippets": build_load_snippets(request, capability_id, created),
         **_listening(capability, capability.published_revision, time.time()),
     }
-    response = render(request, "studio/capability/live.html", context, status=_status(request, created, error))
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/capability/live.html", context, status=_status(request, created, error)))
 
 
 def _status(request: StudioRequest, created: str, error: str) -> int:

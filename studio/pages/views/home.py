@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from registry.selectors import home as sections
 from studio.pages import tour
+from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_bar_chart
 from studio.pages.figures import build_figures
 from studio.pages.inbox import build_inbox_row
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.undo import Undo, report_done
 
 SHOWN_MAX: Final = 8
 # More marks than this would hide the bars.

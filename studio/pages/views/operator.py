@@ -22,7 +22,7 @@ from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import NotFound, RegistryError
 from registry.models import Operator
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text, get_text_at
@@ -32,7 +32,6 @@ from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.sign_in_adapters import sign_in_operator
-from studio.pages.undo import Undo
 
 ROLE_WORDS: Final = {
     "viewer": gettext_lazy("read only"),
@@ -100,15 +99,9 @@ class InviteForm(DetailsForm):
 def operator_list(request: StudioRequest) -> HttpResponse:
     """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
     form = InviteForm(request.POST if request.method == "POST" else None)
-    link: dict[str, str] = {}
-    if request.method == "POST" and form.is_valid():
-        try:
-            operator, token = operators.invite_operator(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("username", error.message)
-        else:
-            link, form = _link(request, operator, token), InviteForm()
-    return _listed(request, form, link=link, status=400 if form.errors else 200)
+    if done := submit_form(request, form, operators.invite_operator, field="username"):
+        return _listed(request, InviteForm(), link=_link(request, *done))
+    return _listed(request, form, status=400 if form.errors else 200)
 
 
 def _listed(
@@ -133,9 +126,7 @@ def _listed(
             build_column(_("Last signed in"), key="seen", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
         ],
     }
-    response = render(request, "studio/operator/list.html", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/operator/list.html", context, status=status))
 
 
 def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, str]:

@@ -33,6 +33,7 @@ from registry.publishing import publication, review_comments, review_rounds, rev
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
+from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_choice, get_int, get_note, get_text
@@ -45,7 +46,6 @@ from studio.pages.permissions import (
     restrict_to_read_only,
 )
 from studio.pages.rendered_comparison import build_rendered_comparison
-from studio.pages.undo import Undo, report_done
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
 
 RETURNED_MAX: Final = 10

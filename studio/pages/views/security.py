@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 from registry.access import operators, second_factors, sessions
 from registry.common.errors import InvalidRequest, RegistryError
-from studio.pages.actions import run_action
+from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations import security as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
@@ -67,10 +67,7 @@ def _page(request: StudioRequest, *, codes: Sequence[str] = (), status: int = 20
         "idle_hours": settings.SESSION_IDLE_SECONDS // 3600,
         "days": settings.SESSION_COOKIE_AGE // 86_400,
     }
-    response = render(request, "studio/security/show.html", context, status=status)
-    # Recovery codes are shown once, and the browser's history must not have them.
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/security/show.html", context, status=status))
 
 
 def _done(request: StudioRequest, words: str, codes: Sequence[str]) -> HttpResponse:
@@ -111,9 +108,7 @@ def _app_page(request: StudioRequest, secret: str, fault: str = "") -> HttpRespo
         "secret": " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)),
         "fault": fault,
     }
-    response = render(request, "studio/security/app.html", context, status=400 if fault else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/security/app.html", context, status=400 if fault else 200))
 
 
 @operator_required("GET", "POST")

@@ -16,6 +16,7 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.publishing import publication
 from registry.selectors.sharing import describe_sharing
+from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
@@ -26,7 +27,6 @@ from studio.pages.permissions import (
     operator_required,
     publisher_required,
 )
-from studio.pages.undo import Undo, report_done
 
 
 @operator_required("GET")

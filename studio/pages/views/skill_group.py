@@ -12,14 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import teams
-from registry.common.errors import RegistryError
 from registry.matching import skill_groups
 from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
-from studio.pages.actions import run_action
+from studio.pages.actions import run_action, submit_form
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.lists import get_page
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
+from studio.pages.permissions import StudioRequest, operator_required, publisher_required
 
 MEMBERS_SHOWN: Final = 50
 
@@ -99,13 +98,8 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
     """Describe a group; one that capabilities name already is filled in."""
     initial = {"group_id": request.GET.get("id", "")[:64]}
     form = NewGroupForm(request.POST or None, initial=initial, for_admin=request.user.can_administer)
-    if request.method == "POST" and form.is_valid():
-        try:
-            skill_groups.create_group(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("group_id", error.message)
-        else:
-            return redirect("studio:skill_group_show", form.cleaned_data["group_id"])
+    if group := submit_form(request, form, skill_groups.create_group, field="group_id"):
+        return redirect("studio:skill_group_show", group.group_id)
     return render(request, "studio/skill_group/new.html", {"form": form}, status=400 if form.errors else 200)
 
 
@@ -121,14 +115,9 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     """Save the description and examples of a group."""
     found = skill_groups.get_group(group_id)
     form = GroupForm(request.POST, for_admin=request.user.can_administer)
-    if form.is_valid():
-        try:
-            skill_groups.set_group(group_id=group_id, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:skill_group_show", group_id)
+    if submit_form(request, form, skill_groups.set_group, field=None, group_id=group_id):
+        messages.success(request, _("Saved."))
+        return redirect("studio:skill_group_show", group_id)
     return _render_page(request, found, form, status=400)
 
 

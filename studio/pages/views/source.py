@@ -13,12 +13,13 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from registry.common.actors import Actor
 from registry.common.errors import RegistryError
 from registry.models import GitSource
 from registry.sources import push_webhooks, source_selectors, source_sync
 from registry.sources.source_selectors import SourcePage
 from registry.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
-from studio.pages.actions import run_action
+from studio.pages.actions import no_store, run_action, submit_form
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
@@ -114,23 +115,16 @@ def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> H
 def source_create(request: StudioRequest) -> HttpResponse:
     """Follow a repository or another registry; its first sync is due at once."""
     form = SourceForm(request.POST)
-    if form.is_valid():
-        try:
-            source = _add(request, form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("address", error.message)
-        else:
-            messages.success(request, _("Source connected. The first sync has started."))
-            return redirect("studio:source_show", source.pk)
+    if source := submit_form(request, form, _add, field="address"):
+        messages.success(request, _("Source connected. The first sync has started."))
+        return redirect("studio:source_show", source.pk)
     return _listed(request, form, status=400)
 
 
-def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
-    ways: dict[str, Any] = {name: given[name] for name in ("mode", "every_minutes")} | {"by": actor_of(request)}
-    if given["kind"] == GitSource.Kind.REGISTRY:
-        more = {name: given[name] for name in SourceForm.registrys_own}
-        return source_sync.add_registry(url=given["address"], **ways, **more)
-    return source_sync.add_git_source(spec=given["address"], **ways)
+def _add(*, kind: str, address: str, read_key: str, may_adopt: bool, **ways: Any) -> GitSource:
+    if kind == GitSource.Kind.REGISTRY:
+        return source_sync.add_registry(url=address, read_key=read_key, may_adopt=may_adopt, **ways)
+    return source_sync.add_git_source(spec=address, **ways)
 
 
 @operator_required("GET")
@@ -167,9 +161,7 @@ def _render_page(
         "address": f"{origin}{push_webhooks.push_url(found.source)}",
         "secret": secret,
     }
-    response = render(request, f"studio/source/show.html{part}", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, f"studio/source/show.html{part}", context, status=status))
 
 
 @admin_required(form_on="studio:source_show")
@@ -177,25 +169,22 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change how a source is followed: as drafts or published, how often, with which key."""
     found = source_selectors.get_source_page(number)
     form = _way_form(found.source, request.POST)
-    if form.is_valid():
-        given = form.cleaned_data
-        following = SyncSettings(given["mode"], given["every_minutes"], given.get("may_adopt", found.source.may_adopt))
-        try:
-            source_sync.update_source(
-                source_id=number, following=following, by=actor_of(request), read_key=given.get("read_key") or None
-            )
-        except RegistryError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:source_show", number)
+    if submit_form(request, form, _change, field=None, source=found.source):
+        messages.success(request, _("Saved."))
+        return redirect("studio:source_show", number)
     return _render_page(request, found, form=form, status=400)
+
+
+def _change(
+    *, source: GitSource, by: Actor, mode: str, every_minutes: int, read_key: str = "", may_adopt: bool | None = None
+) -> GitSource:
+    following = SyncSettings(mode, every_minutes, source.may_adopt if may_adopt is None else may_adopt)
+    return source_sync.update_source(source_id=source.pk, following=following, by=by, read_key=read_key or None)
 
 
 @publisher_required(form_on="studio:source_show")
 def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     """Have a worker look at it now."""
-    source_selectors.get_source_page(number)
     if source_sync.request_sync(source_id=number, by=actor_of(request)):
         messages.success(request, _("Sync started."))
     else:

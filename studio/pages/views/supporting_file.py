@@ -26,11 +26,11 @@ from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.validation import Finding, Report
+from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
-from studio.pages.undo import Undo, report_done
 
 DRAFT_CHANGED: Final = gettext_lazy(
     "Someone else saved the draft. Your text is below: check the list, then submit it again."

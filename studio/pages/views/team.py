@@ -13,14 +13,12 @@ from django.utils.translation import gettext_lazy
 
 from registry.access import operators, teams
 from registry.access.teams import TeamPage
-from registry.common.errors import RegistryError
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
 from studio.pages.lists import FilterBar, FilterField, get_page
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
-from studio.pages.undo import Undo
+from studio.pages.permissions import StudioRequest, admin_required, operator_required
 
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by name or description"))
 
@@ -54,13 +52,8 @@ def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> Htt
 def team_create(request: StudioRequest) -> HttpResponse:
     """Create a team, with the name that was given."""
     form = TeamForm(request.POST)
-    if form.is_valid():
-        try:
-            team = teams.create_team(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name", error.message)
-        else:
-            return redirect("studio:team_show", team.pk)
+    if team := submit_form(request, form, teams.create_team, field="name"):
+        return redirect("studio:team_show", team.pk)
     return _listed(request, form, status=400)
 
 
@@ -85,14 +78,9 @@ def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, sta
 def team_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the name or description of a team."""
     found, form = teams.get_team_page(number), TeamForm(request.POST)
-    if form.is_valid():
-        try:
-            teams.update_team(key=number, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name", error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:team_show", number)
+    if submit_form(request, form, teams.update_team, field="name", key=number):
+        messages.success(request, _("Saved."))
+        return redirect("studio:team_show", number)
     return _render_page(request, found, form, status=400)
 
 

@@ -17,13 +17,12 @@ from registry.common.errors import RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
-from studio.pages.undo import Undo
 
 
 class ChangeForm(forms.Form):
@@ -57,19 +56,16 @@ class CreateForm(ChangeForm):
 def webhook_list(request: StudioRequest) -> HttpResponse:
     """All of them, and a form for a new one. The secret is shown once, in the answer to the form."""
     form = CreateForm(request.POST if request.method == "POST" else None)
-    secret = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            _webhook, secret = webhooks.create_webhook(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name" if error.code == "NAME_TAKEN" else "url", error.message)
-        else:
-            form = CreateForm()
+    done = submit_form(request, form, webhooks.create_webhook, field=_find_field)
+    if done:
+        form = CreateForm()
     page = get_page(request, webhooks.list_webhook_rows())
-    context = {"page": page, "form": form, "secret": secret}
-    response = render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    context = {"page": page, "form": form, "secret": done[1] if done else None}
+    return no_store(render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200))
+
+
+def _find_field(error: RegistryError) -> str:
+    return "name" if error.code == "NAME_TAKEN" else "url"
 
 
 @admin_required("GET")
@@ -92,23 +88,16 @@ def _render_page(
     page = get_page(request, webhooks.list_webhook_deliveries(webhook))
     is_waiting = any(delivery.state == "queued" for delivery in page.object_list)
     context = {"webhook": webhook, "page": page, "form": form, "is_waiting": is_waiting, "secret": secret}
-    response = render(request, f"studio/webhook/show.html{part}", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, f"studio/webhook/show.html{part}", context, status=status))
 
 
 @admin_required(form_on="studio:webhook_show")
 def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the URL of a webhook, or the kinds of event that it gets."""
     webhook, form = webhooks.get_webhook_by_id(number), ChangeForm(request.POST)
-    if form.is_valid():
-        try:
-            webhooks.update_webhook(name=webhook.name, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("url", error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:webhook_show", number)
+    if submit_form(request, form, webhooks.update_webhook, field="url", name=webhook.name):
+        messages.success(request, _("Saved."))
+        return redirect("studio:webhook_show", number)
     return _render_page(request, webhook, form, status=400)
 
 

@@ -136,7 +136,7 @@ def _page(
         "resolved_count": sum(thread.is_resolved for thread in threads),
         "said_at": _by_line(threads, review),
         "place": _place(request),
-        "words": get_text(request, "words", most=WORDS_MAX),
+        "words": _words(request),
         "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
@@ -195,56 +195,62 @@ def _place(request: StudioRequest) -> dict[str, str]:
     return {"code": code} if code.replace("_", "").isalnum() and code.isascii() else {}
 
 
-def _tried(request: StudioRequest, number: int, verb: Any, done: str, **arguments: Any) -> HttpResponse:
-    """Do one verb and show the review again, with a sentence on what happened or the words and why not."""
+def _change(
+    request: StudioRequest,
+    number: int,
+    verb: Any,
+    done: str,
+    *,
+    missing_right: str = "",
+    comment: int | None = None,
+    undo: Undo | None = None,
+    **given: Any,
+) -> HttpResponse:
+    """Do one verb and show the review again, at the `comment` that it is about: with a sentence on what happened, or
+    with what was typed and why not. The person's role may have changed while the page was open: `missing_right` is
+    what they then lack."""
     review = reviews.get_review(number)
+    if missing_right:
+        error = denial_reason(request, missing_right, review.capability.capability_id)
+        return _page(request, review, error=error, status=403, answering=comment)
     try:
-        verb(review_id=review.pk, by=actor_of(request), words=get_text(request, "words", most=WORDS_MAX), **arguments)
-    except RegistryError as error:
-        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
-    messages.success(request, done)
-    return redirect("studio:review_show", number)
+        verb(review_id=review.pk, by=actor_of(request), **given)
+    except RegistryError as refusal:
+        status = _STATUS.get(type(refusal), 422)
+        return _page(request, review, error=refusal.message, status=status, answering=comment)
+    report_done(request, done, undo)
+    place = f"#comment-{comment}" if comment is not None else ""
+    return redirect(reverse("studio:review_show", args=[number]) + place)
 
 
-def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
-    """The page again, with what was typed: a role may have changed while it was open."""
-    review = reviews.get_review(number)
-    error = denial_reason(request, right, review.capability.capability_id)
-    return _page(request, review, error=error, status=403, answering=answering)
+def _words(request: StudioRequest) -> str:
+    return get_text(request, "words", most=WORDS_MAX)
 
 
 @operator_required(form_on="studio:review_show")
 def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
-    if not request.user.can_edit:
-        return _refused(request, number, _("comment"))
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
-    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, review_comments.add_comment, _("Comment added."), **more)
+    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", ""), "words": _words(request)}
+    right = "" if request.user.can_edit else _("comment")
+    return _change(request, number, review_comments.add_comment, _("Comment added."), missing_right=right, **more)
 
 
 def _on_comment(
     request: StudioRequest, number: int, verb: Any, done: str, *, undo: str = "", **given: str
 ) -> HttpResponse:
-    """Do something about a comment and show the review again, at that comment."""
-    review, entry = reviews.get_review(number), get_int(request, "entry") or 0
-    if not request.user.can_edit:
-        return _refused(request, number, _("comment"), answering=entry)
-    try:
-        verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
-    except RegistryError as error:
-        status = _STATUS.get(type(error), 422)
-        return _page(request, review, error=error.message, status=status, answering=entry)
-    report_done(request, done, Undo.by(undo, number, entry=str(entry)) if undo else None)
-    return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
+    """Do something about a comment."""
+    entry = get_int(request, "entry") or 0
+    back = Undo.by(undo, number, entry=str(entry)) if undo else None
+    right = "" if request.user.can_edit else _("comment")
+    return _change(request, number, verb, done, missing_right=right, comment=entry, undo=back, entry_id=entry, **given)
 
 
 @operator_required(form_on="studio:review_show")
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
     """Add a reply to a comment of the review."""
-    words = get_text(request, "words", most=WORDS_MAX)
-    return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=words)
+    return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=_words(request))
 
 
 @operator_required(form_on="studio:review_show")
@@ -266,9 +272,9 @@ def review_decide(request: StudioRequest, number: int) -> HttpResponse:
     if decision not in _DECISIONS:
         return review_comment(request, number)
     verb, right, done = _DECISIONS[decision]
-    if not request.user.can_publish:
-        return _refused(request, number, str(right))
-    return _tried(request, number, verb, str(done), round_seen=get_int(request, "round") or 0)
+    lacks = "" if request.user.can_publish else str(right)
+    more = {"words": _words(request), "round_seen": get_int(request, "round") or 0}
+    return _change(request, number, verb, str(done), missing_right=lacks, **more)
 
 
 @operator_required(form_on="studio:review_show")
@@ -287,19 +293,12 @@ def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
 def _change_reviewers(
     request: StudioRequest, number: int, verb: Any, done: str, undo: Undo | None = None
 ) -> HttpResponse:
-    review = reviews.get_review(number)
-    if not request.user.can_edit:
-        return _refused(request, number, _("choose reviewers"))
-    try:
-        verb(review_id=review.pk, username=get_text(request, "username", most=150), by=actor_of(request))
-    except RegistryError as error:
-        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
-    report_done(request, done, undo)
-    return redirect("studio:review_show", number)
+    right, name = "" if request.user.can_edit else _("choose reviewers"), get_text(request, "username", most=150)
+    return _change(request, number, verb, done, missing_right=right, undo=undo, username=name)
 
 
 @operator_required("GET", "POST")
 @confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """End the review without a decision, by its author or an admin."""
-    return _tried(request, number, reviews.withdraw, _("Review canceled."))
+    return _change(request, number, reviews.withdraw, _("Review canceled."), words=_words(request))

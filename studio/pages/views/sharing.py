@@ -16,7 +16,7 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.publishing import publication
 from registry.selectors.sharing import describe_sharing
-from studio.pages.actions import Undo, report_done
+from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
@@ -47,24 +47,22 @@ def capability_visibility(request: StudioRequest, capability_id: str) -> HttpRes
     """List it, or hide it from the keys that have not redeemed its install code."""
     capability = queries.get_capability(capability_id)
     is_listed = get_text(request, "visibility", most=10) != "unlisted"
-    try:
-        publication.set_visibility(
-            capability_id=capability_id, visibility="listed" if is_listed else "unlisted", by=actor_of(request)
-        )
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        words = _("%(name)s is listed.") if is_listed else _("%(name)s is unlisted.")
-        undo = None if is_listed else Undo.by("capability_visibility", capability_id, visibility="listed")
-        report_done(request, words % {"name": get_display_name(capability)}, undo)
-    return redirect("studio:capability_share", capability_id)
+    words = _("%(name)s is listed.") if is_listed else _("%(name)s is unlisted.")
+    return run_action(
+        request,
+        publication.set_visibility,
+        words % {"name": get_display_name(capability)},
+        to=redirect("studio:capability_share", capability_id),
+        undo=None if is_listed else Undo.by("capability_visibility", capability_id, visibility="listed"),
+        capability_id=capability_id,
+        visibility="listed" if is_listed else "unlisted",
+    )
 
 
 @publisher_required("GET", "POST")
 @confirmed_first(questions.rotate_install_code, page="studio:capability_share")
 def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Replace its install code."""
-    queries.get_capability(capability_id)
     install_codes.rotate_code(capability_id=capability_id, by=actor_of(request))
     messages.success(request, _("The install code is replaced."))
     return redirect("studio:capability_share", capability_id)
@@ -93,14 +91,9 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
 def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a share link."""
     queries.get_capability(capability_id)
-    name = get_text(request, "name", most=80)
-    try:
-        share_links.revoke_link(name=name, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("Share link %(name)s is revoked.") % {"name": name})
-    return redirect("studio:capability_share", capability_id)
+    name, to = get_text(request, "name", most=80), redirect("studio:capability_share", capability_id)
+    words = _("Share link %(name)s is revoked.") % {"name": name}
+    return run_action(request, share_links.revoke_link, words, to=to, name=name)
 
 
 @admin_required(form_on="studio:capability_share")
@@ -109,12 +102,12 @@ def first_run_set(request: StudioRequest, capability_id: str) -> HttpResponse:
     capability = queries.get_capability(capability_id)
     begins = get_text(request, "first_run", most=3) == "yes"
     before = first_run.get_first_run()
-    try:
-        first_run.set_first_run(capability_id=capability_id if begins else "", by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        words = _("New sessions start with %(name)s.") if begins else _("New sessions start without a capability.")
-        undo = Undo.by("first_run_set", before or capability_id, first_run="yes" if before else "no")
-        report_done(request, words % {"name": get_display_name(capability)}, undo)
-    return redirect("studio:capability_share", capability_id)
+    words = _("New sessions start with %(name)s.") if begins else _("New sessions start without a capability.")
+    return run_action(
+        request,
+        first_run.set_first_run,
+        words % {"name": get_display_name(capability)},
+        to=redirect("studio:capability_share", capability_id),
+        undo=Undo.by("first_run_set", before or capability_id, first_run="yes" if before else "no"),
+        capability_id=capability_id if begins else "",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Final
 
 from django.contrib import messages
@@ -25,7 +26,7 @@ from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
-from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
 
 FINDINGS_SHOWN_MAX: Final = 20
@@ -53,23 +54,28 @@ PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
 
+def draft_required(view: View) -> View:
+    """Give a view the capability and its draft; without one it is back to the capability: there is nothing to see."""
+
+    @wraps(view)
+    def with_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
+        capability = queries.get_capability(capability_id)
+        draft = drafts.get_active_draft(capability)
+        if draft is None:
+            messages.info(request, _("Nothing to publish."))
+            return redirect("studio:capability_show", capability_id)
+        return view(request, capability, draft)
+
+    return with_draft
+
+
 @operator_required("GET", "POST")
-def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+@draft_required
+def gate_show(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Findings, differences and the button; the same report that command line and API give."""
-    capability = queries.get_capability(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
     if request.method == "POST":
         return _publish(request, capability, draft)
     return render_gate(request, capability, draft)
-
-
-def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Back to the capability: there is nothing to look at."""
-    messages.info(request, _("Nothing to publish."))
-    return redirect("studio:capability_show", capability_id)
 
 
 def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> HttpResponse:

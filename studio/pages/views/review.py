@@ -15,11 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.bundles.text_diff import FileDiff, diff_files
-from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import (
     DraftConflict,
-    DraftNotFound,
     Forbidden,
     InvalidRequest,
     NotFound,
@@ -27,8 +25,7 @@ from registry.common.errors import (
     ReviewConflict,
     SelfApprovalForbidden,
 )
-from registry.core import queries
-from registry.models import Review
+from registry.models import Capability, Draft, Review
 from registry.publishing import publication, review_comments, review_rounds, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
@@ -46,7 +43,7 @@ from studio.pages.permissions import (
     restrict_to_read_only,
 )
 from studio.pages.rendered_comparison import build_rendered_comparison
-from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
+from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, draft_required, render_gate
 
 RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
@@ -84,13 +81,10 @@ def review_list(request: StudioRequest) -> HttpResponse:
 
 
 @operator_required(form_on="studio:gate_show")
-def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
+@draft_required
+def review_request(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = queries.get_capability(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
+    capability_id = capability.capability_id
     if not request.user.can_edit:
         error = denial_reason(request, _("submit drafts for review"), capability_id)
         return render_gate(request, capability, draft, error=error, status=403)

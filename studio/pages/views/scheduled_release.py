@@ -10,10 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.catalog import drafts
-from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
-from registry.core import queries
-from registry.models import ScheduledRelease
+from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.models import Capability, Draft, ScheduledRelease
 from registry.publishing import scheduled_releases
 from studio.middleware.time_zones import moment_words, time_sent
 from studio.pages.actions import run_action
@@ -28,7 +26,7 @@ from studio.pages.permissions import (
     operator_required,
     publisher_required,
 )
-from studio.pages.views.gate import DRAFT_CHANGED, find_unconfirmed, render_gate, show_no_draft
+from studio.pages.views.gate import DRAFT_CHANGED, draft_required, find_unconfirmed, render_gate
 
 _FILTERS = (
     FilterField("q", gettext_lazy("Search by name, ID or note")),
@@ -58,13 +56,10 @@ def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
 
 
 @operator_required(form_on="studio:gate_show")
-def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
+@draft_required
+def release_schedule(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Publish the draft at a time; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = queries.get_capability(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
+    capability_id = capability.capability_id
     note, status = get_note(request), 400
     due_at, error = _due_at(request)
     if not request.user.can_publish:

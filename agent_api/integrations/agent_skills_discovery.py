@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import orjson
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
@@ -28,7 +27,6 @@ SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _MEDIA_TYPES: Final = {"SKILL.md": "text/markdown; charset=utf-8", ZIP: "application/zip"}
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def skills_index(request: Request, token: str = "") -> HttpResponse:
     """`{"$schema", "skills": [{"name", "type", "description", "url", "digest"}]}`, ordered by capability_id."""
@@ -56,7 +54,6 @@ def _row(facts: SkillFacts) -> dict[str, Any]:
     }
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def skill_artifact(request: Request, name: str, revision: str, file: str, token: str = "") -> HttpResponse:
     """SKILL.md of a revision, or the zip of the whole skill; nothing of what is retired."""

@@ -13,7 +13,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http import parameters
@@ -62,6 +61,11 @@ def _with_public_read(operation: dict[str, Any]) -> dict[str, Any]:
     return operation | ({"security": [*_KEY, {}]} if operation["operationId"] in PUBLIC_READS else {})
 
 
+def keep_described(endpoints: list[Any], **_: Any) -> list[Any]:
+    """A pre-processing hook of drf-spectacular: only what describes itself is in the document."""
+    return [row for row in endpoints if getattr(row[-1].cls, "is_described", False)]
+
+
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """A post-processing hook of drf-spectacular: the bodies come from `schemas/`."""
     result["components"] = {
@@ -96,7 +100,6 @@ def _rendered(*, is_json: bool, is_public: bool) -> bytes:  # noqa: ARG001 (the 
 
 
 # No operations of the document: OpenAPI Generator warns of a method named `schema`, a reserved word of its own.
-@extend_schema(exclude=True)
 @endpoint("GET")
 def schema(request: Request) -> HttpResponse:
     """The OpenAPI document as YAML, or as JSON with `?format=json`; readable without a key."""
@@ -111,7 +114,6 @@ def schema(request: Request) -> HttpResponse:
     return response
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def docs(request: Request) -> HttpResponse:
     """The document as a page, in the Studio's frame for those who are signed in there."""

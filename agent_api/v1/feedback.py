@@ -9,9 +9,7 @@ from rest_framework.response import Response
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
-from agent_api.http.endpoint import endpoint
-from agent_api.http.idempotent_writes import idempotent_write
-from agent_api.openapi.annotations import NOT_FOUND, QUARANTINED, describe
+from agent_api.openapi.annotations import NOT_FOUND, QUARANTINED, write_endpoint
 from agent_api.v1.skill_load import find_entry
 from registry import snapshot
 from registry.common.errors import InvalidRequest
@@ -20,9 +18,7 @@ from registry.usage import feedback
 from registry.usage.confidence import OUTCOMES
 
 
-@describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND | QUARANTINED)
-@endpoint("POST")
-@idempotent_write("feedback")
+@write_endpoint("feedback", answer="Feedback", body="FeedbackRequest", also=NOT_FOUND | QUARANTINED)
 def capability_feedback(request: Request, caller: Caller) -> Response:
     """Report how one use of a capability ended; this changes a playbook's confidence."""
     return Response(build_feedback_response(snapshot.current_snapshot(), caller, parameters.json_object(request)))

@@ -7,9 +7,7 @@ from rest_framework.response import Response
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
-from agent_api.http.endpoint import endpoint
-from agent_api.http.idempotent_writes import idempotent_write
-from agent_api.openapi.annotations import describe
+from agent_api.openapi.annotations import write_endpoint
 from registry.access import install_codes
 from registry.common import rate_limits
 from registry.common.errors import InstallCodeNotFound, InvalidRequest
@@ -17,9 +15,7 @@ from registry.common.errors import InstallCodeNotFound, InvalidRequest
 _UNKNOWN = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}
 
 
-@describe(answer="Installed", body="InstallRequest", also=_UNKNOWN)
-@endpoint("POST")
-@idempotent_write("read")
+@write_endpoint("read", answer="Installed", body="InstallRequest", also=_UNKNOWN)
 def capability_install(request: Request, caller: Caller) -> Response:
     """Redeem an install code: from then on the key sees that capability, listed or not."""
     code = parameters.string(parameters.json_object(request), "code", most=100)

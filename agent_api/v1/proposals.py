@@ -8,14 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http import parameters
-from agent_api.http.authentication import Caller, require_scope
-from agent_api.http.endpoint import endpoint
-from agent_api.http.idempotent_writes import idempotent_write
-from agent_api.openapi.annotations import describe, query_parameter
-from registry import snapshot
+from agent_api.http.authentication import Caller
+from agent_api.openapi.annotations import query_parameter, read_endpoint, write_endpoint
 from registry.common.errors import InvalidRequest
 from registry.models import Proposal
 from registry.publishing import proposals
+from registry.snapshot import Snapshot
 from registry.validation import Report
 
 NOTE_MAX = 2000
@@ -27,9 +25,7 @@ _REFUSED = {
 _UNKNOWN = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOUND).")}
 
 
-@describe(answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)
-@endpoint("POST")
-@idempotent_write("propose")
+@write_endpoint("propose", answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)
 def capability_propose(request: Request, caller: Caller) -> Response:
     """Hand a bundle in for review; an operator decides whether it is published."""
     return Response(build_propose_response(caller, parameters.json_object(request)), status=201)
@@ -43,15 +39,15 @@ def build_propose_response(caller: Caller, values: dict[str, Any]) -> dict[str, 
     return {**_head(done.proposal, caller), "findings": _findings(done.report)}
 
 
-@describe(
+@read_endpoint(
+    "GET",
+    scopes=("propose", "publish"),
     answer="Proposal",
     parameters=(query_parameter("proposal_id", "Which one.", kind=_PROPOSAL_ID, required=True),),
     also=_UNKNOWN,
 )
-@endpoint("GET")
-def capability_proposal(request: Request) -> Response:
+def capability_proposal(request: Request, _held: Snapshot, caller: Caller) -> Response:
     """What became of a proposal; for the key that made it, and for those that may publish."""
-    caller = require_scope(request, snapshot.current_snapshot(), "propose", "publish")
     wanted = parameters.string(parameters.query(request), "proposal_id", most=100)
     if not wanted:
         raise InvalidRequest("proposal_id is missing: capability_propose answered it")

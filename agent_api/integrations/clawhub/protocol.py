@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.http import HttpResponse, HttpResponseBase
-from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
 
@@ -36,10 +35,10 @@ _NO_HANDLE: Final = re.compile(r"[^a-z0-9]+")
 def clawhub_endpoint(
     *methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)
 ) -> Callable[[EndpointView], EndpointView]:
-    """`endpoint`, with refusals in plain words and no place in the API description."""
+    """`endpoint`, with refusals in plain words."""
 
     def decorate(view: EndpointView) -> EndpointView:
-        answer = extend_schema(exclude=True)(endpoint(*methods, parsers=parsers)(view))
+        answer = endpoint(*methods, parsers=parsers)(view)
 
         @functools.wraps(answer)
         def plainly(*args: Any, **kwargs: Any) -> HttpResponseBase:

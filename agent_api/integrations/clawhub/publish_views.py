@@ -9,13 +9,12 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller, require_scope
-from agent_api.http.parsers import read_bounded
+from agent_api.http.parsers import RawParser
 from agent_api.integrations.access import base_url
 from agent_api.integrations.clawhub.protocol import (
     OWNER,
@@ -35,13 +34,10 @@ from registry.sources.skill_uploads import UploadResult
 NOTE_MAX = 2000
 
 
-class AnyBytes(BaseParser):
-    """A file as it is, whatever it is called."""
+class UploadParser(RawParser):
+    """A file as it is."""
 
-    media_type = "*/*"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        return read_bounded(stream, parser_context, FILE_BYTES_MAX)
+    bytes_max = FILE_BYTES_MAX
 
 
 @clawhub_endpoint("POST")
@@ -59,7 +55,7 @@ def upload_url(request: Request) -> Response:
     return build_response({"uploadUrl": address, "uploadTicket": str(upload.upload_id)})
 
 
-@clawhub_endpoint("POST", parsers=(AnyBytes,))
+@clawhub_endpoint("POST", parsers=(UploadParser,))
 def receive_upload(request: Request, upload_id: UUID) -> Response:
     """The bytes of one file, from the key that has announced them."""
     caller = _writer(request)

@@ -68,7 +68,7 @@ def search(request: Request, token: str = "") -> Response:
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     given = query(request)
     words = str(given.get("q", ""))
-    found = search_skills(visitor, words, remote=str(request.META.get("REMOTE_ADDR")))
+    found = search_skills(visitor, words)
     if given.get("mode") == "exact":
         found = [(entry, score) for entry, score in found if words.lower() in (_slug(entry), entry.name.lower())]
     found = found[: _limit(given)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 from django.conf import settings
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
@@ -16,6 +16,7 @@ from registry.snapshot.response_cache import RESPONSE_CACHE
 from registry.usage import usage_counters
 from registry.validation import RULES_VERSION
 
+Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 _STATUS: Final = {False: "200", True: "304"}
 
 
@@ -53,7 +54,9 @@ def _answers() -> Iterator[Metric]:
         "studio_malformed_answers", "Refused because the stored bundle is malformed.", RESPONSE_CACHE.malformed
     )
     refused = {str(name): RATE_LIMITER.refused[name] for name in LIMIT_DESCRIPTIONS}
-    yield _count_by("studio_rate_limited", "Calls refused by RATE_LIMITS.", "limit", refused)
+    yield _by_label(
+        CounterMetricFamily("studio_rate_limited", "Calls refused by RATE_LIMITS.", labels=["limit"]), refused
+    )
 
 
 def _bodies() -> Iterator[Metric]:
@@ -75,8 +78,10 @@ def _snapshot() -> Iterator[Metric]:
 
 
 def _stored(found: StoredMetrics) -> Iterator[Metric]:
-    yield _gauge_by("studio_capabilities", "Capabilities by status.", "status", found.capabilities)
-    yield _gauge_by("studio_jobs", "Jobs that are not done, by state.", "state", found.jobs)
+    by_status = GaugeMetricFamily("studio_capabilities", "Capabilities by status.", labels=["status"])
+    yield _by_label(by_status, found.capabilities)
+    by_state = GaugeMetricFamily("studio_jobs", "Jobs that are not done, by state.", labels=["state"])
+    yield _by_label(by_state, found.jobs)
     words = "For how long the job that is due longest has waited; 0 where none is due."
     yield _gauge("studio_jobs_oldest_due_age_seconds", words, found.oldest_due.total_seconds())
     yield _gauge("studio_open_incidents", "Incidents that are still open.", found.open_incidents)
@@ -90,15 +95,7 @@ def _count(name: str, words: str, value: float) -> Metric:
     return CounterMetricFamily(name, words, value=value)
 
 
-def _gauge_by(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
-    family = GaugeMetricFamily(name, words, labels=[label])
-    for value, number in values.items():
-        family.add_metric([value], number)
-    return family
-
-
-def _count_by(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
-    family = CounterMetricFamily(name, words, labels=[label])
+def _by_label(family: Family, values: Mapping[str, int]) -> Family:
     for value, number in values.items():
         family.add_metric([value], number)
     return family

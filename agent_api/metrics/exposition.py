@@ -6,7 +6,6 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from rest_framework.request import Request
@@ -31,7 +30,6 @@ def _registry() -> CollectorRegistry:
 CONTENT_TYPES: Final = _registry()
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def metrics(request: Request) -> HttpResponse:
     """The figures of this process, in the format that the client asks for."""

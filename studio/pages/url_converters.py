@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from django.urls import register_converter
+from django.urls.converters import StringConverter
 
 
-class CapabilityIdConverter:
+class CapabilityIdConverter(StringConverter):
     """A capability_id as docs/contract.md 1.1 defines it; anything else is a 404."""
 
     regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 register_converter(CapabilityIdConverter, "capability_id")

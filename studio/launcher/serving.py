@@ -49,8 +49,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
             processes.start("server", server_command(python, address=address, port=environment.port))
             _await_answer(processes, environment, _ASKED.get(address, address), stop)
             # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
-            if has_command(setup.root, "worker"):
-                processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+            processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
             ended = processes.wait_for_end(stop)
         finally:
             processes.stop_all()
@@ -109,11 +108,6 @@ def _raise_file_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def has_command(root: Path, name: str) -> bool:
-    """Whether manage.py has the command."""
-    return any(root.glob(f"*/management/commands/{name}.py"))
 
 
 def check_port(host: str, port: int) -> str:

@@ -1,10 +1,10 @@
 """The Studio's URLs."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
-from studio.pages import url_converters as _converters  # noqa: F401 (makes <capability_id:...> known)
 from studio.pages.views import (
     agent_key,
     audit,
@@ -46,6 +46,15 @@ from studio.pages.views import (
 )
 
 app_name = "studio"
+
+
+class CapabilityIdConverter(StringConverter):
+    """A capability_id as docs/contract.md 1.1 defines it; anything else is a 404."""
+
+    regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
+
+
+register_converter(CapabilityIdConverter, "capability_id")
 
 _ONE = "capabilities/<capability_id:capability_id>/"
 _TEAM = "teams/<int:number>/"

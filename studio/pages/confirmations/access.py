@@ -13,8 +13,15 @@ from registry.models import AgentKey
 from registry.selectors import effects
 from registry.selectors.effects import MemberWork
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent_line
-from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, loads_words, names_words
-from studio.pages.formatting import actor_name, relative_time
+from studio.pages.formatting import (
+    CANNOT_UNDO,
+    actor_name,
+    capabilities_words,
+    figure,
+    loads_words,
+    names_words,
+    relative_time,
+)
 from studio.pages.permissions import StudioRequest, actor_of
 
 _SCOPES = {

@@ -21,9 +21,17 @@ from registry.publishing import proposals, release_rules, reviews, scheduled_rel
 from registry.publishing.audience import Audience, get_audience
 from registry.selectors import effects
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
-from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
 from studio.pages.form_data import get_int_at
-from studio.pages.formatting import actor_name, local_time, relative_time
+from studio.pages.formatting import (
+    actor_name,
+    capabilities_words,
+    figure,
+    keys_words,
+    loads_words,
+    local_time,
+    names_words,
+    relative_time,
+)
 from studio.pages.labels import label
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, restrict_to_read_only
 

@@ -13,8 +13,7 @@ from registry.notifications import webhooks
 from registry.selectors import effects
 from registry.sources.source_sync import get_source
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
-from studio.pages.confirmations.phrases import CANNOT_UNDO, figure, names_words
-from studio.pages.formatting import local_time, relative_time
+from studio.pages.formatting import CANNOT_UNDO, figure, local_time, names_words, relative_time
 from studio.pages.permissions import StudioRequest
 
 

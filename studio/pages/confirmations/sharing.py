@@ -13,7 +13,7 @@ from registry.models import Capability
 from registry.publishing.audience import get_audience
 from registry.selectors.sharing import get_active_link
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
-from studio.pages.confirmations.phrases import CANNOT_UNDO, figure, keys_words, loads_words
+from studio.pages.formatting import CANNOT_UNDO, figure, keys_words, loads_words
 from studio.pages.permissions import StudioRequest
 
 _LOSES_IT = gettext_lazy("API keys that haven't redeemed its install code can no longer find or load it.")

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
 from registry.operations import backup
-from studio.pages.passwords import too_many, wait_message
+from studio.pages.credentials import too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 

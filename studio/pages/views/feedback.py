@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from registry.core import queries
 from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealthList, get_health_report
-from studio.pages.confidence_chart import build_confidence_line
+from studio.pages.charts import build_confidence_line
 from studio.pages.form_data import get_choice, get_int_at
 from studio.pages.lists import PagedRows, get_page
 from studio.pages.permissions import StudioRequest, operator_required

@@ -25,8 +25,8 @@ from registry.models import Operator
 from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.credentials import find_device, remember_device
 from studio.pages.form_data import get_text, get_text_at
-from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required

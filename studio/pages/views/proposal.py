@@ -73,28 +73,19 @@ def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
 @author_required(form_on="studio:proposal_show")
 def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Make it the draft; what was the draft is kept aside."""
-    proposal = proposals.get_proposal(proposal_id)
-    return run_action(
-        request,
-        proposals.accept_proposal,
-        _("Copied to the draft. Publish to accept."),
-        to=redirect("studio:capability_show", proposal.capability.capability_id),
-        back=redirect("studio:proposal_show", proposal_id),
-        proposal_id=proposal_id,
-        note=get_note(request),
-    )
+    to = redirect("studio:capability_show", proposals.get_proposal(proposal_id).capability.capability_id)
+    words = _("Copied to the draft. Publish to accept.")
+    return _decide(request, proposal_id, proposals.accept_proposal, words, to)
 
 
 @author_required("GET", "POST")
 @confirmed_first(questions.reject_proposal, page="studio:proposal_show")
 def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Decline it, with a note for the proposer."""
-    return run_action(
-        request,
-        proposals.reject_proposal,
-        _("Proposal declined. The agent's owner sees your note."),
-        to=redirect("studio:proposal_list"),
-        back=redirect("studio:proposal_show", proposal_id),
-        proposal_id=proposal_id,
-        note=get_note(request),
-    )
+    words = _("Proposal declined. The agent's owner sees your note.")
+    return _decide(request, proposal_id, proposals.reject_proposal, words, redirect("studio:proposal_list"))
+
+
+def _decide(request: StudioRequest, proposal_id: UUID, verb: Any, words: str, to: HttpResponse) -> HttpResponse:
+    back, note = redirect("studio:proposal_show", proposal_id), get_note(request)
+    return run_action(request, verb, words, to=to, back=back, proposal_id=proposal_id, note=note)

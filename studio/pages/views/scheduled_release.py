@@ -85,9 +85,13 @@ def release_schedule(request: StudioRequest, capability: Capability, draft: Draf
         return render_gate(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
         return render_gate(request, capability, draft, error=_("Not scheduled. The reasons are below."), status=422)
-    words = _("%(capability_id)s goes live on %(when)s.")
-    messages.success(request, words % {"capability_id": capability_id, "when": moment_words(due_at)})
+    messages.success(request, _scheduled_words(done.release))
     return redirect("studio:release_list")
+
+
+def _scheduled_words(release: ScheduledRelease) -> str:
+    found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
+    return _("%(capability_id)s goes live on %(when)s.") % found
 
 
 @publisher_required(form_on="studio:release_list")
@@ -97,13 +101,14 @@ def release_change(request: StudioRequest) -> HttpResponse:
     if due_at is None:
         messages.error(request, error)
         return redirect("studio:release_list")
-
-    def words(release: ScheduledRelease) -> str:
-        found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
-        return _("%(capability_id)s goes live on %(when)s.") % found
-
-    number, to = get_int(request, "release") or 0, redirect("studio:release_list")
-    return run_action(request, scheduled_releases.reschedule_release, words, to=to, scheduled_id=number, due_at=due_at)
+    return run_action(
+        request,
+        scheduled_releases.reschedule_release,
+        _scheduled_words,
+        to=redirect("studio:release_list"),
+        scheduled_id=get_int(request, "release") or 0,
+        due_at=due_at,
+    )
 
 
 @publisher_required("GET", "POST")

@@ -18,13 +18,19 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from registry.access import second_factors, sign_ins
-from registry.access.sign_ins import SignInAttempt
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
-from studio.pages.known_devices import remember_device
-from studio.pages.passwords import client_address, too_many, wait_message
+from studio.pages.credentials import (
+    build_external_attempt,
+    build_options,
+    check_code,
+    check_passkey,
+    find_signer,
+    remember_device,
+    too_many,
+    wait_message,
+)
 from studio.pages.reauthentication import is_recently_confirmed
-from studio.pages.second_steps import build_options, check_code, check_passkey, find_signer
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
 
@@ -81,15 +87,11 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
     if purpose != "sign_in":
         return JsonResponse({"error": _("Sign in again.")}, status=403)
     try:
-        sign_ins.begin_attempt(_attempt(request))
+        sign_ins.begin_attempt(build_external_attempt(request))
     except RateLimited as error:
         return too_many(JsonResponse({"error": wait_message(error)}), error)
     request.session.set_expiry(PENDING_SECONDS)
     return JsonResponse(build_options(None))
-
-
-def _attempt(request: HttpRequest) -> SignInAttempt:
-    return SignInAttempt("", client_address(request), where="external")
 
 
 @never_cache
@@ -102,16 +104,12 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     authenticator = find_signer(None, request.POST.get("credential", ""))
     if authenticator is None:
         return render_refusal(request, _("This passkey was not accepted. Try again, or use your password."), 400)
-    sign_ins.record_success(_attempt(request))
+    sign_ins.record_success(build_external_attempt(request))
     operator: Operator = authenticator.user
     to = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
     login = Login(user=operator, redirect_url=to if is_ours else reverse("studio:home"))
     response: HttpResponse = perform_passwordless_login(request, authenticator, login)
-    if _is_signed_in(request):
+    if request.user.is_authenticated:
         remember_device(request, response, operator.get_username())
     return response
-
-
-def _is_signed_in(request: HttpRequest) -> bool:
-    return request.user.is_authenticated

@@ -19,10 +19,10 @@ from registry.common.errors import InvalidRequest, RegistryError
 from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations import security as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.credentials import find_registration
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import identity_required
-from studio.pages.second_steps import find_registration
 
 # Of the session: the secret of an app that is being set up.
 _APP_SECRET: Final = "new_app_secret"  # noqa: S105 (the name of a key)

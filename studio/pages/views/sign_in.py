@@ -24,8 +24,14 @@ from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
-from studio.pages.known_devices import find_device, remember_device
-from studio.pages.passwords import client_address, is_current_password, too_many, wait_message
+from studio.pages.credentials import (
+    client_address,
+    find_device,
+    is_current_password,
+    remember_device,
+    too_many,
+    wait_message,
+)
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import remember_confirmation
 from studio.pages.sign_in_adapters import sign_in_operator

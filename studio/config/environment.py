@@ -15,35 +15,9 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
+from studio.config import parsers
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
-from studio.config.parsers import (
-    DEFAULT_RATE_LIMITS,
-    GENERATE_KEY,
-    Database,
-    LogFormat,
-    Network,
-    Rate,
-    format_host,
-    is_loopback,
-    parse_allowed_hosts,
-    parse_boolean,
-    parse_collector_url,
-    parse_database_url,
-    parse_directory,
-    parse_embedder,
-    parse_host,
-    parse_key_file,
-    parse_log_format,
-    parse_networks,
-    parse_origin,
-    parse_origins,
-    parse_rate_limits,
-    parse_redis_url,
-    parse_secret_key,
-    parse_secret_keys,
-    parse_tool_names,
-    whole_number,
-)
+from studio.config.parsers import Database, LogFormat, Network, Rate, format_host, is_loopback
 from studio.config.single_sign_on import parse_group_roles, parse_issuer, parse_label, parse_roles, parse_scopes
 
 Value = TypeVar("Value")
@@ -82,7 +56,7 @@ def _own_hosts(above: StudioEnvironment) -> tuple[str, ...]:
     return ("localhost", "127.0.0.1", "[::1]", *own)
 
 
-_seconds = whole_number(0, 3600, "30", unit="whole seconds", zero="no limit")
+_seconds = parsers.whole_number(0, 3600, "30", unit="whole seconds", zero="no limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,41 +69,41 @@ class StudioEnvironment:
     stop nothing.
     """
 
-    data_dir: Path = _setting("DATA_DIR", parse_directory, Path(".data"))
-    static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"))
-    database: Database | None = _setting("DATABASE_URL", parse_database_url, None)
-    redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None)
-    secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None)
-    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, ())
-    signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parse_key_file, None)
-    debug: bool = _setting("DEBUG", parse_boolean, default=False)
-    host: str = _setting("HOST", parse_host, "127.0.0.1")
-    port: int = _setting("PORT", whole_number(1, 65535, "PORT=8001"), 8000)
-    allowed_hosts: tuple[str, ...] = _setting("ALLOWED_HOSTS", parse_allowed_hosts, _own_hosts)
-    public_url: str | None = _setting("PUBLIC_URL", parse_origin, None)
-    trusted_proxies: tuple[Network, ...] = _setting("TRUSTED_PROXIES", parse_networks, ())
-    cors_allowed_origins: tuple[str, ...] = _setting("CORS_ALLOWED_ORIGINS", parse_origins, ())
+    data_dir: Path = _setting("DATA_DIR", parsers.parse_directory, Path(".data"))
+    static_dir: Path = _setting("STATIC_DIR", parsers.parse_directory, Path("static"))
+    database: Database | None = _setting("DATABASE_URL", parsers.parse_database_url, None)
+    redis_url: str | None = _setting("REDIS_URL", parsers.parse_redis_url, None)
+    secret_key: str | None = _setting("SECRET_KEY", parsers.parse_secret_key, None)
+    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parsers.parse_secret_keys, ())
+    signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parsers.parse_key_file, None)
+    debug: bool = _setting("DEBUG", parsers.parse_boolean, default=False)
+    host: str = _setting("HOST", parsers.parse_host, "127.0.0.1")
+    port: int = _setting("PORT", parsers.whole_number(1, 65535, "PORT=8001"), 8000)
+    allowed_hosts: tuple[str, ...] = _setting("ALLOWED_HOSTS", parsers.parse_allowed_hosts, _own_hosts)
+    public_url: str | None = _setting("PUBLIC_URL", parsers.parse_origin, None)
+    trusted_proxies: tuple[Network, ...] = _setting("TRUSTED_PROXIES", parsers.parse_networks, ())
+    cors_allowed_origins: tuple[str, ...] = _setting("CORS_ALLOWED_ORIGINS", parsers.parse_origins, ())
     agent_api_public_read: bool = _setting(
-        "AGENT_API_PUBLIC_READ", parse_boolean, lambda above: above.database is None and is_loopback(above.host)
+        "AGENT_API_PUBLIC_READ", parsers.parse_boolean, lambda above: above.database is None and is_loopback(above.host)
     )
-    examples: bool = _setting("EXAMPLES", parse_boolean, lambda above: above.database is None)
-    webhook_allowed_networks: tuple[Network, ...] = _setting("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ())
-    import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parse_networks, ())
+    examples: bool = _setting("EXAMPLES", parsers.parse_boolean, lambda above: above.database is None)
+    webhook_allowed_networks: tuple[Network, ...] = _setting("WEBHOOK_ALLOWED_NETWORKS", parsers.parse_networks, ())
+    import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parsers.parse_networks, ())
     mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None)
     mail_from: str = _setting("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>")
     keep_unmatched_days: int = _setting(
-        "KEEP_UNMATCHED_DAYS", whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0
+        "KEEP_UNMATCHED_DAYS", parsers.whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0
     )
-    rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS)
+    rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parsers.parse_rate_limits, parsers.DEFAULT_RATE_LIMITS)
     statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30)
     lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10)
-    log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text")
-    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4)
-    access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json")
-    embedder: str = _setting("EMBEDDER", parse_embedder, "auto")
+    log_format: LogFormat = _setting("LOG_FORMAT", parsers.parse_log_format, "text")
+    web_threads: int = _setting("WEB_THREADS", parsers.whole_number(1, 64, "4", shown=60), 4)
+    access_log: bool = _setting("ACCESS_LOG", parsers.parse_boolean, lambda above: above.log_format == "json")
+    embedder: str = _setting("EMBEDDER", parsers.parse_embedder, "auto")
     embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small")
     embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "")
-    embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768)
+    embedding_dim: int = _setting("EMBEDDING_DIM", parsers.whole_number(1, 4096, "768", shown=60), 768)
     oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None)
     oidc_client_id: str = _setting("OIDC_CLIENT_ID", str, "")
     oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "")
@@ -138,13 +112,13 @@ class StudioEnvironment:
     oidc_groups_claim: str = _setting("OIDC_GROUPS_CLAIM", str, "groups")
     oidc_scopes: tuple[str, ...] = _setting("OIDC_SCOPES", parse_scopes, ("openid", "profile", "email"))
     second_factor_roles: tuple[str, ...] = _setting("SECOND_FACTOR_ROLES", parse_roles, ())
-    required_scanners: tuple[str, ...] = _setting("REQUIRED_SCANNERS", parse_tool_names, ())
+    required_scanners: tuple[str, ...] = _setting("REQUIRED_SCANNERS", parsers.parse_tool_names, ())
     session_idle_hours: int = _setting(
-        "SESSION_IDLE_HOURS", whole_number(1, 720, "12", unit="whole hours", shown=60), 12
+        "SESSION_IDLE_HOURS", parsers.whole_number(1, 720, "12", unit="whole hours", shown=60), 12
     )
-    session_days: int = _setting("SESSION_DAYS", whole_number(1, 90, "14", unit="whole days", shown=60), 14)
-    traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parse_collector_url, None)
-    traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parse_collector_url, None)
+    session_days: int = _setting("SESSION_DAYS", parsers.whole_number(1, 90, "14", unit="whole days", shown=60), 14)
+    traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parsers.parse_collector_url, None)
+    traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parsers.parse_collector_url, None)
     warnings: tuple[str, ...] = ()
 
 
@@ -186,7 +160,7 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
     if "DATABASE_URL" in given and "SECRET_KEY" not in given:
         yield (
             "SECRET_KEY is missing: with DATABASE_URL set it is required, the same on every host. "
-            f"Make one with: {GENERATE_KEY}"
+            f"Make one with: {parsers.GENERATE_KEY}"
         )
     if "DATABASE_URL" in given and "ALLOWED_HOSTS" not in given:
         yield (
@@ -225,7 +199,7 @@ def _warnings(environ: Mapping[str, str], secret_key: str | None) -> list[str]:
     warnings = []
     if secret_key is not None and len(secret_key) < 32:
         warnings.append(
-            f"SECRET_KEY has {len(secret_key)} characters; 32 or more are safer. Make one with: {GENERATE_KEY}"
+            f"SECRET_KEY has {len(secret_key)} characters; 32 or more are safer. Make one with: {parsers.GENERATE_KEY}"
         )
     for name in sorted(set(environ) - set(VARIABLES) - _NOT_OURS):
         close = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=0.86)

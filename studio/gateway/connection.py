@@ -12,16 +12,8 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from studio.gateway import refusals
-from studio.gateway.framing import (
-    END,
-    HEAD_BYTES_MAX,
-    MalformedMessage,
-    RequestHead,
-    ResponseHead,
-    parse_request_head,
-    parse_response_head,
-)
+from studio.gateway import framing, refusals
+from studio.gateway.framing import RequestHead, ResponseHead
 from studio.gateway.warm_responses import WarmResponses
 from studio.server.environ import Environ
 from studio.server.request_body import BODY_BYTES_MAX
@@ -177,11 +169,11 @@ class ClientConnection(BufferedConnection):
                 return
             if self._buffer.startswith(b"\r\n"):
                 self._buffer = self._buffer[2:]
-            end = self._buffer.find(END)
-            if end < 0 and len(self._buffer) <= HEAD_BYTES_MAX:
+            end = self._buffer.find(framing.END)
+            if end < 0 and len(self._buffer) <= framing.HEAD_BYTES_MAX:
                 self._is_idle = not self._buffer
                 return
-            if not 0 <= end <= HEAD_BYTES_MAX:
+            if not 0 <= end <= framing.HEAD_BYTES_MAX:
                 self._refuse(refusals.HeadTooLarge())
                 return
             raw, self._buffer = self._buffer[: end + 4], self._buffer[end + 4 :]
@@ -189,8 +181,8 @@ class ClientConnection(BufferedConnection):
 
     def _begin(self, raw: bytes) -> None:
         try:
-            head = parse_request_head(raw)
-        except MalformedMessage:
+            head = framing.parse_request_head(raw)
+        except framing.MalformedMessage:
             self._refuse(refusals.BadRequest())
             return
         if any(name.startswith(RESERVED) for name, _ in head.fields):
@@ -373,12 +365,12 @@ class Upstream(BufferedConnection):
         """Pass on what has been received of the response, as far as it goes."""
         while self._relayed is not None:
             if self._left is None:
-                end = self._received.find(END)
+                end = self._received.find(framing.END)
                 if end < 0:
                     return
                 try:
-                    head = parse_response_head(self._received[: end + 4], self._relayed.head.method)
-                except MalformedMessage:
+                    head = framing.parse_response_head(self._received[: end + 4], self._relayed.head.method)
+                except framing.MalformedMessage:
                     self.close()
                     return
                 if self._take_head(head, end + 4):

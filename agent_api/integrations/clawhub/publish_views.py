@@ -16,13 +16,8 @@ from agent_api.http import parameters
 from agent_api.http.authentication import Caller, require_scope
 from agent_api.http.parsers import RawParser
 from agent_api.integrations.access import base_url
-from agent_api.integrations.clawhub.protocol import (
-    OWNER,
-    build_response,
-    clawhub_endpoint,
-    format_version,
-    owner_handle,
-)
+from agent_api.integrations.clawhub import protocol
+from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
 from registry import snapshot
 from registry.agent_skills.names import skill_name_of
@@ -94,7 +89,7 @@ def _writer(request: Request) -> Caller:
 
 def _require_owner(values: dict[str, Any], caller: Caller) -> None:
     owner = parameters.string(values, "ownerHandle", most=200).lstrip("@").lower()
-    if owner not in ("", OWNER, owner_handle(caller)):
+    if owner not in ("", protocol.OWNER, protocol.owner_handle(caller)):
         raise Forbidden(f"There is no owner '{owner}' here; leave --owner out")
 
 
@@ -119,7 +114,7 @@ def _landed(landed: UploadResult) -> dict[str, Any]:
     slug = skill_name_of(landed.capability_id)
     body: dict[str, Any] = {"ok": True, "skillId": landed.capability_id, "slug": slug}
     if landed.revision is not None:
-        version = format_version(landed.revision)
+        version = protocol.format_version(landed.revision)
         body |= {"versionId": f"{slug}@{version}", "version": version, "status": "published"}
     else:
         body |= {"versionId": f"proposal {landed.proposal_id}", "attemptId": str(landed.proposal_id)}

@@ -17,17 +17,8 @@ from agent_api.http.authentication import require_scope
 from agent_api.http.parameters import query
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
-from agent_api.integrations.clawhub.protocol import (  # fmt: skip
-    OWNER,
-    build_owner,
-    build_response,
-    clawhub_endpoint,
-    find_entry,
-    format_version,
-    get_slug,
-    owner_handle,
-    parse_version,
-)
+from agent_api.integrations.clawhub import protocol
+from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, find_entry, format_version
 from agent_api.integrations.clawhub.serializers import build_files, build_fingerprint, build_items, build_version
 from agent_api.integrations.skill_search import LIMIT_MAX, search_skills
 from registry import snapshot
@@ -58,7 +49,7 @@ def whoami(request: Request, token: str = "") -> Response:  # noqa: ARG001 (a ke
     caller = require_scope(request, snapshot.current_snapshot(), *SCOPES)
     if caller.is_public:
         raise Unauthenticated("Send a key: clawhub login --token KEY. An operator makes one in the Studio under Keys.")
-    user = {"handle": owner_handle(caller), "displayName": caller.key_name, "image": None, "role": "user"}
+    user = {"handle": protocol.owner_handle(caller), "displayName": caller.key_name, "image": None, "role": "user"}
     return build_response({"user": user})
 
 
@@ -80,7 +71,7 @@ def search(request: Request, token: str = "") -> Response:
 def _result(row: dict[str, Any], score: float) -> dict[str, Any]:
     shown = {key: row[key] for key in ("slug", "displayName", "summary", "updatedAt")}
     version = {"version": row["latestVersion"]["version"], "score": score}
-    return shown | version | {"ownerHandle": OWNER, "owner": build_owner()}
+    return shown | version | {"ownerHandle": protocol.OWNER, "owner": protocol.build_owner()}
 
 
 def explore(request: Request, token: str = "") -> Response:
@@ -116,7 +107,7 @@ def skill(request: Request, slug: str, token: str = "") -> Response:
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     (row,) = build_items([find_entry(visitor, slug, query(request))])
     newest = row.pop("latestVersion")
-    return build_response({"skill": row, "latestVersion": newest, "owner": build_owner(), "moderation": None})
+    return build_response({"skill": row, "latestVersion": newest, "owner": protocol.build_owner(), "moderation": None})
 
 
 @clawhub_endpoint("GET")
@@ -158,7 +149,7 @@ def version(request: Request, slug: str, version: str, token: str = "") -> Respo
 
 def _version(visitor: ReaderContext, entry: SnapshotEntry, wanted: str) -> SkillVersion:
     """The revision of a version; the newest for `` and `latest`. Raises `NotFound`."""
-    number = entry.revision if wanted in ("", "latest") else parse_version(wanted)
+    number = entry.revision if wanted in ("", "latest") else protocol.parse_version(wanted)
     if number is not None and not (_sees_newest_alone(visitor) and number != entry.revision):
         found = list_versions(entry.capability_id, limit=1, number=number)
         if found:
@@ -189,7 +180,7 @@ def download(request: Request, token: str = "") -> HttpResponse:
     """The skill as a zip with SKILL.md at its root: the bytes of the discovery index's archive. Counts as a load."""
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     given = query(request)
-    entry = find_entry(visitor, get_slug(given), given)
+    entry = find_entry(visitor, protocol.get_slug(given), given)
     found = _version(visitor, entry, _wanted(given))
     rendered = load_artifact(visitor.snapshot, found.revision_id, ZIP)
     caller = visitor.caller
@@ -204,7 +195,7 @@ def resolve(request: Request, token: str = "") -> Response:
     """Which version a local copy is, by the `hash` over its files; and which is the newest."""
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     given = query(request)
-    entry = find_entry(visitor, get_slug(given), given)
+    entry = find_entry(visitor, protocol.get_slug(given), given)
     wanted = parameters.string(given, "hash", most=64)
     if not wanted:
         raise InvalidRequest("hash is missing: SHA-256 over the files, as clawhub computes it")

@@ -11,15 +11,9 @@ from agent_api.http.authentication import Caller
 from agent_api.http.errors import error_envelope
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
+from agent_api.v1 import match_and_search
 from agent_api.v1.feedback import build_feedback_response
-from agent_api.v1.match_and_search import (
-    MESSAGE_MAX,
-    QUERY_MAX,
-    TOP_FOUND_MAX,
-    TOP_MATCHES_MAX,
-    match_response,
-    search_response,
-)
+from agent_api.v1.match_and_search import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX
 from agent_api.v1.prompt_render import IDS_MAX, prompt_response
 from agent_api.v1.proposals import build_propose_response
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
@@ -202,8 +196,8 @@ _RUN: Final[dict[str, Callable[[Snapshot, Caller, dict[str, Any]], Any]]] = {
     "capability_skill_load": _load,
     "capability_skill_reload": _reload,
     "prompt_render": prompt_response,
-    "capability_match": match_response,
-    "capability_search": search_response,
+    "capability_match": match_and_search.match_response,
+    "capability_search": match_and_search.search_response,
     "capability_feedback": build_feedback_response,
     "capability_propose": _propose,
 }

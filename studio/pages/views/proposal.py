@@ -19,12 +19,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_choice, get_note
 from studio.pages.labels import WORDS
 from studio.pages.lists import FilterBar, FilterField, get_page
-from studio.pages.permissions import (
-    StudioRequest,
-    author_required,
-    operator_required,
-    restrict_to_read_only,
-)
+from studio.pages.permissions import StudioRequest, author_required, operator_required, restrict_to_read_only
 
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by ID, note or API key")),

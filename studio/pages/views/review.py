@@ -16,15 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from registry.bundles.text_diff import FileDiff, diff_files
 from registry.catalog.facets import list_facets
-from registry.common.errors import (
-    DraftConflict,
-    Forbidden,
-    InvalidRequest,
-    NotFound,
-    RegistryError,
-    ReviewConflict,
-    SelfApprovalForbidden,
-)
+from registry.common import errors
 from registry.models import Capability, Draft, Review
 from registry.publishing import publication, review_comments, review_rounds, reviewers, reviews
 from registry.publishing.audience import get_audience
@@ -35,13 +27,7 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_choice, get_int, get_note, get_text
 from studio.pages.lists import FilterBar, FilterField, get_page
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    denial_reason,
-    operator_required,
-    restrict_to_read_only,
-)
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, restrict_to_read_only
 from studio.pages.rendered_comparison import build_rendered_comparison
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, draft_required, render_gate
 
@@ -54,13 +40,13 @@ _DECISIONS: Final[dict[str, tuple[Any, Any, Any]]] = {
     "approve": (reviews.approve, gettext_lazy("approve"), gettext_lazy("Approved. Ready to publish.")),
     "request_changes": (reviews.request_changes, gettext_lazy("request changes"), gettext_lazy("Changes requested.")),
 }
-_STATUS: Final[dict[type[RegistryError], int]] = {
-    InvalidRequest: 400,
+_STATUS: Final[dict[type[errors.RegistryError], int]] = {
+    errors.InvalidRequest: 400,
     # Of a comment: the review itself stands in the address.
-    NotFound: 400,
-    Forbidden: 403,
-    SelfApprovalForbidden: 403,
-    ReviewConflict: 409,
+    errors.NotFound: 400,
+    errors.Forbidden: 403,
+    errors.SelfApprovalForbidden: 403,
+    errors.ReviewConflict: 409,
 }
 
 
@@ -95,9 +81,9 @@ def review_request(request: StudioRequest, capability: Capability, draft: Draft)
             by=actor_of(request),
             note=get_note(request),
         )
-    except DraftConflict:
+    except errors.DraftConflict:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
-    except RegistryError as refusal:
+    except errors.RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
     messages.success(request, _("Submitted for review. Publishers have been notified."))
     return redirect("studio:review_show", review.pk)
@@ -209,7 +195,7 @@ def _change(
         return _page(request, review, error=error, status=403, answering=comment)
     try:
         verb(review_id=review.pk, by=actor_of(request), **given)
-    except RegistryError as refusal:
+    except errors.RegistryError as refusal:
         status = _STATUS.get(type(refusal), 422)
         return _page(request, review, error=refusal.message, status=status, answering=comment)
     report_done(request, done, undo)

@@ -19,13 +19,7 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_acknowledged, get_int, get_note
 from studio.pages.lists import FilterBar, FilterField, get_page
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    denial_reason,
-    operator_required,
-    publisher_required,
-)
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, publisher_required
 from studio.pages.views.gate import DRAFT_CHANGED, draft_required, find_unconfirmed, render_gate
 
 _FILTERS = (

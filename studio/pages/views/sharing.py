@@ -20,13 +20,7 @@ from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    admin_required,
-    operator_required,
-    publisher_required,
-)
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
 
 
 @operator_required("GET")

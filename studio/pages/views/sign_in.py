@@ -24,14 +24,7 @@ from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
-from studio.pages.credentials import (
-    client_address,
-    find_device,
-    is_current_password,
-    remember_device,
-    too_many,
-    wait_message,
-)
+from studio.pages import credentials
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import remember_confirmation
 from studio.pages.sign_in_adapters import sign_in_operator
@@ -49,7 +42,8 @@ class SignInForm(AuthenticationForm):
         username = self.cleaned_data.get("username")
         if self.request is None or username is None or not self.cleaned_data.get("password"):
             return super().clean()
-        self.attempt = SignInAttempt(username, client_address(self.request), find_device(self.request, username))
+        address, device = credentials.client_address(self.request), credentials.find_device(self.request, username)
+        self.attempt = SignInAttempt(username, address, device)
         try:
             with sign_ins.counted_attempt(self.attempt):
                 self._refuse_deactivated(username)
@@ -79,7 +73,7 @@ class _SignIn(LoginView):
         operator = form.get_user()
         response = sign_in_operator(self.request, operator, how="password", to=self.get_success_url())
         if self.request.user.is_authenticated:
-            remember_device(self.request, response, operator.get_username())
+            credentials.remember_device(self.request, response, operator.get_username())
         return response
 
     def get_context_data(self, **more: Any) -> dict[str, Any]:
@@ -103,9 +97,9 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
     except RateLimited as error:
         typed = {"username": request.POST.get("username", "")[:150]}
         form = AuthenticationForm(request, initial=typed)
-        context = {"form": form, "next": request.POST.get("next", ""), "too_many": wait_message(error)}
+        context = {"form": form, "next": request.POST.get("next", ""), "too_many": credentials.wait_message(error)}
         context |= _other_ways()
-        return too_many(render(request, "studio/session/sign_in.html", context), error)
+        return credentials.too_many(render(request, "studio/session/sign_in.html", context), error)
 
 
 def _password_input(autocomplete: str, *, has_focus: bool = False) -> forms.PasswordInput:
@@ -141,14 +135,14 @@ def password(request: StudioRequest) -> HttpResponse:
             messages.success(request, _("Password updated."))
             return redirect("studio:home")
     except RateLimited as error:
-        form.add_error("current", wait_message(error))
-        return too_many(render(request, "studio/session/password.html", {"form": form}), error)
+        form.add_error("current", credentials.wait_message(error))
+        return credentials.too_many(render(request, "studio/session/password.html", {"form": form}), error)
     return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
 
 
 def _change(request: StudioRequest, form: PasswordForm) -> bool:
     given = form.cleaned_data
-    if not is_current_password(request, given["current"]):
+    if not credentials.is_current_password(request, given["current"]):
         form.add_error("current", _("Your current password is incorrect."))
     elif given["new"] != given["again"]:
         form.add_error("again", _("Passwords don't match."))

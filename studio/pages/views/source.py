@@ -24,13 +24,7 @@ from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
 from studio.pages.lists import get_page
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    admin_required,
-    operator_required,
-    publisher_required,
-)
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
 
 _MODES: Final = [
     ("draft", gettext_lazy("Create drafts")),

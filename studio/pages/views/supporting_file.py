@@ -11,14 +11,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.bundles.supporting_files import (
-    COUNT_MAX,
-    FOLDERS,
-    METADATA_KEY,
-    build_file_facts,
-    find_supporting_files,
-    is_in_folder,
-)
+from registry.bundles import supporting_files
+from registry.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
 from registry.bundles.text import FILE_BYTES_MAX, decode_text
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
@@ -54,8 +48,8 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "version": version,
         "files": [facts | {"place": _place(facts["path"], report)} for facts in build_file_facts(found)],
         "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
-        "folders": FOLDERS,
-        "most": COUNT_MAX,
+        "folders": supporting_files.FOLDERS,
+        "most": supporting_files.COUNT_MAX,
     }
     return render(request, "studio/supporting/list.html", context | more, status=status)
 
@@ -70,7 +64,7 @@ def _place(path: str, report: Report) -> str:
 
 
 def _is_of_mark(finding: Finding) -> bool:
-    return finding.file == "capability.json" and finding.pointer == f"/metadata/{METADATA_KEY}"
+    return finding.file == "capability.json" and finding.pointer == f"/metadata/{supporting_files.METADATA_KEY}"
 
 
 @operator_required("GET")

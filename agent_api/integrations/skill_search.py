@@ -11,7 +11,6 @@ from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
 from agent_api.v1.match_and_search import TOP_FOUND_MAX, search_response
-from registry import snapshot
 from registry.agent_skills.names import skill_name_of
 from registry.snapshot import SnapshotEntry
 
@@ -38,7 +37,7 @@ def _is_of(entry: SnapshotEntry, owner: str) -> bool:
 @endpoint("GET")
 def skills_search(request: Request, token: str = "") -> Response:
     """`{"skills": [{"id", "name", "source", "installs"}]}` for `skills find`; `source` is for `skills add`."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = parameters.query(request)
     limit = parameters.integer(given, "limit", least=1, most=LIMIT_MAX) or LIMIT_DEFAULT
     owner = parameters.string(given, "owner", most=64).lower()

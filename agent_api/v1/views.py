@@ -25,7 +25,7 @@ from agent_api.openapi.annotations import (
 )
 from agent_api.v1.match_and_search import QUERY_MAX, RANKINGS, TOP_FOUND_MAX, match_response, search_response
 from agent_api.v1.prompt_render import prompt_response
-from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, read_query
+from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import file_response, load_response
 from registry.common import rate_limits
 from registry.snapshot import STORE, Snapshot
@@ -68,7 +68,7 @@ _SEARCH_PARAMETERS = (
 @read_endpoint("GET", answer="RegistryList", parameters=_LIST_PARAMETERS, also=NOT_MODIFIED)
 def capability_registry_list(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
-    return respond(request, caller, list_response(held, read_query(request), caller.principal))
+    return respond(request, caller, list_response(held, parse_query(parameters.query(request)), caller.principal))
 
 
 @describe(

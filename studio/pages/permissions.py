@@ -147,9 +147,14 @@ def _redirect(request: StudioRequest, address: str) -> HttpResponse:
     return response
 
 
+def is_own_address(request: HttpRequest, address: str) -> bool:
+    """Whether an address leads to this Studio, so that a browser may be sent there."""
+    return url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+
+
 def _page_before(request: HttpRequest) -> str:
     before = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure()):
+    if not is_own_address(request, before):
         return "/"
     parts = urlsplit(before)
     return parts._replace(scheme="", netloc="").geturl() or "/"

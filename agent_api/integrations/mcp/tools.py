@@ -12,12 +12,11 @@ from agent_api.http.errors import error_envelope
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
 from agent_api.v1 import match_and_search
-from agent_api.v1.feedback import build_feedback_response
 from agent_api.v1.match_and_search import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX
 from agent_api.v1.prompt_render import IDS_MAX, prompt_response
-from agent_api.v1.proposals import build_propose_response
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
+from agent_api.v1.writes import build_feedback_response, build_propose_response
 from registry.common import rate_limits
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
 from registry.snapshot import STORE, Snapshot

@@ -15,7 +15,6 @@ from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import authorize_reader
 from agent_api.integrations.mcp.methods import handle_call
 from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_call
-from registry import snapshot
 from registry.common.errors import Forbidden
 
 
@@ -23,7 +22,7 @@ from registry.common.errors import Forbidden
 def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     request_id: Any = None
     try:
         body = _body(request)

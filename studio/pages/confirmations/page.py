@@ -21,14 +21,13 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_htmx.http import HttpResponseClientRedirect
 
 from registry.common.errors import Forbidden, RegistryError
 from studio.pages.form_data import NOTE_MAX, get_text_at
-from studio.pages.permissions import StudioRequest, View
+from studio.pages.permissions import StudioRequest, View, is_own_address
 
 # Fields of the page itself.
 CONFIRMED: Final = "confirmed"
@@ -205,7 +204,7 @@ def _page_before(request: StudioRequest) -> str:
     """The page that the button was on, from the Referer header if it is one of ours; else empty."""
     kept, before = request.POST.get(BACK, "")[:_BACK_MAX], request.headers.get("Referer", "")
     for address in (kept, before):
-        if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure()):
+        if not is_own_address(request, address):
             continue
         parts = urlsplit(address)
         if parts.path.startswith("/") and parts.path not in (request.path, "/sign-in/"):

@@ -40,13 +40,7 @@ def _zone_of_days(request: StudioRequest, given: dict[str, str]) -> tzinfo | Non
 
 def _wanted(given: dict[str, str], zone: tzinfo | None) -> AuditFilter:
     since, until = _day(given["from"], zone), _day(given["to"], zone, after=1)
-    return AuditFilter(
-        who=given["who"],
-        verb=given["verb"],
-        subject=given["subject"],
-        since=since,
-        until=until,
-    )
+    return AuditFilter(who=given["who"], verb=given["verb"], subject=given["subject"], since=since, until=until)
 
 
 def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:

@@ -155,12 +155,8 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
 @confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Retire the capability: agents can no longer load it."""
-    return _run(
-        request,
-        capability_id,
-        _("%(name)s is retired. Agents can no longer load it."),
-        publication.retire,
-    )
+    words = _("%(name)s is retired. Agents can no longer load it.")
+    return _run(request, capability_id, words, publication.retire)
 
 
 @publisher_required("GET", "POST")

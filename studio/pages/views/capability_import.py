@@ -15,23 +15,22 @@ from registry.bundles.bundle_reader import SourceBundle
 from registry.common.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
-from registry.validation import BUNDLE_FILES
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
+from studio.pages.views.draft import FIELDS, get_submitted_files
 
-PASTED: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
 _ENDED: Final = ("stored", "refused")
 
 
 @author_required("GET", "POST")
 def import_files(request: StudioRequest) -> HttpResponse:
     """Take an archive, a folder or pasted texts as drafts: all that is in it, or nothing."""
-    context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in PASTED.items()]}
+    context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in FIELDS.items()]}
     if request.method != "POST":
         return render(request, "studio/capability/files.html", context)
     pasted = _pasted(request)
     context |= {
-        "pasted": [(name, field, pasted.get(name, "")) for name, field in PASTED.items()],
+        "pasted": [(name, field, pasted.get(name, "")) for name, field in FIELDS.items()],
         "replace_existing": bool(request.POST.get("replace")),
         "skip_existing": bool(request.POST.get("skip")),
         "was_uploaded": bool(request.FILES),
@@ -64,9 +63,8 @@ def _count_stored(lines: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _pasted(request: StudioRequest) -> dict[str, str]:
-    """The pasted text with LF line ends; browsers send CRLF."""
-    texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in PASTED.items()}
-    return {name: text for name, text in texts.items() if text.strip()}
+    """The pasted texts."""
+    return {name: text for name, text in get_submitted_files(request).items() if text.strip()}
 
 
 def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundle]:

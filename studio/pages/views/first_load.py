@@ -41,6 +41,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
                 _row, created = agent_keys.create_key(name=name, by=actor_of(request))
             except RegistryError as refused:
                 error = refused.message
+    status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
         "display_name": get_display_name(capability),
         "created": created,
@@ -49,13 +50,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
         "snippets": build_load_snippets(request, capability_id, created),
         **_listening(capability, capability.published_revision, time.time()),
     }
-    return no_store(render(request, "studio/capability/live.html", context, status=_status(request, created, error)))
-
-
-def _status(request: StudioRequest, created: str, error: str) -> int:
-    if not error or created:
-        return 200
-    return 400 if request.user.can_administer else 403
+    return no_store(render(request, "studio/capability/live.html", context, status=status))
 
 
 @operator_required("GET")

@@ -11,7 +11,6 @@ from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -21,6 +20,7 @@ from registry.access import second_factors, sign_ins
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
 from studio.pages import credentials
+from studio.pages.permissions import is_own_address
 from studio.pages.reauthentication import is_recently_confirmed
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
@@ -98,8 +98,7 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     sign_ins.record_success(credentials.build_external_attempt(request))
     operator: Operator = authenticator.user
     to = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
-    login = Login(user=operator, redirect_url=to if is_ours else reverse("studio:home"))
+    login = Login(user=operator, redirect_url=to if is_own_address(request, to) else reverse("studio:home"))
     response: HttpResponse = perform_passwordless_login(request, authenticator, login)
     if request.user.is_authenticated:
         credentials.remember_device(request, response, operator.get_username())

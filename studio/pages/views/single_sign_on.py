@@ -7,13 +7,13 @@ import secrets
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from registry.access import sign_ins
 from registry.common.rate_limits import RateLimited
 from studio.pages.credentials import build_external_attempt, remember_device, too_many, wait_message
+from studio.pages.permissions import is_own_address
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
 
@@ -65,5 +65,4 @@ def complete(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 def _next(request: HttpRequest) -> str | None:
     to = request.GET.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
-    return to if is_ours else None
+    return to if is_own_address(request, to) else None

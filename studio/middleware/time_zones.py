@@ -74,11 +74,8 @@ def zone_name(zone: tzinfo | None = None) -> str:
 def zone_words(moment: datetime, zone: tzinfo | None = None) -> str:
     """The zone's label beside a field, such as `America/New_York (UTC-5)`; the offset is that of the moment."""
     name = zone_name(zone)
-    return (
-        name
-        if name == "UTC"
-        else f"{name} ({_offset_words(moment.astimezone(zone or timezone.get_current_timezone()))})"
-    )
+    local = moment.astimezone(zone or timezone.get_current_timezone())
+    return name if name == "UTC" else f"{name} ({_offset_words(local)})"
 
 
 def moment_words(moment: datetime) -> str:

@@ -10,12 +10,14 @@ import secrets
 from typing import Any, Final
 
 from allauth.mfa.models import Authenticator
+from django import forms
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import ngettext
 
 from registry.access import second_factors, sign_ins
@@ -63,6 +65,14 @@ def _cookie_name() -> str:
 def _signer(username: str) -> signing.TimestampSigner:
     # The name is part of the salt: the cookie is valid for that account only, and does not contain its name.
     return signing.TimestampSigner(salt=f"known device of {username}")
+
+
+def build_password_field(
+    label: str | Promise, autocomplete: str = "new-password", *, help_text: str | Promise = "", has_focus: bool = False
+) -> forms.CharField:
+    """A field of a form in which a password is typed."""
+    widget = forms.PasswordInput(attrs={"autocomplete": autocomplete, "autofocus": has_focus})
+    return forms.CharField(label=label, strip=False, widget=widget, help_text=help_text)
 
 
 def client_address(request: HttpRequest) -> str:

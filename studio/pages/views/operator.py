@@ -25,7 +25,7 @@ from registry.models import Operator
 from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.credentials import find_device, remember_device
+from studio.pages.credentials import build_password_field, find_device, remember_device
 from studio.pages.form_data import get_text, get_text_at
 from studio.pages.labels import WORDS
 from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
@@ -210,17 +210,10 @@ def operator_enable(request: StudioRequest) -> HttpResponse:
 class SetPasswordForm(forms.Form):
     """A new password, twice."""
 
-    new = forms.CharField(
-        label=gettext_lazy("Password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "autofocus": True}),
-        help_text=gettext_lazy("At least 12 characters."),
+    new = build_password_field(
+        gettext_lazy("Password"), help_text=gettext_lazy("At least 12 characters."), has_focus=True
     )
-    again = forms.CharField(
-        label=gettext_lazy("Confirm password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    again = build_password_field(gettext_lazy("Confirm password"))
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

@@ -25,6 +25,7 @@ from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
 from studio.pages import credentials
+from studio.pages.credentials import build_password_field
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import remember_confirmation
 from studio.pages.sign_in_adapters import sign_in_operator
@@ -102,27 +103,12 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
         return credentials.too_many(render(request, "studio/session/sign_in.html", context), error)
 
 
-def _password_input(autocomplete: str, *, has_focus: bool = False) -> forms.PasswordInput:
-    return forms.PasswordInput(attrs={"autocomplete": autocomplete, "autofocus": has_focus})
-
-
 class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
-    current = forms.CharField(
-        label=gettext_lazy("Current password"),
-        strip=False,
-        widget=_password_input("current-password", has_focus=True),
-    )
-    new = forms.CharField(
-        label=gettext_lazy("New password"),
-        strip=False,
-        widget=_password_input("new-password"),
-        help_text=gettext_lazy("At least 12 characters."),
-    )
-    again = forms.CharField(
-        label=gettext_lazy("Confirm new password"), strip=False, widget=_password_input("new-password")
-    )
+    current = build_password_field(gettext_lazy("Current password"), "current-password", has_focus=True)
+    new = build_password_field(gettext_lazy("New password"), help_text=gettext_lazy("At least 12 characters."))
+    again = build_password_field(gettext_lazy("Confirm new password"))
 
 
 @sensitive_post_parameters()

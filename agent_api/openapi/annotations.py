@@ -23,6 +23,8 @@ from registry.access.agent_keys import Scope
 
 View = Any
 
+# The operationIds of what AGENT_API_PUBLIC_READ opens.
+PUBLIC_READS: Final[set[str]] = set()
 # Every endpoint can answer these, whatever it does.
 _ALWAYS: Final = {
     400: ("Error", "An argument is missing or invalid (INVALID_REQUEST)."),
@@ -116,6 +118,8 @@ def describe(
             tags=list(tags),
         )(view)
         described.cls.is_described = True
+        if getattr(view.cls, "is_public_read", False):
+            PUBLIC_READS.add(operation_id or view.cls.__name__)
         if body:
             # What `parameters.json_object` knows keys by.
             described.cls.body_component = body
@@ -139,7 +143,9 @@ def read_endpoint(
             answer: HttpResponseBase = view(request, held, require_scope(request, held, *scopes))
             return answer
 
-        return describe(**description)(endpoint(*methods, parsers=parsers)(authorized))
+        made: View = endpoint(*methods, parsers=parsers)(authorized)
+        made.cls.is_public_read = "read" in scopes
+        return describe(**description)(made)
 
     return decorate
 

@@ -17,24 +17,10 @@ from rest_framework.request import Request
 
 from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
+from agent_api.openapi.annotations import PUBLIC_READS
 from agent_api.openapi.components import build_components
 
 _KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
-# What AGENT_API_PUBLIC_READ opens.
-PUBLIC_READS: Final = frozenset(
-    {
-        "capability_file_load",
-        "capability_match",
-        "capability_registry_list",
-        "capability_search",
-        "capability_skill_load",
-        "capability_skill_load_post",
-        "capability_signature",
-        "capability_skill_reload",
-        "prompt_render",
-        "registry_checkpoints",
-    }
-)
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -224,3 +225,10 @@ def _files(visitor: ReaderContext, entry: SnapshotEntry, revision_id: int) -> tu
     """Of one revision; nothing where it cannot be handed out any more."""
     facts = get_skill_facts(visitor.snapshot, [replace(entry, revision_id=revision_id)])
     return facts[0].files if facts else ()
+
+
+@csrf_exempt
+def unknown(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (a view)
+    """What this registry does not offer: stars, reports, transfers, plugins ..."""
+    words = "This registry does not offer that; see docs/integrations.md"
+    return HttpResponse(words, status=404, content_type="text/plain; charset=utf-8")

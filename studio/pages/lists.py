@@ -1,4 +1,4 @@
-"""Lists: the filters above them, what the address says of these, heads that sort by a link, and pages."""
+"""Lists: the filters above them, what the address says of these, heads that sort by a link, pages and folds."""
 
 from __future__ import annotations
 
@@ -123,6 +123,21 @@ def parse_sort(query: QueryDict, keys: Sequence[str], default: str) -> str:
     """The order that the query asks for, `key` or `-key`; `default` where it asks for none of `keys`."""
     asked = query.get("sort", "")
     return asked if asked.removeprefix("-") in keys else default
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedGroup:
+    """Things of one kind: those that show at once, and those behind a fold."""
+
+    kind: str
+    label: str
+    shown: Sequence[Any]
+    more: Sequence[Any]
+
+    @classmethod
+    def of(cls, kind: str, label: str, found: Sequence[Any], most: int) -> FoldedGroup:
+        """With at most so many shown at once."""
+        return cls(kind, label, found[:most], found[most:])
 
 
 class RowSource(Protocol):

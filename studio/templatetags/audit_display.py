@@ -10,17 +10,10 @@ from django import template
 
 from registry.models import AuditEvent
 from studio.middleware.time_zones import stored_moment_words
-from studio.pages.formatting import actor_name
 
 register = template.Library()
 _OF_MOMENTS: Final = ("_at", "_until")
 _DIGEST: Final = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]{52}")
-
-
-@register.filter
-def actor_words(event: AuditEvent) -> str:
-    """Who did it, in words."""
-    return actor_name(f"{event.actor_kind}:{event.actor_name}")
 
 
 @register.filter

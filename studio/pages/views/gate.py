@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Final
 
@@ -26,6 +25,7 @@ from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
+from studio.pages.lists import FoldedGroup
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
 
@@ -84,37 +84,17 @@ def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> Htt
     return redirect("studio:capability_show", capability_id)
 
 
-@dataclass(frozen=True)
-class FindingGroup:
-    """Findings of one weight: those that show at once, and those behind a fold."""
-
-    word: str
-    shown: tuple[Finding, ...]
-    more: tuple[Finding, ...]
+def _group(word: str, findings: list[Finding]) -> FoldedGroup:
+    return FoldedGroup.of(word, "", findings, FINDINGS_SHOWN_MAX)
 
 
-@dataclass(frozen=True)
-class ChangeGroup:
-    """Changes of one weight."""
-
-    effect: str
-    words: str
-    shown: tuple[Change, ...]
-    more: tuple[Change, ...]
-
-
-def _group(word: str, findings: list[Finding]) -> FindingGroup:
-    return FindingGroup(word, tuple(findings[:FINDINGS_SHOWN_MAX]), tuple(findings[FINDINGS_SHOWN_MAX:]))
-
-
-def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[ChangeGroup]:
+def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[FoldedGroup]:
     """Group changes by effect, the most severe group first."""
     groups = []
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)
         if found:
-            words = str(words_of[effect])
-            groups.append(ChangeGroup(effect, words, found[:FINDINGS_SHOWN_MAX], found[FINDINGS_SHOWN_MAX:]))
+            groups.append(FoldedGroup.of(effect, str(words_of[effect]), found, FINDINGS_SHOWN_MAX))
     return groups
 
 

@@ -12,12 +12,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agent_client.bundles.bundle import Bundle
 from agent_client.environment.probe import KINDS, Environment, Kind
 from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
-from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
+from studio.pages.form_dry_run import dry_run_form, parse_plain_event
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, operator_required
 from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
@@ -162,17 +163,17 @@ def playground_action(request: StudioRequest) -> HttpResponse:
     conversation again with the same below that form. Nothing is called."""
     capability_id, schema_id = get_text(request, "capability_id", most=64), get_text(request, "schema_id", most=100)
     with_drafts = request.POST.get("drafts") == "yes"
-    if request.htmx:
-        event = get_json(request)
-        told = dry_run_form(capability_id=capability_id, schema_id=schema_id, event=event, with_drafts=with_drafts)
-        return JsonResponse(asdict(told))
-    told = dry_run_plain_form(
-        capability_id=capability_id,
-        schema_id=schema_id,
-        given=dict(request.POST.lists()),
-        pressed=get_int(request, "press"),
-        with_drafts=with_drafts,
+
+    def read_event(bundle: Bundle) -> Mapping[str, Any]:
+        if request.htmx:
+            return get_json(request)
+        return parse_plain_event(bundle, schema_id, dict(request.POST.lists()), get_int(request, "press"))
+
+    told = dry_run_form(
+        capability_id=capability_id, schema_id=schema_id, read_event=read_event, with_drafts=with_drafts
     )
+    if request.htmx:
+        return JsonResponse(asdict(told))
     context = _conversation(QueryDict(get_text(request, "query", most=_ADDRESS_MAX + 2000)))
     context |= {"told": told, "told_of": (capability_id, schema_id)}
     return render(request, "studio/playground/show.html", context)

@@ -78,9 +78,7 @@ class ReadOnlyModelAdmin(ModelAdmin):  # type: ignore[type-arg]
         """For everyone who may enter the site."""
         return self.admin_site.has_permission(request)
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """As `has_view_permission`."""
-        return self.admin_site.has_permission(request)
+    has_module_permission = has_view_permission
 
     def _refuse(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False

@@ -29,13 +29,9 @@ def source_hook(request: Request, number: str) -> Response:
     except Forbidden:
         rate_limits.consume("guess", rate_limits.guess_subject("source hook", request.META.get("REMOTE_ADDR")))
         raise
-    response = Response({"status": heard.status, "message": heard.words}, status=202 if _is_due(heard.status) else 200)
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _is_due(status: str) -> bool:
-    return status in ("queued", "waiting")
+    status = 202 if heard.status in ("queued", "waiting") else 200
+    body = {"status": heard.status, "message": heard.words}
+    return Response(body, status=status, headers={"Cache-Control": "no-store"})
 
 
 def _delivery(request: Request) -> PushDelivery:

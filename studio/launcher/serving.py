@@ -41,7 +41,8 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
     python = setup.ensure(choose_lock(environment))
-    env = _child_environment(setup.root, environment)
+    # With DATA_DIR as we read it.
+    env = {**server_environment(setup.root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
     _prepare(setup.root, python, environment, env)
     processes = Processes(env, setup.root)
     with StopSignals() as stop:
@@ -176,11 +177,6 @@ def server_environment(root: Path) -> dict[str, str]:
     """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
     return {**MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
-
-
-def _child_environment(root: Path, environment: StudioEnvironment) -> dict[str, str]:
-    """As `server_environment`, with DATA_DIR as we read it."""
-    return {**server_environment(root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
 
 
 def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapping[str, str]) -> None:

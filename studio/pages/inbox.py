@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -39,11 +39,7 @@ def build_inbox_row(item: InboxItem) -> InboxRow:
 
 
 def _joined(*parts: object) -> SafeString:
-    shown = [part for part in parts if part]
-    words = SafeString("")
-    for part in shown:
-        words = format_html("{} · {}", words, part) if words else format_html("{}", part)
-    return words
+    return format_html_join(" · ", "{}", ((part,) for part in parts if part))
 
 
 def _since(item: InboxItem) -> str:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import second_factors
-from registry.access.second_factors import SecondFactors
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, sent_line
 from studio.pages.permissions import StudioRequest
 
@@ -39,7 +38,7 @@ def remove_passkey(request: StudioRequest) -> Confirmation:
     return Confirmation(
         title=_("Remove passkey “%(name)s”?") % {"name": row.name},
         button=_("Remove passkey"),
-        effects=[_("You can no longer sign in with it."), *_what_is_left(_others(factors))],
+        effects=[_("You can no longer sign in with it."), *_what_is_left(len(factors.passkeys) - 1 + factors.has_app)],
         undo=_AGAIN,
         fields={"key": key},
     )
@@ -56,10 +55,6 @@ def replace_codes(request: StudioRequest) -> Confirmation:
         undo=_("This can't be undone."),
         fields={"what": "codes"},
     )
-
-
-def _others(factors: SecondFactors) -> int:
-    return len(factors.passkeys) - 1 + factors.has_app
 
 
 def _what_is_left(others: int) -> list[str]:

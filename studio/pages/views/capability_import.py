@@ -28,7 +28,7 @@ def import_files(request: StudioRequest) -> HttpResponse:
     context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in FIELDS.items()]}
     if request.method != "POST":
         return render(request, "studio/capability/files.html", context)
-    pasted = _pasted(request)
+    pasted = {name: text for name, text in get_submitted_files(request).items() if text.strip()}
     context |= {
         "pasted": [(name, field, pasted.get(name, "")) for name, field in FIELDS.items()],
         "replace_existing": bool(request.POST.get("replace")),
@@ -60,11 +60,6 @@ def _result_context(outcome: ImportResult) -> dict[str, Any]:
 def _count_stored(lines: Iterable[Mapping[str, Any]]) -> int:
     """How many became drafts; jobs of before have no `is_skipped`."""
     return sum(not line.get("is_skipped") for line in lines)
-
-
-def _pasted(request: StudioRequest) -> dict[str, str]:
-    """The pasted texts."""
-    return {name: text for name, text in get_submitted_files(request).items() if text.strip()}
 
 
 def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundle]:

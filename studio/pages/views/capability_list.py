@@ -92,7 +92,7 @@ def capability_list(request: StudioRequest) -> HttpResponse:
         "page": page,
         "wanted": wanted,
         "query": query,
-        "is_filtered": _is_filtered(wanted),
+        "is_filtered": any(value for name, value in chosen.items() if name != "sort"),
         "is_approximate": bool(wanted.text)
         and page.number == 1
         and not any(has_every_word(wanted.text, one.row.capability_id, one.facets) for one in page.object_list),
@@ -120,10 +120,6 @@ def _columns(request: StudioRequest, wanted: CapabilityFilter) -> list[TableColu
         build_column(_("Loads (30 days)"), key="loads", is_number=True, **sort),
         build_column(_("Updated"), key="updated", is_latest_first=True, **sort),
     ]
-
-
-def _is_filtered(wanted: CapabilityFilter) -> bool:
-    return any(value for name, value in asdict(wanted).items() if name != "sort")
 
 
 def _offered(found: CapabilityList) -> dict[str, Any]:

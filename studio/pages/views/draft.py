@@ -57,10 +57,6 @@ def _facts() -> dict[str, Any]:
     return {"schemas": schemas, "sections": sections}
 
 
-def _panels(files: Mapping[str, str]) -> list[FilePanel]:
-    return [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES]
-
-
 def get_submitted_files(request: StudioRequest) -> dict[str, str]:
     """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
     texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
@@ -82,7 +78,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     return {
         "capability_id": capability_id,
         "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
-        "panels": _panels(files),
+        "panels": [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES],
         "outline": outline,
         "test_query": urlencode({"drafts": "yes"} | ({"m": example} if example else {})),
         "kinds": group_findings(report, capability_id, files, outline),
@@ -127,8 +123,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
-        return _answer(request, context | {"error": error.message}, status=422)
+        return _refused(request, capability_id, files, based_on, error)
     if request.htmx:
         context = _context(capability_id, saved.files, saved.version, saved.report)
         return _answer(request, context | {"saved": True}, status=200)
@@ -152,8 +147,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        context = _context(capability_id, mine, based_on, drafts.validate_draft_files(capability_id, mine))
-        return _answer(request, context | {"error": error.message}, status=422)
+        return _refused(request, capability_id, mine, based_on, error)
     messages.success(request, _("Versions merged. Review the result before you continue."))
     return _back_to_editor(request, capability_id)
 
@@ -178,6 +172,13 @@ def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]
         given = request.POST.get(f"choice_{field}_{number}", "mine")
         chosen.append(next((choice for choice in three_way_merge.CHOICES if choice == given), "mine"))
     return chosen
+
+
+def _refused(
+    request: StudioRequest, capability_id: str, files: dict[str, str], based_on: int | None, error: RegistryError
+) -> HttpResponse:
+    context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
+    return _answer(request, context | {"error": error.message}, status=422)
 
 
 def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> HttpResponse:

@@ -55,11 +55,8 @@ class GroupForm(forms.Form):
     def __init__(self, *args: Any, for_admin: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if for_admin:
-            names = [row.name for row in teams.list_teams()]
-            cast("forms.ChoiceField", self.fields["team"]).choices = [
-                ("", _("Every publisher")),
-                *zip(names, names, strict=True),
-            ]
+            choices = [(row.name, row.name) for row in teams.list_teams()]
+            cast("forms.ChoiceField", self.fields["team"]).choices = [("", _("Every publisher")), *choices]
         else:
             del self.fields["team"]
 

@@ -32,7 +32,7 @@ from registry.selectors.capability_list import (
 from registry.selectors.capability_search import has_every_word
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_note, get_query_text, get_text
+from studio.pages.form_data import get_note, get_query_text, get_text, get_text_at
 from studio.pages.labels import label
 from studio.pages.lists import FilterChip, PagedRows, TableColumn, build_column, get_page, remove_from
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
@@ -67,13 +67,9 @@ _CHIPS: Final[Mapping[tuple[str, str], Any]] = {
 
 def parse_filter(given: QueryDict) -> CapabilityFilter:
     """Parse the filter from the query string; invalid values are ignored."""
-    values = {name: _clean(given.get(name, "")) for name in _KNOWN}
+    values = {name: get_text_at(given, name, most=TEXT_MAX) for name in _KNOWN}
     values = {name: value for name, value in values.items() if value in (_KNOWN[name] or (value,))}
-    return CapabilityFilter(text=_clean(given.get("q", "")), **values)
-
-
-def _clean(text: str) -> str:
-    return text.replace("\0", "").strip()[:TEXT_MAX]
+    return CapabilityFilter(text=get_text_at(given, "q", most=TEXT_MAX), **values)
 
 
 @operator_required("GET")
@@ -144,7 +140,7 @@ def capability_matrix(request: StudioRequest) -> HttpResponse:
 
 
 def _chosen(request: StudioRequest) -> list[str]:
-    return [_clean(one) for one in request.POST.getlist("chosen")]
+    return [one.replace("\0", "").strip()[:TEXT_MAX] for one in request.POST.getlist("chosen")]
 
 
 @operator_required("GET")

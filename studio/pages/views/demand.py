@@ -31,7 +31,9 @@ def demand_list(request: StudioRequest) -> HttpResponse:
     """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were dismissed."""
     what: DemandKind = "messages" if get_query_text(request, "what", most=10) == "messages" else "ids"
     is_dismissed = get_query_text(request, "dismissed", most=3) == "yes"
-    found: Any = demand.list_unknown_ids(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
+    found: Any = demand.list_unknown_ids(dismissed=is_dismissed)
+    if what == "messages":
+        found = demand.group_messages(demand.list_messages(dismissed=is_dismissed))
     page = get_page(request, found, _ON_A_PAGE)
     context = {
         "what": what,
@@ -47,10 +49,6 @@ def demand_list(request: StudioRequest) -> HttpResponse:
         "message_count": demand.list_messages().count(),
     }
     return render(request, "studio/demand/list.html", context)
-
-
-def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (one caller, two lines above)
-    return demand.group_messages(demand.list_messages(dismissed=is_dismissed))
 
 
 @author_required(form_on="studio:demand_list")

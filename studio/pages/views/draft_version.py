@@ -64,11 +64,9 @@ def draft_version_restore(request: StudioRequest, capability_id: str, number: in
     except DraftNotFound as error:
         messages.error(request, error.message)
         return redirect("studio:draft_version_list", capability_id)
-    except DraftConflict:
-        messages.error(request, _("The draft has changed since you opened this page. Check the differences again."))
-        return redirect("studio:draft_version_show", capability_id, number)
     except RegistryError as error:
-        messages.error(request, error.message)
+        changed = _("The draft has changed since you opened this page. Check the differences again.")
+        messages.error(request, changed if isinstance(error, DraftConflict) else error.message)
         return redirect("studio:draft_version_show", capability_id, number)
     undo = None
     if based_on is not None and draft.version != based_on:

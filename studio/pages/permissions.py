@@ -57,7 +57,7 @@ def actor_of(request: StudioRequest) -> Actor:
 def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) -> View:
     @wraps(view)
     def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not _is_signed_in(request):
+        if not is_signed_in(request):
             return _to_sign_in(request)
         log_context.add_context(operator=request.user.get_username())
         if request.user.must_change_password and _view_name(request) != "studio:password":
@@ -115,7 +115,8 @@ def denial_reason(request: StudioRequest, right: str | Promise, capability_id: s
     return _("%(roles)s can't %(right)s.") % {"roles": _ROLE_PLURALS[request.user.role], "right": right}
 
 
-def _is_signed_in(request: HttpRequest) -> bool:
+def is_signed_in(request: HttpRequest) -> bool:
+    """Whether it is somebody's; asked again each time."""
     return request.user.is_authenticated
 
 

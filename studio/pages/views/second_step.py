@@ -20,7 +20,7 @@ from registry.access import second_factors, sign_ins
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
 from studio.pages import credentials
-from studio.pages.permissions import is_own_address
+from studio.pages.permissions import is_own_address, is_signed_in
 from studio.pages.reauthentication import is_recently_confirmed
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
@@ -100,6 +100,6 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     to = request.POST.get("next", "")
     login = Login(user=operator, redirect_url=to if is_own_address(request, to) else reverse("studio:home"))
     response: HttpResponse = perform_passwordless_login(request, authenticator, login)
-    if request.user.is_authenticated:
+    if is_signed_in(request):
         credentials.remember_device(request, response, operator.get_username())
     return response

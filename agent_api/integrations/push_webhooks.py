@@ -16,7 +16,7 @@ from registry.sources.push_webhooks import PushDelivery
 
 
 class PushParser(RawParser):
-    """The signature is over the bytes."""
+    """A push as it came: the signature is over the bytes."""
 
     bytes_max = push_webhooks.BODY_BYTES_MAX
 

@@ -33,7 +33,7 @@ _AGE_SECONDS_MAX: Final = 180 * 24 * 3600
 def find_device(request: HttpRequest, username: str) -> str:
     """The id of this browser where the account has signed in with it; otherwise empty.
 
-    A known browser has no right more. Wrong passwords from it are counted apart (registry/access/sign_ins.py), so that
+    It grants no right. Wrong passwords from a known browser are counted apart (registry/access/sign_ins.py), so that
     an attacker elsewhere who tries passwords for the account cannot slow its owner down.
     """
     try:

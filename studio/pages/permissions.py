@@ -116,7 +116,7 @@ def denial_reason(request: StudioRequest, right: str | Promise, capability_id: s
 
 
 def is_signed_in(request: HttpRequest) -> bool:
-    """Whether it is somebody's; asked again each time."""
+    """Whether somebody is signed in now; a view may have signed them in or out."""
     return request.user.is_authenticated
 
 

@@ -30,7 +30,7 @@ NOTE_MAX = 2000
 
 
 class UploadParser(RawParser):
-    """A file as it is."""
+    """A file of any media type."""
 
     bytes_max = FILE_BYTES_MAX
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -33,9 +33,9 @@ def get_int(request: HttpRequest, name: str) -> int | None:
     return get_int_at(request.POST, name)
 
 
-def get_int_at(given: QueryDict, name: str) -> int | None:
+def get_int_at(given: QueryDict | Mapping[str, str], name: str) -> int | None:
     """As `get_int`, of an address or a form."""
-    value = get_text_at(given, name, most=10)
+    value = given.get(name, "")
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 
 

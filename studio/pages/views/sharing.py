@@ -19,7 +19,7 @@ from registry.selectors.sharing import describe_sharing
 from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_int, get_text
+from studio.pages.form_data import get_int_at, get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
 
 
@@ -72,7 +72,7 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
             name=typed["name"],
             skill_group=typed["group"],
             # A text instead of a number is as wrong as a number that is too high.
-            days=(get_int(request, "days") or 0) if typed["days"] else None,
+            days=(get_int_at(typed, "days") or 0) if typed["days"] else None,
             by=actor_of(request),
         )
     except RegistryError as error:

@@ -17,7 +17,6 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import ngettext
 
 from registry.access import second_factors, sign_ins
@@ -68,7 +67,7 @@ def _signer(username: str) -> signing.TimestampSigner:
 
 
 def build_password_field(
-    label: str | Promise, autocomplete: str = "new-password", *, help_text: str | Promise = "", has_focus: bool = False
+    label: Any, autocomplete: str = "new-password", *, help_text: Any = "", has_focus: bool = False
 ) -> forms.CharField:
     """A field of a form in which a password is typed."""
     widget = forms.PasswordInput(attrs={"autocomplete": autocomplete, "autofocus": has_focus})

@@ -174,9 +174,8 @@ def _required(
         @require_http_methods([name for method in methods or _METHODS for name in _METHODS[method]])
         @wraps(view)
         def accepted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            if form_on and request.method != "POST":
-                return redirect(form_on, *args, **kwargs)
-            return view(request, *args, **kwargs)
+            is_elsewhere = bool(form_on) and request.method != "POST"
+            return redirect(form_on, *args, **kwargs) if is_elsewhere else view(request, *args, **kwargs)
 
         return _guarded(accepted, may, right)
 

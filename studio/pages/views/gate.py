@@ -55,7 +55,7 @@ _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettex
 
 
 def draft_required(view: View) -> View:
-    """Give a view the capability and its draft; where there is no draft, lead back to the capability."""
+    """Give a view the capability and its draft; one without a draft is led back to."""
 
     @wraps(view)
     def with_draft(request: StudioRequest, capability_id: str) -> HttpResponse:

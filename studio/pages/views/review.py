@@ -212,7 +212,12 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
-    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", ""), "words": _words(request)}
+    more: dict[str, Any] = {
+        "file": place.get("file", ""),
+        "line": line,
+        "code": place.get("code", ""),
+        "words": _words(request),
+    }
     right = "" if request.user.can_edit else _("comment")
     return _change(request, number, review_comments.add_comment, _("Comment added."), missing_right=right, **more)
 
@@ -253,7 +258,7 @@ def review_decide(request: StudioRequest, number: int) -> HttpResponse:
         return review_comment(request, number)
     verb, right, done = _DECISIONS[decision]
     lacks = "" if request.user.can_publish else str(right)
-    more = {"words": _words(request), "round_seen": get_int(request, "round") or 0}
+    more: dict[str, Any] = {"words": _words(request), "round_seen": get_int(request, "round") or 0}
     return _change(request, number, verb, str(done), missing_right=lacks, **more)
 
 

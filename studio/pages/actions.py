@@ -1,4 +1,7 @@
-"""Doing what a form asks, and saying what came of it: in the form, or on the next page, with a way back."""
+"""Doing what a form asks, and saying what came of it: in the form, or on the next page, with a way back.
+
+And what the headers of such pages say to caches.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from django.contrib import messages
 from django.contrib.messages.storage.base import Message
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils.cache import patch_vary_headers
 
 from registry.common.errors import RegistryError
 from studio.pages.permissions import StudioRequest, actor_of
@@ -101,4 +105,16 @@ def submit_form(
 def no_store(response: HttpResponse) -> HttpResponse:
     """A page with a secret that is shown once: neither a proxy nor the browser's history keeps it."""
     response["Cache-Control"] = "no-store"
+    return response
+
+
+def is_fragment(request: StudioRequest) -> bool:
+    """Whether htmx asks for a part of the page. Going back in the browser may ask with its header too, and wants the
+    whole page."""
+    return bool(request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request)
+
+
+def vary_on_htmx(response: HttpResponse) -> HttpResponse:
+    """A page of which htmx gets a part: no cache gives one for the other."""
+    patch_vary_headers(response, ["HX-Request"])
     return response

@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_htmx.http import HttpResponseClientRedirect
 
 from registry.common.errors import Forbidden, RegistryError
+from studio.pages.actions import vary_on_htmx
 from studio.pages.form_data import NOTE_MAX, get_text_at
 from studio.pages.permissions import StudioRequest, View, is_own_address
 
@@ -191,9 +191,7 @@ def _page(
         **question.more,
     }
     status = 409 if STATE in faults else 400 if faults else 200
-    response = render(request, question.template, context, status=status)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return vary_on_htmx(render(request, question.template, context, status=status))
 
 
 def _first_field(question: Confirmation) -> str:

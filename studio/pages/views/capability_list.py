@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -30,6 +29,7 @@ from registry.selectors.capability_list import (
     compatibility_matrix,
 )
 from registry.selectors.capability_search import has_every_word
+from studio.pages.actions import is_fragment, vary_on_htmx
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_note, get_query_text, get_text, get_text_at
@@ -78,9 +78,7 @@ def capability_list(request: StudioRequest) -> HttpResponse:
     wanted = parse_filter(request.GET)
     found = CapabilityList(wanted)
     page = get_page(request, PagedRows(found))
-    # Going back in the browser may ask with htmx's header too, and wants the whole page.
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    template = "studio/capability/list.html" + ("#rows" if is_fragment else "")
+    template = "studio/capability/list.html" + ("#rows" if is_fragment(request) else "")
     chosen = {"q": wanted.text} | {name: value for name, value in asdict(wanted).items() if name != "text"}
     # What a link to another page must carry along.
     query = urlencode({name: value for name, value in chosen.items() if value})
@@ -99,11 +97,9 @@ def capability_list(request: StudioRequest) -> HttpResponse:
         ],
         "columns": _columns(request, wanted),
     }
-    if not is_fragment:
+    if not is_fragment(request):
         context |= _offered(found)
-    response = render(request, template, context)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return vary_on_htmx(render(request, template, context))
 
 
 def _columns(request: StudioRequest, wanted: CapabilityFilter) -> list[TableColumn]:

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,7 +18,7 @@ from registry.models import GitSource
 from registry.sources import push_webhooks, source_selectors, source_sync
 from registry.sources.source_selectors import SourcePage
 from registry.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
-from studio.pages.actions import no_store, run_action, submit_form
+from studio.pages.actions import is_fragment, no_store, run_action, submit_form, vary_on_htmx
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
@@ -125,10 +124,7 @@ def _add(*, kind: str, address: str, read_key: str, may_adopt: bool, **ways: Any
 def source_show(request: StudioRequest, number: int) -> HttpResponse:
     """One source with its bundles; asked for again while a worker looks at it."""
     found = source_selectors.get_source_page(number)
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _render_page(request, found, part="#state" if is_fragment else "")
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return vary_on_htmx(_render_page(request, found, part="#state" if is_fragment(request) else ""))
 
 
 def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:

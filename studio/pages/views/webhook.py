@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,7 +16,7 @@ from registry.common.errors import RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks
-from studio.pages.actions import Undo, no_store, run_action, submit_form
+from studio.pages.actions import Undo, is_fragment, no_store, run_action, submit_form, vary_on_htmx
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
@@ -72,10 +71,8 @@ def _find_field(error: RegistryError) -> str:
 def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
     """One webhook with what was sent; the log is asked for again while something is queued."""
     webhook = webhooks.get_webhook_by_id(number)
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _render_page(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    part = "#deliveries" if is_fragment(request) else ""
+    return vary_on_htmx(_render_page(request, webhook, _form_of(webhook), part=part))
 
 
 def _form_of(webhook: Webhook) -> ChangeForm:

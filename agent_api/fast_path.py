@@ -159,13 +159,8 @@ class FastPath:
 
     def find(self, key: Hashable) -> PreparedResponse | None:
         """The response that was prepared under `key`, counted as sent; None where it has to be prepared."""
-        if STORE.snapshot is not self._snapshot or STORE.failed_at is not None:
-            return None
         ready = self._ready.get(key)
-        if ready is None or (ready.until is not None and time.time() >= ready.until):
-            return None
-        ready.sent += 1
-        return ready
+        return ready if ready is not None and self.send_again(ready) else None
 
     def send_again(self, ready: PreparedResponse) -> bool:
         """Whether a response of this generation may still be sent, counted as sent then."""

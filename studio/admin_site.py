@@ -78,21 +78,12 @@ class ReadOnlyModelAdmin(ModelAdmin):  # type: ignore[type-arg]
         """For everyone who may enter the site."""
         return self.admin_site.has_permission(request)
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """As `has_view_permission`."""
-        return self.admin_site.has_permission(request)
+    has_module_permission = has_view_permission
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
-        """Never."""
+    def _refuse(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
-        """Never."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
-        """Never."""
-        return False
+    has_add_permission = has_change_permission = has_delete_permission = _refuse
 
 
 class ReadOnlyAdminSite(AdminSite):

@@ -312,9 +312,8 @@ STORAGES = {
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 
-# A bundle is at most 2 MiB of text, which JSON may escape to more; an archive 20 MiB.
+# A bundle is at most 2 MiB of text, which JSON may escape to more.
 BUNDLE_MAX_BYTES = 2 * 1024 * 1024
-ARCHIVE_MAX_BYTES = 20 * 1024 * 1024
 # Django's bound for a body outside of files: four texts as a form, each byte percent-encoded at worst.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 3 * BUNDLE_MAX_BYTES + 64 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
@@ -323,7 +322,6 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = BUNDLE_MAX_BYTES
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     # Nobody is let in by default: each view of agent_api says who may.
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -337,6 +335,7 @@ SPECTACULAR_SETTINGS = {
     # Of the interface, which /api/v1 names too: it changes with the paths and shapes, not with each release.
     "VERSION": "1.0.0",
     "OAS_VERSION": "3.0.3",
+    "PREPROCESSING_HOOKS": ["agent_api.openapi.document.keep_described"],
     "POSTPROCESSING_HOOKS": ["agent_api.openapi.document.add_components"],
     "SERVE_INCLUDE_SCHEMA": False,
 }

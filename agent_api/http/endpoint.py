@@ -10,7 +10,6 @@ from django.http import HttpResponseBase
 from rest_framework.decorators import api_view
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from agent_api.http.parsers import BoundedJSONParser
@@ -54,10 +53,7 @@ def endpoint(
         wrapped = api_view(list(methods))(view)
         cls: Any = wrapped.cls
         cls.parser_classes = list(parsers)
-        cls.renderer_classes = [JSONRenderer]
-        cls.authentication_classes = []
         cls.permission_classes = []
-        cls.throttle_classes = []
         cls.content_negotiation_class = JsonOnlyNegotiation
         cls.is_write = getattr(view, "is_write", False)
         cls.finalize_response = _naming_unknown_keys(cls.finalize_response)

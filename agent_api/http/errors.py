@@ -67,31 +67,27 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:  #
     return response
 
 
+_PLAIN: Final = (
+    (exceptions.UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json"),
+    (RequestDataTooBig, "PAYLOAD_TOO_LARGE", "The body is too large"),
+    (Http404, "NOT_FOUND", "There is nothing at this address"),
+    (PermissionDenied, "FORBIDDEN", "This is not allowed"),
+    (SuspiciousOperation, "INVALID_REQUEST", "The request is malformed"),
+)
 _Explained = tuple[str, str, dict[str, Any], dict[str, str]]
 
 
 def _to_error(error: Exception) -> _Explained:
     if isinstance(error, RegistryError):
-        return (
-            error.code if error.code in STATUS_CODES else "INTERNAL_ERROR",
-            error.message,
-            error.extra,
-            _headers(error.code, error),
-        )
+        code = error.code if error.code in STATUS_CODES else "INTERNAL_ERROR"
+        return code, error.message, error.extra, _headers(error.code, error)
     if isinstance(error, exceptions.MethodNotAllowed):
         return "METHOD_NOT_ALLOWED", str(error.detail), {}, {}
-    if isinstance(error, exceptions.UnsupportedMediaType):
-        return "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json", {}, {}
     if isinstance(error, exceptions.ParseError):
         return "INVALID_REQUEST", f"The body is not JSON: {error.detail}", {}, {}
-    if isinstance(error, RequestDataTooBig):
-        return "PAYLOAD_TOO_LARGE", "The body is too large", {}, {}
-    if isinstance(error, Http404):
-        return "NOT_FOUND", "There is nothing at this address", {}, {}
-    if isinstance(error, PermissionDenied):
-        return "FORBIDDEN", "This is not allowed", {}, {}
-    if isinstance(error, SuspiciousOperation):
-        return "INVALID_REQUEST", "The request is malformed", {}, {}
+    for kind, code, words in _PLAIN:
+        if isinstance(error, kind):
+            return code, words, {}, {}
     if isinstance(error, DatabaseError | InterfaceError):
         outage = database_errors.record_outage(error)
         logger.warning("a request could not be answered. %s", outage.sentences(error))

@@ -32,13 +32,21 @@ class BoundedJSONParser(JSONParser):
             raise ParseError(str(error)) from None
 
 
-class ZipParser(BaseParser):
+class RawParser(BaseParser):
+    """The bytes as they came, whatever they are called."""
+
+    media_type = "*/*"
+    bytes_max: int
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+        return read_bounded(stream, parser_context, self.bytes_max)
+
+
+class ZipParser(RawParser):
     """A zip as raw bytes."""
 
     media_type = "application/zip"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        return read_bounded(stream, parser_context, ARCHIVE_BYTES_MAX)
+    bytes_max = ARCHIVE_BYTES_MAX
 
 
 class BytesParser(ZipParser):

@@ -9,6 +9,7 @@ from django.conf import settings
 from rest_framework.request import Request
 
 from agent_api.http.authentication import Caller, require_scope
+from registry import snapshot
 from registry.common import log_context, rate_limits
 from registry.common.errors import NotFound
 from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
@@ -44,11 +45,12 @@ class ReaderContext:
         return may_load_all(self.caller.principal, entry)
 
 
-def authorize_reader(request: Request, held: Snapshot, token: str) -> ReaderContext:
+def authorize_reader(request: Request, token: str) -> ReaderContext:
     """By the token of a share link where there is one, else as any reader.
 
     Raises `NotFound` for a token that is unknown, revoked or past its end, and `RateLimited` for too many of those.
     """
+    held = snapshot.current_snapshot()
     if not token:
         return ReaderContext(require_scope(request, held, "read"), held)
     share = find_shared_skills(held, token)

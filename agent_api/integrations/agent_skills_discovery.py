@@ -9,13 +9,11 @@ from typing import Any, Final
 
 import orjson
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader
-from registry import snapshot
 from registry.agent_skills.names import capability_id_of
 from registry.common.errors import NotFound
 from registry.snapshot import SnapshotEntry
@@ -28,11 +26,10 @@ SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _MEDIA_TYPES: Final = {"SKILL.md": "text/markdown; charset=utf-8", ZIP: "application/zip"}
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def skills_index(request: Request, token: str = "") -> HttpResponse:
     """`{"$schema", "skills": [{"name", "type", "description", "url", "digest"}]}`, ordered by capability_id."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     return respond(request, visitor.caller, _index(visitor))
 
 
@@ -56,11 +53,10 @@ def _row(facts: SkillFacts) -> dict[str, Any]:
     }
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def skill_artifact(request: Request, name: str, revision: str, file: str, token: str = "") -> HttpResponse:
     """SKILL.md of a revision, or the zip of the whole skill; nothing of what is retired."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     entry = visitor.entry(capability_id_of(name))
     if entry is None:
         raise NotFound(f"No skill '{name}' is published here")

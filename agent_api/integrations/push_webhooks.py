@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http.endpoint import endpoint
-from agent_api.http.parsers import read_bounded
+from agent_api.http.parsers import RawParser
 from registry.common import rate_limits
 from registry.common.errors import Forbidden
 from registry.sources import push_webhooks
 from registry.sources.push_webhooks import PushDelivery
 
 
-class RawParser(BaseParser):
-    """The bytes as they came: the signature is over them."""
+class PushParser(RawParser):
+    """A push as it came: the signature is over the bytes."""
 
-    media_type = "*/*"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        return read_bounded(stream, parser_context, push_webhooks.BODY_BYTES_MAX)
+    bytes_max = push_webhooks.BODY_BYTES_MAX
 
 
-@extend_schema(exclude=True)
-@endpoint("POST", parsers=(RawParser,))
+@endpoint("POST", parsers=(PushParser,))
 def source_hook(request: Request, number: str) -> Response:
     """Queue a sync of the source. A wrong signature is counted as a guess, by address."""
     try:
@@ -35,13 +29,9 @@ def source_hook(request: Request, number: str) -> Response:
     except Forbidden:
         rate_limits.consume("guess", rate_limits.guess_subject("source hook", request.META.get("REMOTE_ADDR")))
         raise
-    response = Response({"status": heard.status, "message": heard.words}, status=202 if _is_due(heard.status) else 200)
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _is_due(status: str) -> bool:
-    return status in ("queued", "waiting")
+    status = 202 if heard.status in ("queued", "waiting") else 200
+    body = {"status": heard.status, "message": heard.words}
+    return Response(body, status=status, headers={"Cache-Control": "no-store"})
 
 
 def _delivery(request: Request) -> PushDelivery:

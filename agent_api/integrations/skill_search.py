@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,9 +11,7 @@ from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
 from agent_api.v1.match_and_search import TOP_FOUND_MAX, search_response
-from registry import snapshot
 from registry.agent_skills.names import skill_name_of
-from registry.common import rate_limits
 from registry.snapshot import SnapshotEntry
 
 LIMIT_DEFAULT: Final = 20
@@ -22,14 +19,11 @@ LIMIT_DEFAULT: Final = 20
 LIMIT_MAX: Final = 200
 
 
-def search_skills(
-    visitor: ReaderContext, query: str, *, owner: str = "", remote: str = ""
-) -> list[tuple[SnapshotEntry, float]]:
+def search_skills(visitor: ReaderContext, query: str, *, owner: str = "") -> list[tuple[SnapshotEntry, float]]:
     """What there is for some words, best first, each with its score from 0 to 1; at most `TOP_FOUND_MAX`.
 
-    `owner` names a skill group, `remote` who is counted where no key is. Raises `InvalidRequest`, `RateLimited`.
+    `owner` names a skill group. Raises `InvalidRequest`, `RateLimited`.
     """
-    rate_limits.consume("match", visitor.caller.key_name or rate_limits.network_of(remote))
     values: dict[str, Any] = {"q": query, "top_k": TOP_FOUND_MAX}
     rows = search_response(visitor.snapshot, visitor.caller, values)["results"]
     found = [(visitor.entry(row["capability_id"]), float(row["score"])) for row in rows]
@@ -40,15 +34,14 @@ def _is_of(entry: SnapshotEntry, owner: str) -> bool:
     return not owner or owner.replace("-", "_") in entry.skill_groups
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def skills_search(request: Request, token: str = "") -> Response:
     """`{"skills": [{"id", "name", "source", "installs"}]}` for `skills find`; `source` is for `skills add`."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = parameters.query(request)
     limit = parameters.integer(given, "limit", least=1, most=LIMIT_MAX) or LIMIT_DEFAULT
     owner = parameters.string(given, "owner", most=64).lower()
-    found = search_skills(visitor, str(given.get("q", "")), owner=owner, remote=str(request.META.get("REMOTE_ADDR")))
+    found = search_skills(visitor, str(given.get("q", "")), owner=owner)
     source = base_url(request, token)
     rows = [_row(entry, source) for entry, _ in found[:limit]]
     return Response({"skills": rows}, headers={"Cache-Control": "no-store"})

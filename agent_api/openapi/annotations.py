@@ -1,18 +1,30 @@
-"""What an endpoint says of itself in the OpenAPI document."""
+"""Endpoints of the OpenAPI document: who may call them, and what they say of themselves there."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
+from agent_api.http.authentication import require_scope
+from agent_api.http.endpoint import endpoint
+from agent_api.http.idempotent_writes import idempotent_write
 from agent_api.http.parameters import INTEGER_MAX
+from agent_api.http.parsers import BoundedJSONParser
 from agent_api.openapi.components import schema_reference
+from registry import snapshot
+from registry.access.agent_keys import Scope
 
 View = Any
 
+# The operationIds of what AGENT_API_PUBLIC_READ opens.
+PUBLIC_READS: Final[set[str]] = set()
 # Every endpoint can answer these, whatever it does.
 _ALWAYS: Final = {
     400: ("Error", "An argument is missing or invalid (INVALID_REQUEST)."),
@@ -105,12 +117,53 @@ def describe(
             methods=methods,
             tags=list(tags),
         )(view)
+        described.cls.is_described = True
+        if getattr(view.cls, "is_public_read", False):
+            PUBLIC_READS.add(operation_id or view.cls.__name__)
         if body:
             # What `parameters.json_object` knows keys by.
             described.cls.body_component = body
         return described
 
     return decorate
+
+
+def read_endpoint(
+    *methods: str,
+    scopes: tuple[Scope, ...] = ("read",),
+    parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,),
+    **description: Any,
+) -> Callable[[View], View]:
+    """Make `view(request, snapshot, caller)` an endpoint for keys with one of these scopes, described by the rest."""
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def authorized(request: Request) -> HttpResponseBase:
+            held = snapshot.current_snapshot()
+            answer: HttpResponseBase = view(request, held, require_scope(request, held, *scopes))
+            return answer
+
+        made: View = endpoint(*methods, parsers=parsers)(authorized)
+        made.cls.is_public_read = "read" in scopes
+        return describe(**description)(made)
+
+    return decorate
+
+
+def write_endpoint(
+    scope: Scope, *, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,), **description: Any
+) -> Callable[[View], View]:
+    """Make `view(request, caller)` a POST for keys with a scope, done once under an Idempotency-Key."""
+    return lambda view: describe(**description)(endpoint("POST", parsers=parsers)(idempotent_write(scope)(view)))
+
+
+def operator_read(*methods: str, **description: Any) -> Callable[[View], View]:
+    """Make `view(request)` an endpoint of the operator API that changes nothing."""
+    made = read_endpoint(*methods, scopes=("publish",), tags=("operators",), **description)
+    return lambda view: made(functools.wraps(view)(lambda request, _held, _caller: view(request)))
+
+
+operator_write = functools.partial(write_endpoint, "publish", tags=("operators",))
 
 
 def _response(component: str, words: str) -> OpenApiResponse:

@@ -13,29 +13,14 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
+from agent_api.openapi.annotations import PUBLIC_READS
 from agent_api.openapi.components import build_components
 
 _KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
-# What AGENT_API_PUBLIC_READ opens.
-PUBLIC_READS: Final = frozenset(
-    {
-        "capability_file_load",
-        "capability_match",
-        "capability_registry_list",
-        "capability_search",
-        "capability_skill_load",
-        "capability_skill_load_post",
-        "capability_signature",
-        "capability_skill_reload",
-        "prompt_render",
-        "registry_checkpoints",
-    }
-)
 
 
 @lru_cache(maxsize=1)
@@ -60,6 +45,11 @@ def get_served_document() -> dict[str, Any]:
 
 def _with_public_read(operation: dict[str, Any]) -> dict[str, Any]:
     return operation | ({"security": [*_KEY, {}]} if operation["operationId"] in PUBLIC_READS else {})
+
+
+def keep_described(endpoints: list[Any], **_: Any) -> list[Any]:
+    """A pre-processing hook of drf-spectacular: only what describes itself is in the document."""
+    return [row for row in endpoints if getattr(row[-1].cls, "is_described", False)]
 
 
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -96,7 +86,6 @@ def _rendered(*, is_json: bool, is_public: bool) -> bytes:  # noqa: ARG001 (the 
 
 
 # No operations of the document: OpenAPI Generator warns of a method named `schema`, a reserved word of its own.
-@extend_schema(exclude=True)
 @endpoint("GET")
 def schema(request: Request) -> HttpResponse:
     """The OpenAPI document as YAML, or as JSON with `?format=json`; readable without a key."""
@@ -111,7 +100,6 @@ def schema(request: Request) -> HttpResponse:
     return response
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def docs(request: Request) -> HttpResponse:
     """The document as a page, in the Studio's frame for those who are signed in there."""

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agent_api.operator import views, waiver_views
+from agent_api.operator import views
 
 NAMES = (
     "bundle_validate",
@@ -19,9 +19,9 @@ NAMES = (
     "draft_get",
     "draft_save",
     "draft_publish",
+    "waiver_create",
+    "waiver_end",
+    "waiver_list",
+    "scan_results_upload",
 )
-WAIVER_NAMES = ("waiver_create", "waiver_end", "waiver_list", "scan_results_upload")
-urlpatterns = [
-    *(path(name, getattr(views, name), name=name) for name in NAMES),
-    *(path(name, getattr(waiver_views, name), name=name) for name in WAIVER_NAMES),
-]
+urlpatterns = [path(name, getattr(views, name), name=name) for name in NAMES]

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import date
+from typing import Any, Final
 
 from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http import parameters
-from agent_api.http.authentication import Caller, require_scope
-from agent_api.http.endpoint import endpoint
-from agent_api.http.idempotent_writes import idempotent_write
+from agent_api.http.authentication import Caller
 from agent_api.http.parsers import BoundedJSONParser, BytesParser, ZipParser
-from agent_api.openapi.annotations import BYTES, CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query_parameter
+from agent_api.openapi.annotations import (
+    BYTES,
+    CAPABILITY_ID,
+    CONFLICT,
+    NO_WAIVER,
+    NOT_FOUND,
+    operator_read,
+    operator_write,
+    query_parameter,
+)
 from agent_api.operator import payloads
 from agent_api.operator.payloads import read_batch
-from registry import snapshot
 from registry.catalog import drafts, exporter
 from registry.common.errors import InvalidRequest
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
 from registry.publishing import bundle_powers as powers
-from registry.publishing import publication
+from registry.publishing import publication, scan_results, waivers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 from registry.sources.source_discovery import discover_in_archive
+from registry.validation.rules.json_schema import type_word
+from registry.validation.sarif_reader import BYTES_MAX
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _FORMAT = query_parameter("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporter.FORMATS))
@@ -37,26 +46,26 @@ _POWERS_PARAMETERS = (
     query_parameter("of", "published (the default) or draft.", enum=list(_POWERS_OF)),
 )
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser, BytesParser)
+# The log, and what is around it in the body.
+_ENVELOPE_BYTES: Final = 8 * 1024
 
 
-def _publisher(request: Request) -> None:
-    require_scope(request, snapshot.current_snapshot(), "publish")
+class ScanResultsParser(BoundedJSONParser):
+    """A SARIF log of at most 1 MiB with its few keys beside it."""
+
+    bytes_max = BYTES_MAX + _ENVELOPE_BYTES
 
 
-@describe(answer="BundleValidation", body="BundlesRequest", zip_body=True, tags=("operators",))
-@endpoint("POST", parsers=_JSON_OR_ZIP)
+@operator_read("POST", parsers=_JSON_OR_ZIP, answer="BundleValidation", body="BundlesRequest", zip_body=True)
 def bundle_validate(request: Request) -> Response:
     """Check bundles against the rules, what is published and each other."""
-    _publisher(request)
     checked = batches.validate_all(read_batch(request).sources)
     errors = sum(len(entry.report.errors) for entry in checked)
     warnings = sum(len(entry.report.warnings) for entry in checked)
     return Response({"bundles": [entry.as_dict() for entry in checked], "errors": errors, "warnings": warnings})
 
 
-@describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
-@endpoint("POST", parsers=_JSON_OR_ZIP)
-@idempotent_write("publish")
+@operator_write(parsers=_JSON_OR_ZIP, answer="BundleResults", body="BundlesRequest", zip_body=True)
 def bundle_publish(request: Request, caller: Caller) -> Response:
     """Publish bundles one by one; one that is refused never stops the rest."""
     batch = read_batch(request)
@@ -66,9 +75,7 @@ def bundle_publish(request: Request, caller: Caller) -> Response:
     return Response({"results": [result.as_dict() for result in results]})
 
 
-@describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
-@endpoint("POST", parsers=_JSON_OR_ZIP)
-@idempotent_write("publish")
+@operator_write(parsers=_JSON_OR_ZIP, answer="BundleResults", body="BundlesRequest", zip_body=True)
 def bundle_import(request: Request, caller: Caller) -> Response:
     """Import bundles and Agent Skills as drafts; with `"publish": true` publish them."""
     batch = read_batch(request, discover_in_archive)
@@ -83,9 +90,7 @@ def bundle_import(request: Request, caller: Caller) -> Response:
     return Response({"results": [result.as_dict() for result in results]})
 
 
-@describe(answer="BundleResults", body="RollbackRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="BundleResults", body="RollbackRequest", also=NOT_FOUND | CONFLICT)
 def bundle_rollback(request: Request, caller: Caller) -> Response:
     """Point readers at an older revision."""
     values = parameters.json_object(request)
@@ -107,9 +112,7 @@ def _note(values: dict[str, Any]) -> str:
     return parameters.string(values, "note", most=payloads.NOTE_MAX)
 
 
-@describe(answer="CapabilityStatus", body="DeprecateRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="CapabilityStatus", body="DeprecateRequest", also=NOT_FOUND | CONFLICT)
 def capability_deprecate(request: Request, caller: Caller) -> Response:
     """Keep a capability loadable and say what replaces it."""
     values = parameters.json_object(request)
@@ -121,9 +124,7 @@ def capability_deprecate(request: Request, caller: Caller) -> Response:
     return _status(capability)
 
 
-@describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
 def capability_retire(request: Request, caller: Caller) -> Response:
     """Retire a capability: readers can no longer load it."""
     values = parameters.json_object(request)
@@ -131,9 +132,7 @@ def capability_retire(request: Request, caller: Caller) -> Response:
     return _status(publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
 
 
-@describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
 def capability_quarantine(request: Request, caller: Caller) -> Response:
     """Hold a capability back from readers because it may do harm; capability_restore ends it."""
     values = parameters.json_object(request)
@@ -141,9 +140,7 @@ def capability_quarantine(request: Request, caller: Caller) -> Response:
     return _status(quarantine(capability_id=capability_id, by=caller.actor, note=_note(values)))
 
 
-@describe(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
 def capability_restore(request: Request, caller: Caller) -> Response:
     """Restore a deprecated, retired or quarantined capability, after checking it by the current rules."""
     values = parameters.json_object(request)
@@ -158,32 +155,26 @@ def _status(capability: Capability) -> Response:
     return Response(body)
 
 
-@describe(answer="BundlePowers", parameters=_POWERS_PARAMETERS, also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("GET")
+@operator_read("GET", answer="BundlePowers", parameters=_POWERS_PARAMETERS, also=NOT_FOUND | CONFLICT)
 def bundle_powers(request: Request) -> Response:
     """What a published bundle, or a draft, may do, and what is new since the release before."""
-    _publisher(request)
     given = parameters.query(request)
     is_draft = parameters.choice(given, "of", _POWERS_OF) == "draft"
     capability = queries.get_capability(parameters.capability_id(given))
     return Response(powers.get_powers(capability, draft=is_draft).as_dict())
 
 
-@describe(answer="BundleList", tags=("operators",))
-@endpoint("GET")
-def bundle_list(request: Request) -> Response:
+@operator_read("GET", answer="BundleList")
+def bundle_list(request: Request) -> Response:  # noqa: ARG001 (an endpoint)
     """Every capability, whatever its status."""
-    _publisher(request)
     fields = ("capability_id", "name", "status", "revision", "digest")
     rows = queries.list_capabilities()
     return Response({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
 
 
-@describe(answer="zip", parameters=_EXPORT_PARAMETERS, also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("GET")
+@operator_read("GET", answer="zip", parameters=_EXPORT_PARAMETERS, also=NOT_FOUND | CONFLICT)
 def bundle_export(request: Request) -> HttpResponse:
     """The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill."""
-    _publisher(request)
     given = parameters.query(request)
     chosen = parameters.choice(given, "format", exporter.FORMATS)
     format_: exporter.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
@@ -194,11 +185,9 @@ def bundle_export(request: Request) -> HttpResponse:
     return response
 
 
-@describe(answer="Draft", parameters=_ID_PARAMETERS, also=NOT_FOUND, tags=("operators",))
-@endpoint("GET")
+@operator_read("GET", answer="Draft", parameters=_ID_PARAMETERS, also=NOT_FOUND)
 def draft_get(request: Request) -> Response:
     """The draft's texts, its version and what validation says of it."""
-    _publisher(request)
     draft = drafts.get_draft(parameters.capability_id(parameters.query(request)))
     findings = [finding.as_dict() for finding in drafts.validate_draft(draft).findings]
     digest = get_files_digest(draft.files)
@@ -207,9 +196,7 @@ def draft_get(request: Request) -> Response:
     )
 
 
-@describe(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT)
 def draft_save(request: Request, caller: Caller) -> Response:
     """Store texts as the draft; a stale one is refused with both texts."""
     values = parameters.json_object(request)
@@ -225,9 +212,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
     return Response({"draft_version": saved.version, "findings": findings})
 
 
-@describe(answer="BundleResults", body="DraftPublishRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
-@endpoint("POST")
-@idempotent_write("publish")
+@operator_write(answer="BundleResults", body="DraftPublishRequest", also=NOT_FOUND | CONFLICT)
 def draft_publish(request: Request, caller: Caller) -> Response:
     """Publish the draft in the version that the caller names."""
     values = parameters.json_object(request)
@@ -243,3 +228,66 @@ def draft_publish(request: Request, caller: Caller) -> Response:
         acknowledge=payloads.parse_codes(values),
     )
     return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})
+
+
+@operator_write(answer="Waiver", body="WaiverRequest", also=NOT_FOUND | CONFLICT)
+def waiver_create(request: Request, caller: Caller) -> Response:
+    """Accept a warning until a day; errors are waived by admins, in the Studio or at the command line."""
+    values = parameters.json_object(request)
+    waiver = waivers.create_waiver(
+        capability_id=parameters.capability_id(values),
+        code=parameters.string(values, "code", most=64),
+        place=parameters.string(values, "place", most=400),
+        reason=parameters.string(values, "reason", most=waivers.REASON_MAX),
+        until=_day(values),
+        by=caller.actor,
+    )
+    return Response(waivers.describe_waiver_row(waiver))
+
+
+def _day(values: dict[str, Any]) -> date:
+    try:
+        return date.fromisoformat(parameters.string(values, "until", most=10))
+    except ValueError:
+        raise InvalidRequest("until must be a day such as 2030-01-31") from None
+
+
+@operator_write(answer="Waiver", body="WaiverEndRequest", also=NO_WAIVER | CONFLICT)
+def waiver_end(request: Request, caller: Caller) -> Response:
+    """End a waiver before its day: the finding counts at the next gate."""
+    values = parameters.json_object(request)
+    waiver_id = parameters.integer(values, "waiver_id", least=1)
+    if waiver_id is None:
+        raise InvalidRequest("waiver_id is missing; waiver_list has them")
+    capability_id = parameters.capability_id(values)
+    waiver = waivers.end_waiver(capability_id=capability_id, waiver_id=waiver_id, by=caller.actor)
+    return Response(waivers.describe_waiver_row(waiver))
+
+
+@operator_read("GET", answer="WaiverList", parameters=_ID_PARAMETERS, also=NOT_FOUND)
+def waiver_list(request: Request) -> Response:
+    """The waivers of a capability, those that ended too."""
+    capability = queries.get_capability(parameters.capability_id(parameters.query(request)))
+    rows = [waivers.describe_waiver_row(waiver) for waiver in waivers.list_waivers(capability)]
+    return Response({"waivers": rows})
+
+
+@operator_write(
+    parsers=(ScanResultsParser,), answer="ScanResults", body="ScanResultsRequest", also=NOT_FOUND | CONFLICT
+)
+def scan_results_upload(request: Request, caller: Caller) -> Response:
+    """Store what a scanner found in exactly these texts, in the place of what it reported for them before."""
+    values = parameters.json_object(request)
+    digest = parameters.digest(values, "files_digest")
+    if digest is None:
+        raise InvalidRequest("files_digest is missing: draft_get and bundle export --format json print it")
+    if not isinstance(values.get("sarif"), dict):
+        raise InvalidRequest(f"sarif must be an object, a SARIF 2.1.0 log, found {type_word(values.get('sarif'))}")
+    stored = scan_results.store_scan_results(
+        capability_id=parameters.capability_id(values),
+        log=values["sarif"],
+        by=caller.actor,
+        digest=digest,
+        below=parameters.string(values, "below", most=1000),
+    )
+    return Response(stored.as_dict())

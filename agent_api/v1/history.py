@@ -8,20 +8,19 @@ from typing import Any, Final
 
 import orjson
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http import parameters
-from agent_api.http.authentication import require_scope
+from agent_api.http.authentication import Caller
 from agent_api.http.endpoint import endpoint
 from agent_api.http.representations import respond
-from agent_api.openapi.annotations import NOT_MODIFIED, describe, integer_parameter, query_parameter
+from agent_api.openapi.annotations import NOT_MODIFIED, integer_parameter, query_parameter, read_endpoint
 from agent_api.v1.skill_load import find_revision
 from agent_api.v1.views import PIN_PARAMETERS
-from registry import snapshot
 from registry.common import rate_limits
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list
+from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import RenderedResponse, load_signature
 
 CHECKPOINTS_MAX: Final = 100
@@ -36,22 +35,16 @@ _PAGE_PARAMETERS: Final = (
 )
 
 
-@describe(answer="RevisionSignature", parameters=PIN_PARAMETERS, also=NOT_MODIFIED | _NO_SIGNATURE)
-@endpoint("GET")
-def capability_signature(request: Request) -> HttpResponse:
+@read_endpoint("GET", answer="RevisionSignature", parameters=PIN_PARAMETERS, also=NOT_MODIFIED | _NO_SIGNATURE)
+def capability_signature(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """The signature of the revision that capability_skill_load returns for the same arguments."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     entry, revision_id, _ = find_revision(held, caller, parameters.query(request))
     return respond(request, caller, load_signature(entry, revision_id))
 
 
-@describe(answer="RegistryCheckpoints", parameters=_PAGE_PARAMETERS, also=NOT_MODIFIED)
-@endpoint("GET")
-def registry_checkpoints(request: Request) -> HttpResponse:
+@read_endpoint("GET", answer="RegistryCheckpoints", parameters=_PAGE_PARAMETERS, also=NOT_MODIFIED)
+def registry_checkpoints(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """Signed checkpoints of the registry's history, for clients that remember how far it had come."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     rate_limits.consume("match", caller.limit_subject)
     return respond(request, caller, _page(parameters.query(request), held.registry_revision))
 
@@ -65,7 +58,6 @@ def _page(values: Mapping[str, Any], registry_revision: int) -> RenderedResponse
     return RenderedResponse(orjson.dumps({"checkpoints": envelopes, "next_after": following}))
 
 
-@extend_schema(exclude=True)
 @endpoint("GET")
 def signing_keys(request: Request) -> HttpResponse:  # noqa: ARG001 (a view)
     """`{"keys": [{"keyid", "algorithm", "public_key", "status"}]}`; public keys are for everybody."""

@@ -84,11 +84,15 @@ def match_cost(message: str) -> int:
 
 
 def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the response to `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
+    """Build the response to `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json).
+
+    Raises `InvalidRequest`, `RateLimited`, `RegistryUnavailable`.
+    """
     # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.index import get_index
     from registry.matching.search import default_ranking
 
+    rate_limits.consume("match", caller.limit_subject)
     query = _required_text(values, "q", most=QUERY_MAX)
     top = parameters.integer(values, "top_k", least=1, most=TOP_FOUND_MAX) or 5
     min_score = parameters.fraction(values, "min_score")

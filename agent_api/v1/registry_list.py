@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import orjson
 from django.core import signing
-from django.http import HttpRequest
 from django.utils import timezone
 
 from agent_api.http import parameters
@@ -58,13 +57,8 @@ class ListQuery:
         return not self.os or self.os in entry.os or "common" in entry.os
 
 
-def read_query(request: HttpRequest) -> ListQuery:
-    """Read the query's arguments. Raises `InvalidRequest` for an invalid one."""
-    return parse_query(parameters.query(request))
-
-
 def parse_query(given: Mapping[str, Any]) -> ListQuery:
-    """As `read_query`, for arguments that did not come in a query string."""
+    """Read the arguments. Raises `InvalidRequest` for an invalid one."""
     asked = ListQuery(
         group=parameters.string(given, "group", most=200),
         os=parameters.choice(given, "os", OS) or "",

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import feedback, history, install, proposals, views
+from agent_api.v1 import history, views, writes
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
@@ -13,10 +13,10 @@ urlpatterns = [
     path("capability_match", views.capability_match, name="capability_match"),
     path("capability_search", views.capability_search, name="capability_search"),
     path("prompt_render", views.prompt_render, name="prompt_render"),
-    path("capability_feedback", feedback.capability_feedback, name="capability_feedback"),
-    path("capability_propose", proposals.capability_propose, name="capability_propose"),
-    path("capability_proposal", proposals.capability_proposal, name="capability_proposal"),
-    path("capability_install", install.capability_install, name="capability_install"),
+    path("capability_feedback", writes.capability_feedback, name="capability_feedback"),
+    path("capability_propose", writes.capability_propose, name="capability_propose"),
+    path("capability_proposal", writes.capability_proposal, name="capability_proposal"),
+    path("capability_install", writes.capability_install, name="capability_install"),
     path("capability_signature", history.capability_signature, name="capability_signature"),
     path("registry_checkpoints", history.registry_checkpoints, name="registry_checkpoints"),
     path("schema", document.schema, name="schema"),

@@ -7,8 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http import parameters
-from agent_api.http.authentication import require_scope
-from agent_api.http.endpoint import endpoint
+from agent_api.http.authentication import Caller
 from agent_api.http.representations import respond
 from agent_api.openapi.annotations import (
     CAPABILITY_ID,
@@ -22,13 +21,14 @@ from agent_api.openapi.annotations import (
     describe,
     integer_parameter,
     query_parameter,
+    read_endpoint,
 )
 from agent_api.v1.match_and_search import QUERY_MAX, RANKINGS, TOP_FOUND_MAX, match_response, search_response
 from agent_api.v1.prompt_render import prompt_response
-from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, read_query
+from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import file_response, load_response
-from registry import snapshot
 from registry.common import rate_limits
+from registry.snapshot import STORE, Snapshot
 
 # An answer depends on the message alone until something is published, which nobody can tell a cache.
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -65,13 +65,10 @@ _SEARCH_PARAMETERS = (
 )
 
 
-@describe(answer="RegistryList", parameters=_LIST_PARAMETERS, also=NOT_MODIFIED)
-@endpoint("GET")
-def capability_registry_list(request: Request) -> HttpResponse:
+@read_endpoint("GET", answer="RegistryList", parameters=_LIST_PARAMETERS, also=NOT_MODIFIED)
+def capability_registry_list(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
-    return respond(request, caller, list_response(held, read_query(request), caller.principal))
+    return respond(request, caller, list_response(held, parse_query(parameters.query(request)), caller.principal))
 
 
 @describe(
@@ -81,63 +78,49 @@ def capability_registry_list(request: Request) -> HttpResponse:
     operation_id="capability_skill_load_post",
     also=NOT_FOUND | UNLOADABLE,
 )
-@describe(
+@read_endpoint(
+    "GET",
+    "POST",
     answer="SkillBundle",
     parameters=PIN_PARAMETERS,
     methods=["GET"],
     also=NOT_MODIFIED | NOT_FOUND | UNLOADABLE,
 )
-@endpoint("GET", "POST")
-def capability_skill_load(request: Request) -> HttpResponse:
+def capability_skill_load(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """Load one capability: its skill doc, tools and UI schemas."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     values = parameters.json_object(request) if request.method == "POST" else parameters.query(request)
     return respond(request, caller, load_response(held, caller, values))
 
 
-@describe(answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | UNLOADABLE)
-@endpoint("POST")
-def capability_skill_reload(request: Request) -> HttpResponse:
+@read_endpoint("POST", answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | UNLOADABLE)
+def capability_skill_reload(request: Request, _held: Snapshot, caller: Caller) -> HttpResponse:
     """Load one capability past every cache."""
-    caller = require_scope(request, snapshot.current_snapshot(), "read")
     rate_limits.consume("uncached", caller.limit_subject)
-    held = snapshot.STORE.refresh()
+    held = STORE.refresh()
     return respond(request, caller, load_response(held, caller, parameters.json_object(request), fresh=True))
 
 
-@describe(answer="SupportingFile", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | UNLOADABLE)
-@endpoint("GET")
-def capability_file_load(request: Request) -> HttpResponse:
+@read_endpoint(
+    "GET", answer="SupportingFile", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | UNLOADABLE
+)
+def capability_file_load(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """Load one supporting file of a capability, by its path in `files` of the load response."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     return respond(request, caller, file_response(held, caller, parameters.query(request)))
 
 
-@describe(answer="MatchAnswer", body="MatchRequest")
-@endpoint("POST")
-def capability_match(request: Request) -> Response:
+@read_endpoint("POST", answer="MatchAnswer", body="MatchRequest")
+def capability_match(request: Request, held: Snapshot, caller: Caller) -> Response:
     """Which capability a message asks for: match, ambiguous or none, with the reasons."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     return Response(match_response(held, caller, parameters.json_object(request)), headers=_NO_STORE)
 
 
-@describe(answer="SearchResults", parameters=_SEARCH_PARAMETERS)
-@endpoint("GET")
-def capability_search(request: Request) -> Response:
+@read_endpoint("GET", answer="SearchResults", parameters=_SEARCH_PARAMETERS)
+def capability_search(request: Request, held: Snapshot, caller: Caller) -> Response:
     """Capabilities for some words, by meaning and by keyword."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
-    rate_limits.consume("match", caller.limit_subject)
     return Response(search_response(held, caller, parameters.query(request)), headers=_NO_STORE)
 
 
-@describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | UNLOADABLE)
-@endpoint("POST")
-def prompt_render(request: Request) -> Response:
+@read_endpoint("POST", answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | UNLOADABLE)
+def prompt_render(request: Request, held: Snapshot, caller: Caller) -> Response:
     """Render the prompt that an agent would read for these capabilities."""
-    held = snapshot.current_snapshot()
-    caller = require_scope(request, held, "read")
     return Response(prompt_response(held, caller, parameters.json_object(request)), headers=_NO_STORE)

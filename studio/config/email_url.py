@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 from email.utils import parseaddr
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-_PORTS: Final = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
+from studio.config.parsers import split_url
+
+# Of each scheme the usual port, and the encryption.
+_SCHEMES: Final = {"smtp": (25, "none"), "smtp+starttls": (587, "starttls"), "smtps": (465, "tls")}
 _EXPECTED: Final = "console, or smtp+starttls://user:password@host:587, smtps://host:465 or smtp://host:25"
 
 
@@ -27,12 +30,8 @@ def parse_email_url(text: str) -> MailServer | None:
     """A mail server's URL; None for `console`, where mail is printed. A password is never repeated."""
     if text == "console":
         return None
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        raise ValueError(f"cannot be read as a URL: expected {_EXPECTED}") from error
-    if parts.scheme not in _PORTS:
+    parts = split_url(text, _EXPECTED)
+    if parts.scheme not in _SCHEMES:
         raise ValueError(f"has the scheme '{parts.scheme[:20]}': expected {_EXPECTED}")
     if (
         not re.fullmatch(r"[\w.:-]+", parts.hostname or "")
@@ -41,9 +40,9 @@ def parse_email_url(text: str) -> MailServer | None:
         or parts.fragment
     ):
         raise ValueError(f"does not name one host: expected {_EXPECTED}")
-    encryption = {"smtp": "none", "smtp+starttls": "starttls", "smtps": "tls"}[parts.scheme]
+    usual_port, encryption = _SCHEMES[parts.scheme]
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return MailServer(str(parts.hostname), port or _PORTS[parts.scheme], user, password, encryption)
+    return MailServer(str(parts.hostname), parts.port or usual_port, user, password, encryption)
 
 
 def parse_email_address(text: str) -> str:

@@ -165,10 +165,10 @@ def parse_secret_key(text: str) -> str:
 
 def parse_secret_keys(text: str) -> tuple[str, ...]:
     """Former keys, comma separated."""
-    return tuple(parse_secret_key(item) for item in _items(text))
+    return tuple(parse_secret_key(item) for item in split_items(text))
 
 
-def _split_url(text: str, expected: str) -> SplitResult:
+def split_url(text: str, expected: str) -> SplitResult:
     """Split a URL; its port is checked here, because `urlsplit` complains only when it is asked."""
     try:
         parts = urlsplit(text)
@@ -192,7 +192,7 @@ def parse_database_url(text: str) -> Database:
         )
     if scheme not in {"postgres", "postgresql"} or "://" not in text:
         raise ValueError(f"begins with '{scheme[:20]}': expected {_DATABASE_EXAMPLE}")
-    parts = _split_url(text, _DATABASE_EXAMPLE)
+    parts = split_url(text, _DATABASE_EXAMPLE)
     name = unquote(parts.path.removeprefix("/"))
     if not name or "/" in name or parts.fragment:
         raise ValueError(f"does not name one database: expected {_DATABASE_EXAMPLE}")
@@ -222,7 +222,7 @@ def _database_options(query: str) -> dict[str, str]:
 def parse_redis_url(text: str) -> str:
     """A Redis URL, as Celery takes it."""
     expected = "redis://host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock"
-    parts = _split_url(text, expected)
+    parts = split_url(text, expected)
     if parts.scheme not in {"redis", "rediss", "unix"}:
         raise ValueError(f"has the scheme '{parts.scheme}': expected {expected}")
     if parts.scheme == "unix" and not parts.path.startswith("/"):
@@ -238,7 +238,7 @@ def parse_redis_url(text: str) -> str:
 def parse_origin(text: str) -> str:
     """An http or https origin; one slash at its end is dropped, scheme and host are in lower case."""
     expected = "an address without path, for example https://studio.example.com"
-    parts = _split_url(text, expected)
+    parts = split_url(text, expected)
     if parts.scheme not in {"http", "https"}:
         raise ValueError(f"is '{text}': expected {expected} (http or https)")
     if parts.username is not None or parts.password is not None:
@@ -253,7 +253,7 @@ def parse_origin(text: str) -> str:
 def parse_collector_url(text: str) -> str:
     """An absolute `http` or `https` URL of a collector, with a path or without."""
     expected = "an http or https URL, for example http://127.0.0.1:4318"
-    url = _split_url(text, expected)
+    url = split_url(text, expected)
     if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
         raise ValueError(f"is '{_without_password(text)}': expected {expected}")
     return text
@@ -265,12 +265,12 @@ def _without_password(url: str) -> str:
 
 def parse_origins(text: str) -> tuple[str, ...]:
     """Origins, comma separated."""
-    return tuple(parse_origin(item) for item in _items(text))
+    return tuple(parse_origin(item) for item in split_items(text))
 
 
 def parse_allowed_hosts(text: str) -> tuple[str, ...]:
     """Host names or addresses, comma separated; `.example.com` means all its subdomains, `*` any."""
-    hosts = tuple(_bare_ipv6(item) for item in _items(text))
+    hosts = tuple(_bare_ipv6(item) for item in split_items(text))
     for host in hosts:
         _check_host_pattern(host, wildcard=True)
     return hosts
@@ -303,7 +303,7 @@ def format_host(host: str) -> str:
 
 def parse_networks(text: str) -> tuple[Network, ...]:
     """Addresses or networks (CIDR), comma separated."""
-    return tuple(_network(item) for item in _items(text))
+    return tuple(_network(item) for item in split_items(text))
 
 
 def _network(text: str) -> Network:
@@ -323,7 +323,7 @@ def parse_rate_limits(text: str) -> Mapping[str, Rate]:
     if text.lower() == "off":
         return MappingProxyType({})
     limits = dict(DEFAULT_RATE_LIMITS)
-    for item in _items(text):
+    for item in split_items(text):
         name, equals, rate = (part.strip().lower() for part in item.partition("="))
         if not equals or name not in LIMITED:
             raise ValueError(f"has '{item}': expected off, or pairs such as match=6000/min for {', '.join(LIMITED)}")
@@ -340,7 +340,7 @@ def _rate(text: str, item: str) -> Rate:
     return Rate(int(match[1]), SECONDS[match[2]])
 
 
-def _items(text: str) -> list[str]:
+def split_items(text: str) -> list[str]:
     """Comma separated, blanks around each dropped; a comma too many is forgiven."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
@@ -360,7 +360,7 @@ def parse_embedder(text: str) -> str:
 
 def parse_tool_names(text: str) -> tuple[str, ...]:
     """Names of scanners, comma separated, each once."""
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    names = tuple(dict.fromkeys(split_items(text)))
     wrong = next((name for name in names if len(name) > 80 or not name.isprintable()), None)
     if wrong is not None:
         raise ValueError(f"has '{wrong[:40]}': expected names of at most 80 characters, for example semgrep,Trivy")

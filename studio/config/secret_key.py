@@ -24,7 +24,7 @@ def get_stored_secret_key(data_dir: Path) -> str:
     path = data_dir / "secret_key"
     try:
         if not path.exists():
-            _make(path)
+            create_private_file(path, f"{secrets.token_urlsafe(50)}\n".encode())
         key = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(describe_unusable(data_dir, error)) from error
@@ -60,7 +60,3 @@ def describe_unusable(data_dir: Path, error: Exception) -> str:
         f"DATA_DIR is '{data_dir}', which cannot be used ({reason}): expected a directory that this user may write, "
         "with room on its disk, for example DATA_DIR=/srv/studio"
     )
-
-
-def _make(path: Path) -> None:
-    create_private_file(path, f"{secrets.token_urlsafe(50)}\n".encode())

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import urlsplit
 
-from studio.config.parsers import is_loopback
+from studio.config.parsers import is_loopback, split_items, split_url
 
 # Those of `registry.models.Operator`, which cannot be imported before Django is set up; a test compares them.
 ROLES: Final = ("viewer", "author", "publisher", "admin")
@@ -17,11 +16,7 @@ ROLES: Final = ("viewer", "author", "publisher", "admin")
 def parse_issuer(text: str) -> str:
     """The provider's issuer URL as its discovery document names it; plain http on this machine alone."""
     expected = "the issuer's URL, for example https://login.example.com/realms/studio"
-    try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
-        raise ValueError(f"cannot be read as a URL: expected {expected}") from None
+    parts = split_url(text, expected)
     if parts.username is not None or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"is '{text[:80]}': expected {expected}")
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname)):
@@ -34,9 +29,7 @@ def parse_issuer(text: str) -> str:
 def parse_group_roles(text: str) -> Mapping[str, str]:
     """Pairs such as `studio-admins=admin`, comma separated; the part after the last `=` is the role."""
     roles = {}
-    for item in (part.strip() for part in text.split(",")):
-        if not item:
-            continue
+    for item in split_items(text):
         group, equals, role = (part.strip() for part in item.rpartition("="))
         if not equals or not group or role not in ROLES:
             raise ValueError(f"has '{item[:80]}': expected pairs such as studio-admins=admin for {', '.join(ROLES)}")
@@ -62,7 +55,7 @@ def parse_label(text: str) -> str:
 
 def parse_roles(text: str) -> tuple[str, ...]:
     """Roles, comma separated."""
-    roles = tuple(part.strip() for part in text.split(",") if part.strip())
+    roles = tuple(split_items(text))
     wrong = next((role for role in roles if role not in ROLES), None)
     if wrong is not None:
         raise ValueError(f"has '{wrong[:40]}': expected roles of {', '.join(ROLES)}, for example publisher,admin")

@@ -10,47 +10,20 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
-from studio.gateway import refusals
-from studio.gateway.framing import (
-    END,
-    HEAD_BYTES_MAX,
-    MalformedMessage,
-    RequestHead,
-    ResponseHead,
-    parse_request_head,
-    parse_response_head,
-)
-from studio.gateway.warm_responses import WarmResponses
+from studio.gateway import framing, refusals
+from studio.gateway.framing import RequestHead, ResponseHead
 from studio.server.environ import Environ
 from studio.server.request_body import BODY_BYTES_MAX
+
+if TYPE_CHECKING:
+    from studio.gateway.server import Gateway
 
 # What a client that is refused may still send before its connection is cut.
 _LINGER_SECONDS: Final = 2.0
 # Of all bytes in one header that only the gateway may set.
 RESERVED: Final = b"x-gateway-"
-
-
-class Host(Protocol):
-    """What a connection needs of the gateway."""
-
-    now: float
-    is_stopping: bool
-
-    def opened(self, connection: ClientConnection) -> bool: ...
-
-    def closed(self, connection: ClientConnection) -> None: ...
-
-    def responses_for(self, address: str) -> WarmResponses: ...
-
-    def local_response(self, head: RequestHead) -> bytes | None: ...
-
-    def added_fields(self, head: RequestHead, client: str, server: str) -> bytes: ...
-
-    def connect(self, upstream: Upstream) -> Awaitable[object]: ...
-
-    def responded(self, request: Relayed, response: ResponseHead) -> Awaitable[object] | None: ...
 
 
 @dataclass
@@ -87,8 +60,8 @@ class BufferedConnection(asyncio.BufferedProtocol):
 class ClientConnection(BufferedConnection):
     """Answers what is warm, relays the rest, one request at a time."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
         self._buffer = b""
         self._upstream: Upstream | None = None
         self._relayed: Relayed | None = None
@@ -96,27 +69,27 @@ class ClientConnection(BufferedConnection):
         # Nothing is under way: what comes next is a head.
         self._is_idle = True
         # Since when a head is waited for, and since when the client has not read.
-        self.idle_since = host.now
+        self.idle_since = gateway.now
         self.stalled_since: float | None = None
 
     def connection_made(self, transport: Any) -> None:
         self.transport: asyncio.Transport = transport
         self._client = _address(transport.get_extra_info("peername"))
         self._server = _address(transport.get_extra_info("sockname"))
-        self._responses = self._host.responses_for(self._client)
-        if not self._host.opened(self):
+        self._responses = self._gateway.responses_for(self._client)
+        if not self._gateway.opened(self):
             transport.abort()
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._is_closing = True
         self._is_idle = False
-        self._host.closed(self)
+        self._gateway.closed(self)
         if self._upstream is not None:
             self._upstream.close()
 
     def data_received(self, data: bytes) -> None:
         if self._is_idle:
-            self.idle_since = self._host.now
+            self.idle_since = self._gateway.now
             ready = self._responses.find(data)
             if ready is not None:
                 self.transport.write(ready)
@@ -127,7 +100,7 @@ class ClientConnection(BufferedConnection):
 
     def pause_writing(self) -> None:
         """The client does not read: nobody makes more for it."""
-        self.stalled_since = self._host.now
+        self.stalled_since = self._gateway.now
         if self._upstream is not None:
             self._upstream.pause()
         self._pause_reading()
@@ -177,11 +150,11 @@ class ClientConnection(BufferedConnection):
                 return
             if self._buffer.startswith(b"\r\n"):
                 self._buffer = self._buffer[2:]
-            end = self._buffer.find(END)
-            if end < 0 and len(self._buffer) <= HEAD_BYTES_MAX:
+            end = self._buffer.find(framing.END)
+            if end < 0 and len(self._buffer) <= framing.HEAD_BYTES_MAX:
                 self._is_idle = not self._buffer
                 return
-            if not 0 <= end <= HEAD_BYTES_MAX:
+            if not 0 <= end <= framing.HEAD_BYTES_MAX:
                 self._refuse(refusals.HeadTooLarge())
                 return
             raw, self._buffer = self._buffer[: end + 4], self._buffer[end + 4 :]
@@ -189,8 +162,8 @@ class ClientConnection(BufferedConnection):
 
     def _begin(self, raw: bytes) -> None:
         try:
-            head = parse_request_head(raw)
-        except MalformedMessage:
+            head = framing.parse_request_head(raw)
+        except framing.MalformedMessage:
             self._refuse(refusals.BadRequest())
             return
         if any(name.startswith(RESERVED) for name, _ in head.fields):
@@ -201,17 +174,17 @@ class ClientConnection(BufferedConnection):
             self._refuse(refusals.BodyTooLarge(BODY_BYTES_MAX))
             return
         self._is_idle = not self._buffer
-        self.idle_since = self._host.now
+        self.idle_since = self._gateway.now
         ready, environ = self._responses.answer(head, self._client)
-        ready = ready or self._host.local_response(head)
-        if ready is not None and not self._host.is_stopping:
+        ready = ready or self._gateway.local_response(head)
+        if ready is not None and not self._gateway.is_stopping:
             self.transport.write(ready)
             return
         self._is_idle = False
         self._relay(head, environ)
 
     def _relay(self, head: RequestHead, environ: Environ | None) -> None:
-        added = self._host.added_fields(head, self._client, self._server)
+        added = self._gateway.added_fields(head, self._client, self._server)
         if head.body_bytes is None:
             # Where its body ends is seen by the application alone: nothing may come after it.
             added += b"Connection: close\r\n"
@@ -227,7 +200,7 @@ class ClientConnection(BufferedConnection):
 
     async def _open(self, upstream: Upstream) -> None:
         try:
-            await self._host.connect(upstream)
+            await self._gateway.connect(upstream)
         except OSError:
             self.upstream_lost(upstream)
 
@@ -251,7 +224,7 @@ class ClientConnection(BufferedConnection):
         if self._relayed is None:
             return None
         self._relayed.has_response = True
-        return self._host.responded(self._relayed, response)
+        return self._gateway.responded(self._relayed, response)
 
     def response_ended(self, *, closes: bool) -> None:
         relayed, self._relayed = self._relayed, None
@@ -259,11 +232,11 @@ class ClientConnection(BufferedConnection):
             return
         if relayed.left:
             self._linger()
-        elif closes or relayed.left is None or self._host.is_stopping:
+        elif closes or relayed.left is None or self._gateway.is_stopping:
             self.close()
         else:
             self._is_idle = not self._buffer
-            self.idle_since = self._host.now
+            self.idle_since = self._gateway.now
             self.resume_reading()
             self._advance()
 
@@ -373,12 +346,12 @@ class Upstream(BufferedConnection):
         """Pass on what has been received of the response, as far as it goes."""
         while self._relayed is not None:
             if self._left is None:
-                end = self._received.find(END)
+                end = self._received.find(framing.END)
                 if end < 0:
                     return
                 try:
-                    head = parse_response_head(self._received[: end + 4], self._relayed.head.method)
-                except MalformedMessage:
+                    head = framing.parse_response_head(self._received[: end + 4], self._relayed.head.method)
+                except framing.MalformedMessage:
                     self.close()
                     return
                 if self._take_head(head, end + 4):

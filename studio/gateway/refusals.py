@@ -15,9 +15,7 @@ class BadRequest(RequestRefused):
 
     status = 400
     code = "INVALID_REQUEST"
-
-    def __init__(self) -> None:
-        super().__init__("The request's head is not valid HTTP/1")
+    message = "The request's head is not valid HTTP/1"
 
 
 class HeadTooLarge(RequestRefused):
@@ -25,19 +23,13 @@ class HeadTooLarge(RequestRefused):
 
     status = 431
     code = "INVALID_REQUEST"
-
-    def __init__(self) -> None:
-        super().__init__("The request's headers are too large; at most 64 KiB are accepted")
+    message = "The request's headers are too large; at most 64 KiB are accepted"
 
 
 class ApplicationAway(RequestRefused):
     """The application ended and is being started again, or closed the connection."""
 
-    status = 503
-    code = "REGISTRY_UNAVAILABLE"
-
-    def __init__(self) -> None:
-        super().__init__("The registry is restarting; try again in a few seconds")
+    message = "The registry is restarting; try again in a few seconds"
 
 
 def wire(refusal: RequestRefused) -> bytes:

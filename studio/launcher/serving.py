@@ -41,7 +41,8 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
     python = setup.ensure(choose_lock(environment))
-    env = _child_environment(setup.root, environment)
+    # With DATA_DIR as we read it.
+    env = {**server_environment(setup.root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
     _prepare(setup.root, python, environment, env)
     processes = Processes(env, setup.root)
     with StopSignals() as stop:
@@ -49,8 +50,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
             processes.start("server", server_command(python, address=address, port=environment.port))
             _await_answer(processes, environment, _ASKED.get(address, address), stop)
             # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
-            if has_command(setup.root, "worker"):
-                processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+            processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
             ended = processes.wait_for_end(stop)
         finally:
             processes.stop_all()
@@ -109,11 +109,6 @@ def _raise_file_limit() -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def has_command(root: Path, name: str) -> bool:
-    """Whether manage.py has the command."""
-    return any(root.glob(f"*/management/commands/{name}.py"))
 
 
 def check_port(host: str, port: int) -> str:
@@ -182,11 +177,6 @@ def server_environment(root: Path) -> dict[str, str]:
     """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
     return {**MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
-
-
-def _child_environment(root: Path, environment: StudioEnvironment) -> dict[str, str]:
-    """As `server_environment`, with DATA_DIR as we read it."""
-    return {**server_environment(root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
 
 
 def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import connection
 
@@ -33,10 +33,7 @@ def setup_site(output: TextIO | OutputWrapper) -> None:
     with _one_at_a_time():
         _require_database_of_before()
         _collect_static_files()
-        if "prepare" in get_commands():
-            call_command("prepare", stdout=output)
-        else:
-            call_command("migrate", verbosity=0, interactive=False, stdout=output)
+        call_command("prepare", stdout=output)
         _remember_first_start()
 
 

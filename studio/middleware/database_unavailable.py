@@ -5,14 +5,13 @@ Too many calls, where a page does not say so itself, are a 429."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
-from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
+from django.utils.deprecation import MiddlewareMixin
 
 from registry.common.database_errors import record_outage
 from registry.common.rate_limits import RateLimited
@@ -21,14 +20,8 @@ from studio.middleware.typed_fields import typed_fields
 logger = logging.getLogger(__name__)
 
 
-class UnavailableMiddleware:
+class UnavailableMiddleware(MiddlewareMixin):
     """Turns a database error of any page into a 503 with a sentence; the agent API has its own answer."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Django calls this for whatever a view raises."""

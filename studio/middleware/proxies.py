@@ -6,14 +6,14 @@ Works on a WSGI environ, so that what runs before Django and Django itself see t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.utils.deprecation import MiddlewareMixin
 
 from studio.config.parsers import Network
 
@@ -36,33 +36,27 @@ METRICS = "/metrics"
 _DONE = "studio.forwarding"
 
 
-class ForwardingMiddleware:
+class ForwardingMiddleware(MiddlewareMixin):
     """Put the client's own address, scheme and host into each request before anything reads them."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> None:
+        """First of all."""
         apply_forwarding(request.META, settings.TRUSTED_PROXIES)
-        return self.get_response(request)
 
 
-class ProbeMiddleware:
+class ProbeMiddleware(MiddlewareMixin):
     """Let health probes in under any name: they ask by an address that no operator lists in ALLOWED_HOSTS.
 
     So does Prometheus. Where no key is asked for, its page keeps the check: with a name that was made to lead to this
     machine, a page in the operator's browser could read it.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def process_request(self, request: HttpRequest) -> None:
+        """Before anything asks for the host."""
         is_metrics = request.path_info == METRICS and not settings.AGENT_API_PUBLIC_READ
         if is_metrics or request.path_info in PROBES:
             name = settings.ALLOWED_HOSTS[0]
             request.META["HTTP_HOST"] = "localhost" if name == "*" else name.removeprefix(".")
-        return self.get_response(request)
 
 
 def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> None:

@@ -7,13 +7,13 @@ the row that the page Security shows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, logout
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.utils.deprecation import MiddlewareMixin
 
 BEGAN_AT: Final = "began_at"
 SEEN_AT: Final = "seen_at"
@@ -24,14 +24,8 @@ _WRITE_EVERY_SECONDS: Final = 5 * 60
 _APP_NAMES: Final = frozenset({"studio", "admin"})
 
 
-class SessionLimitMiddleware:
+class SessionLimitMiddleware(MiddlewareMixin):
     """Signs out anyone who has been away for `SESSION_IDLE_HOURS`, or signed in `SESSION_DAYS` ago."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
         """The address is resolved by now."""

@@ -74,12 +74,13 @@ def zone_name(zone: tzinfo | None = None) -> str:
 def zone_words(moment: datetime, zone: tzinfo | None = None) -> str:
     """The zone's label beside a field, such as `America/New_York (UTC-5)`; the offset is that of the moment."""
     name = zone_name(zone)
-    return name if name == "UTC" else f"{name} ({_offset_words(moment.astimezone(zone or _current()))})"
+    local = moment.astimezone(zone or timezone.get_current_timezone())
+    return name if name == "UTC" else f"{name} ({_offset_words(local)})"
 
 
 def moment_words(moment: datetime) -> str:
     """A moment in the reader's zone, with its name, such as `Nov 22, 2026, 10:15 PM EST`."""
-    local = moment.astimezone(_current())
+    local = moment.astimezone(timezone.get_current_timezone())
     return f"{_local_words(local)} {_abbreviation(local)}"
 
 
@@ -95,10 +96,6 @@ def stored_moment_words(text: str) -> str:
 def utc_words(moment: datetime) -> str:
     """A moment in UTC, such as `2026-11-23 03:15 UTC`."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _current() -> tzinfo:
-    return timezone.get_current_timezone()
 
 
 def _local_words(local: datetime) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.urls import reverse
@@ -85,32 +85,26 @@ def _match_rate(days: Sequence[MatchesOfDay]) -> Figure:
     )
 
 
-def _published(counts: Sequence[int]) -> Figure:
+def _counted(figure: Figure, counts: Sequence[int], *, is_good: bool) -> Figure:
+    """A figure of counts a day, the last of which is now; `is_good` says that more of them are better."""
     change = counts[-1] - counts[0]
-    return Figure(
-        _("Published"),
-        _number(counts[-1]),
-        f"{reverse('studio:capability_list')}?status=published",
+    return replace(
+        figure,
+        value=_number(counts[-1]),
         delta=_number(abs(change)) if change else "",
         trend=_trend(change),
-        is_worse=change < 0,
+        is_worse=change < 0 if is_good else change > 0,
         note=_("in 30 days") if change else _("as 30 days ago"),
         spark=build_sparkline(counts) if any(counts) else None,
-        spark_label=_("Published capabilities, last 30 days"),
     )
+
+
+def _published(counts: Sequence[int]) -> Figure:
+    url, label = f"{reverse('studio:capability_list')}?status=published", _("Published capabilities, last 30 days")
+    return _counted(Figure(_("Published"), "", url, spark_label=label), counts, is_good=True)
 
 
 def _failing(counts: Sequence[int]) -> Figure:
-    change = counts[-1] - counts[0]
-    return Figure(
-        _("Failing"),
-        _number(counts[-1]),
-        reverse("studio:incident_list"),
-        delta=_number(abs(change)) if change else "",
-        trend=_trend(change),
-        is_worse=change > 0,
-        note=_("in 30 days") if change else _("as 30 days ago"),
-        spark=build_sparkline(counts) if any(counts) else None,
-        spark_label=_("Open incidents, last 30 days"),
-        tone="danger" if counts[-1] else "flat",
-    )
+    url, label = reverse("studio:incident_list"), _("Open incidents, last 30 days")
+    tone = "danger" if counts[-1] else "flat"
+    return _counted(Figure(_("Failing"), "", url, spark_label=label, tone=tone), counts, is_good=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -15,7 +15,7 @@ NOTE_MAX = 2000
 
 def get_text(request: HttpRequest, name: str, *, most: int) -> str:
     """A field of at most so many characters. NUL is dropped: PostgreSQL can store it in no text."""
-    return request.POST.get(name, "").replace("\0", "").strip()[:most]
+    return get_text_at(request.POST, name, most=most)
 
 
 def get_note(request: HttpRequest) -> str:
@@ -30,8 +30,13 @@ def get_acknowledged(request: HttpRequest) -> list[str]:
 
 def get_int(request: HttpRequest, name: str) -> int | None:
     """A version number; None where there is none, or something else."""
-    value = request.POST.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 10 else None
+    return get_int_at(request.POST, name)
+
+
+def get_int_at(given: QueryDict | Mapping[str, str], name: str) -> int | None:
+    """As `get_int`, of an address or a form."""
+    value = given.get(name, "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 
 
 def get_json(request: HttpRequest) -> dict[str, Any]:
@@ -49,7 +54,7 @@ def get_query_text(request: HttpRequest, name: str, *, most: int) -> str:
 
 
 def get_text_at(given: QueryDict, name: str, *, most: int) -> str:
-    """As `text_in`, of an address that is not the request's own."""
+    """As `get_text`, of an address or a form."""
     return given.get(name, "").replace("\0", "").strip()[:most]
 
 

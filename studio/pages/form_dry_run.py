@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,38 +29,31 @@ class FormCall:
     arguments: str = ""
 
 
-def playground_bundle(capability_id: str, *, with_drafts: bool) -> Bundle:
-    """What an agent has loaded in the playground. Raises `RegistryError`."""
+def dry_run_form(
+    *, capability_id: str, schema_id: str, read_event: Callable[[Bundle], Mapping[str, Any]], with_drafts: bool
+) -> FormCall:
+    """As a session of the playground takes what a renderer has delivered: what the form means by it, then the gate of
+    the calls. `read_event` makes the event for the bundle that an agent has loaded."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.playground_index import get_playground_index
 
-    return SnapshotSource(get_playground_index(with_drafts=with_drafts)[0]).load(capability_id)
-
-
-def dry_run_form(
-    *, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False
-) -> FormCall:
-    """As a session takes what a renderer has delivered: what the form means by it, then the gate of the calls."""
     try:
-        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
-    except RegistryError as error:
-        return FormCall("refused", f"{error.message}.")
-    return describe_outcome(dry_run_action(bundle, schema_id, event))
-
-
-def dry_run_plain_form(
-    *, capability_id: str, schema_id: str, given: Mapping[str, Sequence[str]], pressed: int | None, with_drafts: bool
-) -> FormCall:
-    """As `form_call`, of a form that was drawn without scripts: `given` is by the names of its plain fields."""
-    try:
-        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
-        definition = parse_form(bundle, schema_id)["definition"]
-    except RegistryError as error:
-        return FormCall("refused", f"{error.message}.")
-    except FormError as error:
+        bundle = SnapshotSource(get_playground_index(with_drafts=with_drafts)[0]).load(capability_id)
+        event = read_event(bundle)
+    except (RegistryError, FormError) as error:
         return FormCall("refused", f"{error}.")
-    event = parse_event(definition, given, -1 if pressed is None else pressed)
     return describe_outcome(dry_run_action(bundle, schema_id, event))
+
+
+def parse_plain_event(
+    bundle: Bundle, schema_id: str, given: Mapping[str, Sequence[str]], pressed: int | None
+) -> Mapping[str, Any]:
+    """The event of a form that was drawn without scripts: `given` is by the names of its plain fields.
+
+    Raises `FormError`.
+    """
+    definition = parse_form(bundle, schema_id)["definition"]
+    return parse_event(definition, given, -1 if pressed is None else pressed)
 
 
 def describe_outcome(outcome: FormDryRun) -> FormCall:

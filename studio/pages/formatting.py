@@ -1,19 +1,24 @@
-"""Text and times as pages show them."""
+"""Text, times and numbers as pages show them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
+from registry.selectors.effects import NAMES_SHOWN
 from studio.middleware.time_zones import moment_words, utc_words, zone_name
 
+CANNOT_UNDO: Final = gettext_lazy("This can't be undone.")
 _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
@@ -64,3 +69,31 @@ def actor_name(actor: str) -> str:
         "command_line": _("%(name)s (CLI)") % {"name": name},
     }
     return kinds.get(kind, "Capability Studio" if kind == "system" else actor)
+
+
+def figure(number: int) -> str:
+    """With separators: 1,360."""
+    return number_format(number, force_grouping=True)
+
+
+def loads_words(number: int) -> str:
+    """Such as `520 loads`."""
+    return ngettext("%(n)s load", "%(n)s loads", number) % {"n": figure(number)}
+
+
+def keys_words(number: int) -> str:
+    """Such as `16 keys`."""
+    return ngettext("%(n)s key", "%(n)s keys", number) % {"n": figure(number)}
+
+
+def capabilities_words(number: int) -> str:
+    """Such as `3 capabilities`."""
+    return ngettext("%(n)s capability", "%(n)s capabilities", number) % {"n": figure(number)}
+
+
+def names_words(names: Sequence[str], total: int | None = None) -> str:
+    """The first few names, and how many more there are."""
+    total = len(names) if total is None else total
+    shown = ", ".join(names[:NAMES_SHOWN])
+    left = total - min(len(names), NAMES_SHOWN)
+    return _("%(names)s and %(n)s more") % {"names": shown, "n": figure(left)} if left else shown

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.urls import reverse
-from django.utils.formats import number_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from registry.selectors.inbox import InboxItem, Kind
-from studio.pages.formatting import actor_name, local_time, relative_time
+from studio.pages.formatting import actor_name, figure, local_time, relative_time
 
 _TEXT_MAX: Final = 240
 
@@ -40,11 +39,7 @@ def build_inbox_row(item: InboxItem) -> InboxRow:
 
 
 def _joined(*parts: object) -> SafeString:
-    shown = [part for part in parts if part]
-    words = SafeString("")
-    for part in shown:
-        words = format_html("{} · {}", words, part) if words else format_html("{}", part)
-    return words
+    return format_html_join(" · ", "{}", ((part,) for part in parts if part))
 
 
 def _since(item: InboxItem) -> str:
@@ -70,9 +65,7 @@ def _review(item: InboxItem) -> InboxRow:
 
 
 def _times(item: InboxItem) -> str:
-    return ngettext("%(count)s time", "%(count)s times", item.count) % {
-        "count": number_format(item.count, use_l10n=True, force_grouping=True)
-    }
+    return ngettext("%(count)s time", "%(count)s times", item.count) % {"count": figure(item.count)}
 
 
 def _failing(item: InboxItem) -> InboxRow:

@@ -13,31 +13,10 @@ from markdown_it import MarkdownIt
 CHARACTERS_MAX: Final = 100_000
 _TAGS: Final = frozenset(
     [
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "br",
-        "hr",
-        "ul",
-        "ol",
-        "li",
-        "blockquote",
-        "pre",
-        "code",
-        "em",
-        "strong",
-        "s",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "span",
+        *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote"),
+        *("ul", "ol", "li"),
+        *("pre", "code", "em", "strong", "s", "span"),
+        *("table", "thead", "tbody", "tr", "th", "td"),
     ]
 )
 _ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}

@@ -191,11 +191,6 @@ SECTIONS: Final = (
 PAGES: Final = tuple(page for section in SECTIONS for page in section.pages)
 
 
-def list_nav_items(operator: Operator) -> list[NavItem]:
-    """The pages that this person may open."""
-    return [page for page in PAGES if MAY[page.right](operator)]
-
-
 def build_navigation(operator: Operator, request: HttpRequest) -> list[NavGroup]:
     """The sidebar's groups for one person, with what waits, the entry that the page belongs to marked."""
     here = find_current_page(request)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.functional import Promise
@@ -20,14 +20,20 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry.access import second_factors, teams
-from registry.common import log_context
+from registry.common import errors, log_context
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden
 from registry.models import Operator
 from studio.middleware.session_limits import HOW
 from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
 
 View = Callable[..., HttpResponse]
+Method = Literal["GET", "POST"]
+_METHODS: Final[dict[Method, tuple[str, ...]]] = {"GET": ("GET", "HEAD"), "POST": ("POST",)}
+# What the address of a page names is not there.
+_NOT_FOUND: Final = (
+    *(errors.CapabilityNotFound, errors.DraftNotFound, errors.ProposalNotFound, errors.RevisionNotFound),
+    errors.NotFound,
+)
 _ROLE_PLURALS: Final = {
     "viewer": gettext_lazy("Viewers"),
     "author": gettext_lazy("Authors"),
@@ -51,7 +57,7 @@ def actor_of(request: StudioRequest) -> Actor:
 def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) -> View:
     @wraps(view)
     def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not _is_signed_in(request):
+        if not is_signed_in(request):
             return _to_sign_in(request)
         log_context.add_context(operator=request.user.get_username())
         if request.user.must_change_password and _view_name(request) != "studio:password":
@@ -64,9 +70,11 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
             raise PermissionDenied(denial_reason(request, right, kwargs.get("capability_id", "")))
         try:
             response = view(request, *args, **kwargs)
-        except Forbidden as error:
+        except errors.Forbidden as error:
             # The right went while the page was open, and the verb saw it.
             raise PermissionDenied(f"{error.message}.") from None
+        except _NOT_FOUND as error:
+            raise Http404(error.message) from None
         # One person's pages: no proxy keeps them, and the browser asks again.
         patch_cache_control(response, private=True, no_cache=True)
         return response
@@ -107,7 +115,8 @@ def denial_reason(request: StudioRequest, right: str | Promise, capability_id: s
     return _("%(roles)s can't %(right)s.") % {"roles": _ROLE_PLURALS[request.user.role], "right": right}
 
 
-def _is_signed_in(request: HttpRequest) -> bool:
+def is_signed_in(request: HttpRequest) -> bool:
+    """Whether somebody is signed in now; a view may have signed them in or out."""
     return request.user.is_authenticated
 
 
@@ -139,44 +148,55 @@ def _redirect(request: StudioRequest, address: str) -> HttpResponse:
     return response
 
 
+def is_own_address(request: HttpRequest, address: str) -> bool:
+    """Whether an address leads to this Studio, so that a browser may be sent there."""
+    return url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+
+
 def _page_before(request: HttpRequest) -> str:
     before = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure()):
+    if not is_own_address(request, before):
         return "/"
     parts = urlsplit(before)
     return parts._replace(scheme="", netloc="").geturl() or "/"
 
 
-def post_only_from(page: str) -> Callable[[View], View]:
-    """A view that accepts a POST only. A GET, after a sign-in or from the browser's history, redirects to the page
-    that has the form; both URLs have the same arguments."""
+def _required(
+    may: Callable[[Operator], bool], right: str | Promise, methods: Sequence[Method], form_on: str
+) -> Callable[[View], View]:
+    """A decorator of views that are for those who `may`, by these methods.
+
+    `form_on` is the page that has the form of a view that accepts a POST only: a GET, after a sign-in or from the
+    browser's history, redirects there. Both URLs have the same arguments.
+    """
 
     def decorate(view: View) -> View:
-        @require_http_methods(["GET", "HEAD", "POST"])
+        @require_http_methods([name for method in methods or _METHODS for name in _METHODS[method]])
         @wraps(view)
-        def posted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            return view(request, *args, **kwargs) if request.method == "POST" else redirect(page, *args, **kwargs)
+        def accepted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            is_elsewhere = bool(form_on) and request.method != "POST"
+            return redirect(form_on, *args, **kwargs) if is_elsewhere else view(request, *args, **kwargs)
 
-        return posted
+        return _guarded(accepted, may, right)
 
     return decorate
 
 
-def operator_required(view: View) -> View:
+def operator_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """A view for signed-in operators of any role."""
-    return _guarded(view, lambda _: True, gettext_lazy("open this page"))
+    return _required(lambda _: True, gettext_lazy("open this page"), methods, form_on)
 
 
-def author_required(view: View) -> View:
+def author_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Authors, publishers and admins save drafts."""
-    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("edit drafts"))
+    return _required(lambda operator: operator.can_edit, gettext_lazy("edit drafts"), methods, form_on)
 
 
-def publisher_required(view: View) -> View:
+def publisher_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Publishers and admins change what agents see."""
-    return _guarded(view, lambda operator: operator.can_publish, gettext_lazy("publish"))
+    return _required(lambda operator: operator.can_publish, gettext_lazy("publish"), methods, form_on)
 
 
-def admin_required(view: View) -> View:
+def admin_required(*methods: Method, form_on: str = "") -> Callable[[View], View]:
     """Admins run the registry: members, keys, webhooks, the audit log, rules."""
-    return _guarded(view, lambda operator: operator.can_administer, "")
+    return _required(lambda operator: operator.can_administer, "", methods, form_on)

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from registry.semantic_diff import POWER_KINDS, Power, PowerComparison
+from studio.pages.lists import FoldedGroup
 
 POWERS_SHOWN_MAX: Final = 8
 _KIND_WORDS: Final[dict[str, str | Promise]] = {
@@ -35,17 +36,8 @@ class PowerRow:
         return f"{first.file}:{first.line}" if first else ""
 
 
-@dataclass(frozen=True, slots=True)
-class PowerGroup:
-    """Powers of one kind: those that show at once, new and removed ones first, and those behind a fold."""
-
-    label: str
-    shown: tuple[PowerRow, ...]
-    more: tuple[PowerRow, ...]
-
-
-def group_powers(comparison: PowerComparison) -> list[PowerGroup]:
-    """Group by kind; kinds without a power are left out."""
+def group_powers(comparison: PowerComparison) -> list[FoldedGroup]:
+    """Group by kind, new and removed ones first; kinds without a power are left out."""
     added = {power.identity for power in comparison.added}
     rows = [PowerRow(power, "added") for power in comparison.added]
     rows += [PowerRow(power, "removed") for power in comparison.removed]
@@ -54,6 +46,5 @@ def group_powers(comparison: PowerComparison) -> list[PowerGroup]:
     for kind in POWER_KINDS:
         found = tuple(row for row in rows if row.power.kind == kind)
         if found:
-            label = str(_KIND_WORDS[kind])
-            groups.append(PowerGroup(label, found[:POWERS_SHOWN_MAX], found[POWERS_SHOWN_MAX:]))
+            groups.append(FoldedGroup.of(kind, str(_KIND_WORDS[kind]), found, POWERS_SHOWN_MAX))
     return groups

@@ -19,9 +19,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from registry.access import operators, second_factors
 from registry.common.rate_limits import RateLimited
-from studio.pages.passwords import is_current_password, too_many, wait_message
+from studio.pages.actions import no_store
+from studio.pages.credentials import check_code, check_passkey, is_current_password, too_many, wait_message
 from studio.pages.permissions import StudioRequest, View
-from studio.pages.second_steps import check_code, check_passkey
 
 # Of the session: when the person last showed who they are, in seconds of the epoch.
 _CONFIRMED_AT: Final = "identity_confirmed_at"
@@ -93,9 +93,7 @@ def _ask(request: StudioRequest, fault: str) -> HttpResponse:
         "provider": _provider_address(request) if operators.uses_single_sign_on(request.user) else "",
         "provider_name": settings.OIDC_NAME,
     }
-    response = render(request, "studio/session/confirm_identity.html", context, status=403)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/session/confirm_identity.html", context, status=403))
 
 
 def _provider_address(request: StudioRequest) -> str:

@@ -24,7 +24,7 @@ from registry.access.stored_secrets import decrypt_secret, encrypt_secret
 from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
-from studio.pages.known_devices import find_device
+from studio.pages.credentials import find_device
 from studio.pages.reauthentication import remember_confirmation
 
 # Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.

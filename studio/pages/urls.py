@@ -1,10 +1,10 @@
 """The Studio's URLs."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
-from studio.pages import url_converters as _converters  # noqa: F401 (makes <capability_id:...> known)
 from studio.pages.views import (
     agent_key,
     audit,
@@ -47,7 +47,17 @@ from studio.pages.views import (
 
 app_name = "studio"
 
+
+class CapabilityIdConverter(StringConverter):
+    """A capability_id as docs/contract.md 1.1 defines it; anything else is a 404."""
+
+    regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
+
+
+register_converter(CapabilityIdConverter, "capability_id")
+
 _ONE = "capabilities/<capability_id:capability_id>/"
+_DRAFT = f"{_ONE}draft/"
 _TEAM = "teams/<int:number>/"
 _SOURCE = "sources/<int:number>/"
 _WEBHOOK = "webhooks/<int:number>/"
@@ -95,20 +105,16 @@ urlpatterns = [
     path(f"{_ONE}tools/", capability.capability_tools, name="capability_tools"),
     path(f"{_ONE}forms/", capability.capability_forms, name="capability_forms"),
     path(f"{_ONE}edit/", draft.draft_edit, name="draft_edit"),
-    path(f"{_ONE}draft/check/", draft.draft_check, name="draft_check"),
-    path(f"{_ONE}draft/save/", draft.draft_save, name="draft_save"),
-    path(f"{_ONE}draft/merge/", draft.draft_merge, name="draft_merge"),
-    path(f"{_ONE}draft/preview/", draft_preview.draft_preview, name="draft_preview"),
-    path(f"{_ONE}draft/action/", draft_preview.draft_action, name="draft_action"),
-    path(f"{_ONE}draft/form/", draft_preview.draft_form, name="draft_form"),
-    path(f"{_ONE}draft/discard/", draft.draft_discard, name="draft_discard"),
-    path(f"{_ONE}draft/history/", draft_version.draft_version_list, name="draft_version_list"),
-    path(f"{_ONE}draft/history/<int:number>/", draft_version.draft_version_show, name="draft_version_show"),
-    path(
-        f"{_ONE}draft/history/<int:number>/restore/",
-        draft_version.draft_version_restore,
-        name="draft_version_restore",
-    ),
+    path(f"{_DRAFT}check/", draft.draft_check, name="draft_check"),
+    path(f"{_DRAFT}save/", draft.draft_save, name="draft_save"),
+    path(f"{_DRAFT}merge/", draft.draft_merge, name="draft_merge"),
+    path(f"{_DRAFT}preview/", draft_preview.draft_preview, name="draft_preview"),
+    path(f"{_DRAFT}action/", draft_preview.draft_action, name="draft_action"),
+    path(f"{_DRAFT}form/", draft_preview.draft_form, name="draft_form"),
+    path(f"{_DRAFT}discard/", draft.draft_discard, name="draft_discard"),
+    path(f"{_DRAFT}history/", draft_version.draft_version_list, name="draft_version_list"),
+    path(f"{_DRAFT}history/<int:number>/", draft_version.draft_version_show, name="draft_version_show"),
+    path(f"{_DRAFT}history/<int:number>/restore/", draft_version.draft_version_restore, name="draft_version_restore"),
     path(f"{_ONE}files/", supporting_file.supporting_list, name="supporting_list"),
     path(f"{_ONE}files/save/", supporting_file.supporting_save, name="supporting_save"),
     path(f"{_ONE}files/remove/", supporting_file.supporting_remove, name="supporting_remove"),

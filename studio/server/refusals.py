@@ -13,8 +13,12 @@ from studio.server.wsgi_call import WsgiResponse
 class RequestRefused(Exception):
     """A request that gets no further than the event loop; what is left of its body is not waited for."""
 
-    status: ClassVar[int]
-    code: ClassVar[str]
+    status: ClassVar[int] = 503
+    code: ClassVar[str] = "REGISTRY_UNAVAILABLE"
+    message: ClassVar[str] = ""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or self.message)
 
     def response(self) -> WsgiResponse:
         """In the envelope of the API, which a person can read too. The connection is closed after it."""
@@ -36,9 +40,7 @@ class BodyIncomplete(RequestRefused):
 
     status = 400
     code = "INVALID_REQUEST"
-
-    def __init__(self) -> None:
-        super().__init__("The body ended before its announced length")
+    message = "The body ended before its announced length"
 
 
 class BodyTooLarge(RequestRefused):
@@ -56,49 +58,31 @@ class BodyTimeout(RequestRefused):
 
     status = 408
     code = "REQUEST_TIMEOUT"
-
-    def __init__(self) -> None:
-        super().__init__("The body did not arrive in time; send the request again, in one go")
+    message = "The body did not arrive in time; send the request again, in one go"
 
 
 class TooManyBodies(RequestRefused):
     """Request bodies in memory have reached their total limit."""
 
-    status = 503
-    code = "REGISTRY_UNAVAILABLE"
-
-    def __init__(self) -> None:
-        super().__init__("Too many large requests at once; try again in a few seconds")
+    message = "Too many large requests at once; try again in a few seconds"
 
 
 class TooManyRequests(RequestRefused):
     """More requests wait for a thread than are served within seconds."""
 
-    status = 503
-    code = "REGISTRY_UNAVAILABLE"
-
-    def __init__(self) -> None:
-        super().__init__("The registry is overloaded; try again in a few seconds")
+    message = "The registry is overloaded; try again in a few seconds"
 
 
 class OutOfMemory(RequestRefused):
     """The process may not grow enough for this request; what it has begun was rolled back."""
 
-    status = 503
-    code = "REGISTRY_UNAVAILABLE"
-
-    def __init__(self) -> None:
-        super().__init__(OUT_OF_MEMORY)
+    message = OUT_OF_MEMORY
 
 
 class ServerStopping(RequestRefused):
     """The process ends, and the body had not arrived."""
 
-    status = 503
-    code = "REGISTRY_UNAVAILABLE"
-
-    def __init__(self) -> None:
-        super().__init__("This process is stopping; send the request again")
+    message = "This process is stopping; send the request again"
 
 
 class NotFromGateway(RequestRefused):
@@ -106,6 +90,4 @@ class NotFromGateway(RequestRefused):
 
     status = 400
     code = "INVALID_REQUEST"
-
-    def __init__(self) -> None:
-        super().__init__("The request did not come through the gateway")
+    message = "The request did not come through the gateway"

@@ -21,29 +21,14 @@ class Headers(Protocol):
 class RequestScope(Protocol):
     """What is known of a request before its body: addresses are `host:port`, the path is decoded."""
 
-    @property
-    def http_version(self) -> str: ...
-
-    @property
-    def server(self) -> str: ...
-
-    @property
-    def client(self) -> str: ...
-
-    @property
-    def scheme(self) -> str: ...
-
-    @property
-    def method(self) -> str: ...
-
-    @property
-    def path(self) -> str: ...
-
-    @property
-    def query_string(self) -> str: ...
-
-    @property
-    def authority(self) -> str | None: ...
+    http_version: str
+    server: str
+    client: str
+    scheme: str
+    method: str
+    path: str
+    query_string: str
+    authority: str | None
 
     @property
     def headers(self) -> Headers: ...

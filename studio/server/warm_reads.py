@@ -19,14 +19,9 @@ _FORWARDING: Final = frozenset({"x-forwarded-for", "x-forwarded-host", "x-forwar
 class ReadyResponse(Protocol):
     """A whole response."""
 
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def headers(self) -> HeaderList: ...
-
-    @property
-    def body(self) -> bytes: ...
+    status: int
+    headers: HeaderList
+    body: bytes
 
 
 class ReadyResponses(Protocol):

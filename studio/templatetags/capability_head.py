@@ -8,26 +8,33 @@ from urllib.parse import urlencode
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability
 from registry.selectors.capability_head import CapabilityHead, describe_head
 
 register = template.Library()
-# The pages of each tab, by url name.
-_TABS: Final = {
-    "capability_show": ("capability_show", "capability_share", "share_link_create"),
-    "capability_instructions": ("capability_instructions",),
-    "capability_tools": ("capability_tools",),
-    "capability_forms": ("capability_forms",),
-    "supporting_list": ("supporting_list", "supporting_show", "supporting_save", "supporting_remove"),
-    "revision_list": (
-        "revision_list", "revision_show", "revision_compare", "rollback", "draft_version_list", "draft_version_show",
+# The label of each tab, and its pages by url name.
+_TABS: Final[dict[str, tuple[Promise | str, tuple[str, ...]]]] = {
+    "capability_show": (gettext_lazy("Overview"), ("capability_show", "capability_share", "share_link_create")),
+    "capability_instructions": (gettext_lazy("Instructions"), ("capability_instructions",)),
+    "capability_tools": (gettext_lazy("Tools"), ("capability_tools",)),
+    "capability_forms": (gettext_lazy("Forms"), ("capability_forms",)),
+    "supporting_list": (
+        gettext_lazy("Attached files"), ("supporting_list", "supporting_show", "supporting_save", "supporting_remove"),
     ),
-    "feedback_show": ("feedback_show",),
+    "revision_list": (
+        gettext_lazy("History"),
+        (
+            "revision_list", "revision_show", "revision_compare", "rollback", "draft_version_list",
+            "draft_version_show",
+        ),
+    ),
+    "feedback_show": (gettext_lazy("Insights"), ("feedback_show",)),
 }  # fmt: skip
-
 
 # What only a published capability has.
 _OF_RELEASE: Final = ("capability_instructions", "capability_tools", "capability_forms")
@@ -60,7 +67,7 @@ def capability_crumbs(context: dict[str, Any], capability: Capability, here: str
         return {"breadcrumbs": crumbs, "here": head.name}
     crumbs.append((head.name, reverse("studio:capability_show", args=[capability.capability_id])))
     if tab != "capability_show":
-        label = _labels()[tab]
+        label = str(_TABS[tab][0])
         if not here:
             return {"breadcrumbs": crumbs, "here": label}
         crumbs.append((label, reverse(f"studio:{tab}", args=[capability.capability_id])))
@@ -82,21 +89,9 @@ def _head(request: HttpRequest, capability: Capability) -> CapabilityHead:
     return found
 
 
-def _labels() -> dict[str, str]:
-    return {
-        "capability_show": _("Overview"),
-        "capability_instructions": _("Instructions"),
-        "capability_tools": _("Tools"),
-        "capability_forms": _("Forms"),
-        "supporting_list": _("Attached files"),
-        "revision_list": _("History"),
-        "feedback_show": _("Insights"),
-    }
-
-
 def _tab(request: HttpRequest) -> str:
     name = request.resolver_match.url_name if request.resolver_match else ""
-    return next((tab for tab, names in _TABS.items() if name in names), "capability_show")
+    return next((tab for tab, (_label, names) in _TABS.items() if name in names), "capability_show")
 
 
 def _tabs(request: HttpRequest, capability: Capability, head: CapabilityHead) -> list[dict[str, Any]]:
@@ -106,11 +101,11 @@ def _tabs(request: HttpRequest, capability: Capability, head: CapabilityHead) ->
     exact = request.resolver_match is not None and request.resolver_match.url_name == open_tab
     return [
         {
-            "label": label,
+            "label": str(label),
             "url": reverse(f"studio:{tab}", args=[capability.capability_id]),
             "current": ("page" if exact else "true") if tab == open_tab else "",
             "count": counts.get(tab),
         }
-        for tab, label in _labels().items()
+        for tab, (label, _names) in _TABS.items()
         if capability.published_revision is not None or tab not in _OF_RELEASE
     ]

@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from registry.catalog.facets import list_facets
 from registry.models import Proposal, Review
-from studio.pages.undo import undo_of
+from studio.pages.actions import undo_of
 
 register = template.Library()
 register.filter("undo_of", undo_of)

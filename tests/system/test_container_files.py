@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from registry.bundles.archives import ARCHIVE_BYTES_MAX
 from studio.config.environment import VARIABLES
 from studio.launcher.commands import ROOT
 from studio.launcher.env_file import fill_template, values_for
@@ -222,10 +223,10 @@ def test_nginx_takes_bodies_as_large_as_the_product_does() -> None:
 
     routes = (ROOT / "deploy/nginx/parts/routes.conf").read_text("utf-8")
     limits = [int(size) * 2**20 for size in re.findall(r"client_max_body_size (\d+)m;", routes)]
-    assert limits[0] > settings.ARCHIVE_MAX_BYTES
+    assert limits[0] > ARCHIVE_BYTES_MAX
     assert min(limits) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     for limit in limits:
-        assert limit < 2 * settings.ARCHIVE_MAX_BYTES
+        assert limit < 2 * ARCHIVE_BYTES_MAX
 
 
 def test_scripts_of_the_deployment_can_be_started() -> None:

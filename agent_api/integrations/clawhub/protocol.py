@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+import orjson
 from django.http import HttpResponse, HttpResponseBase
-from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.response import Response
 
@@ -21,9 +21,12 @@ from agent_api.http.authentication import Caller
 from agent_api.http.endpoint import EndpointView, endpoint
 from agent_api.http.parsers import BoundedJSONParser
 from agent_api.integrations.access import ReaderContext
-from registry.agent_skills.names import capability_id_of, is_skill_name
+from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
 from registry.common.errors import InvalidRequest, NotFound
 from registry.snapshot import SnapshotEntry
+from registry.snapshot.skill_artifacts import ArtifactFile
+from registry.snapshot.skill_versions import SkillVersion, creation_times, list_versions_by_revision
+from registry.sources.skill_fingerprints import skill_fingerprint
 
 # Whose all skills are: the registry itself. A client shows it as @studio/NAME.
 OWNER: Final = "studio"
@@ -36,10 +39,10 @@ _NO_HANDLE: Final = re.compile(r"[^a-z0-9]+")
 def clawhub_endpoint(
     *methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)
 ) -> Callable[[EndpointView], EndpointView]:
-    """`endpoint`, with refusals in plain words and no place in the API description."""
+    """`endpoint`, with refusals in plain words."""
 
     def decorate(view: EndpointView) -> EndpointView:
-        answer = extend_schema(exclude=True)(endpoint(*methods, parsers=parsers)(view))
+        answer = endpoint(*methods, parsers=parsers)(view)
 
         @functools.wraps(answer)
         def plainly(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -122,3 +125,43 @@ def get_slug(given: Mapping[str, Any]) -> str:
     if not slug:
         raise InvalidRequest("slug is missing")
     return slug
+
+
+def build_items(entries: Sequence[SnapshotEntry]) -> list[dict[str, Any]]:
+    """`{"slug", "displayName", "summary", "tags", "stats", "createdAt", "updatedAt", "latestVersion"}` of each."""
+    versions = list_versions_by_revision([entry.revision_id for entry in entries])
+    ages = creation_times([entry.capability_id for entry in entries])
+    return [_item(entry, versions[entry.revision_id], to_milliseconds(ages[entry.capability_id])) for entry in entries]
+
+
+def _item(entry: SnapshotEntry, version: SkillVersion, created_at: int) -> dict[str, Any]:
+    return {
+        "slug": skill_name_of(entry.capability_id),
+        "displayName": entry.name,
+        "summary": orjson.loads(entry.rendered)["description"],
+        "tags": {"latest": format_version(version.number)},
+        "stats": {},
+        "createdAt": created_at,
+        "updatedAt": to_milliseconds(version.created_at),
+        "latestVersion": build_version(version),
+    }
+
+
+def build_version(version: SkillVersion) -> dict[str, Any]:
+    """The protocol knows one license, which is not one that we could promise."""
+    return {
+        "version": format_version(version.number),
+        "createdAt": to_milliseconds(version.created_at),
+        "changelog": version.note,
+        "license": None,
+    }
+
+
+def build_files(files: Iterable[ArtifactFile]) -> list[dict[str, Any]]:
+    """`{"path", "size", "sha256"}` of each, the digests as plain hex."""
+    return [{"path": file.path, "size": file.size, "sha256": file.digest.removeprefix("sha256:")} for file in files]
+
+
+def build_fingerprint(files: Iterable[ArtifactFile]) -> str:
+    """What the client computes over a folder with these files."""
+    return skill_fingerprint((row["path"], row["sha256"]) for row in build_files(files))

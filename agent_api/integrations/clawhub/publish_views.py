@@ -9,21 +9,15 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller, require_scope
-from agent_api.http.parsers import read_bounded
+from agent_api.http.parsers import RawParser
 from agent_api.integrations.access import base_url
-from agent_api.integrations.clawhub.protocol import (
-    OWNER,
-    build_response,
-    clawhub_endpoint,
-    format_version,
-    owner_handle,
-)
+from agent_api.integrations.clawhub import protocol
+from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
 from registry import snapshot
 from registry.agent_skills.names import skill_name_of
@@ -35,13 +29,10 @@ from registry.sources.skill_uploads import UploadResult
 NOTE_MAX = 2000
 
 
-class AnyBytes(BaseParser):
-    """A file as it is, whatever it is called."""
+class UploadParser(RawParser):
+    """A file of any media type."""
 
-    media_type = "*/*"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        return read_bounded(stream, parser_context, FILE_BYTES_MAX)
+    bytes_max = FILE_BYTES_MAX
 
 
 @clawhub_endpoint("POST")
@@ -59,7 +50,7 @@ def upload_url(request: Request) -> Response:
     return build_response({"uploadUrl": address, "uploadTicket": str(upload.upload_id)})
 
 
-@clawhub_endpoint("POST", parsers=(AnyBytes,))
+@clawhub_endpoint("POST", parsers=(UploadParser,))
 def receive_upload(request: Request, upload_id: UUID) -> Response:
     """The bytes of one file, from the key that has announced them."""
     caller = _writer(request)
@@ -98,7 +89,7 @@ def _writer(request: Request) -> Caller:
 
 def _require_owner(values: dict[str, Any], caller: Caller) -> None:
     owner = parameters.string(values, "ownerHandle", most=200).lstrip("@").lower()
-    if owner not in ("", OWNER, owner_handle(caller)):
+    if owner not in ("", protocol.OWNER, protocol.owner_handle(caller)):
         raise Forbidden(f"There is no owner '{owner}' here; leave --owner out")
 
 
@@ -123,7 +114,7 @@ def _landed(landed: UploadResult) -> dict[str, Any]:
     slug = skill_name_of(landed.capability_id)
     body: dict[str, Any] = {"ok": True, "skillId": landed.capability_id, "slug": slug}
     if landed.revision is not None:
-        version = format_version(landed.revision)
+        version = protocol.format_version(landed.revision)
         body |= {"versionId": f"{slug}@{version}", "version": version, "status": "published"}
     else:
         body |= {"versionId": f"proposal {landed.proposal_id}", "attemptId": str(landed.proposal_id)}

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,18 +18,8 @@ from agent_api.http.authentication import require_scope
 from agent_api.http.parameters import query
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
-from agent_api.integrations.clawhub.protocol import (  # fmt: skip
-    OWNER,
-    build_owner,
-    build_response,
-    clawhub_endpoint,
-    find_entry,
-    format_version,
-    get_slug,
-    owner_handle,
-    parse_version,
-)
-from agent_api.integrations.clawhub.serializers import build_files, build_fingerprint, build_items, build_version
+from agent_api.integrations.clawhub import protocol
+from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, find_entry, format_version
 from agent_api.integrations.skill_search import LIMIT_MAX, search_skills
 from registry import snapshot
 from registry.access.agent_keys import SCOPES
@@ -58,21 +49,21 @@ def whoami(request: Request, token: str = "") -> Response:  # noqa: ARG001 (a ke
     caller = require_scope(request, snapshot.current_snapshot(), *SCOPES)
     if caller.is_public:
         raise Unauthenticated("Send a key: clawhub login --token KEY. An operator makes one in the Studio under Keys.")
-    user = {"handle": owner_handle(caller), "displayName": caller.key_name, "image": None, "role": "user"}
+    user = {"handle": protocol.owner_handle(caller), "displayName": caller.key_name, "image": None, "role": "user"}
     return build_response({"user": user})
 
 
 @clawhub_endpoint("GET")
 def search(request: Request, token: str = "") -> Response:
     """`q`, `limit` and `mode=exact`."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
     words = str(given.get("q", ""))
-    found = search_skills(visitor, words, remote=str(request.META.get("REMOTE_ADDR")))
+    found = search_skills(visitor, words)
     if given.get("mode") == "exact":
         found = [(entry, score) for entry, score in found if words.lower() in (_slug(entry), entry.name.lower())]
     found = found[: _limit(given)]
-    rows = build_items([entry for entry, _ in found])
+    rows = protocol.build_items([entry for entry, _ in found])
     results = [_result(row, score) for row, (_, score) in zip(rows, found, strict=True)]
     return build_response({"results": results})
 
@@ -80,19 +71,19 @@ def search(request: Request, token: str = "") -> Response:
 def _result(row: dict[str, Any], score: float) -> dict[str, Any]:
     shown = {key: row[key] for key in ("slug", "displayName", "summary", "updatedAt")}
     version = {"version": row["latestVersion"]["version"], "score": score}
-    return shown | version | {"ownerHandle": OWNER, "owner": build_owner()}
+    return shown | version | {"ownerHandle": protocol.OWNER, "owner": protocol.build_owner()}
 
 
 def explore(request: Request, token: str = "") -> Response:
     """All skills, a page at a time: `limit`, `cursor`, `prefix`, and `sort`, by change or by age (`createdAt`)."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
     prefix = parameters.string(given, "prefix", most=64).lower()
     entries = [entry for entry in _ordered(visitor, given) if _slug(entry).startswith(prefix)]
     start = parameters.integer(given, "cursor", least=0) or 0
     page = entries[start : start + _limit(given)]
     end = start + len(page)
-    return build_response({"items": build_items(page), "nextCursor": str(end) if end < len(entries) else None})
+    return build_response({"items": protocol.build_items(page), "nextCursor": str(end) if end < len(entries) else None})
 
 
 def _ordered(visitor: ReaderContext, given: Any) -> list[SnapshotEntry]:
@@ -113,16 +104,16 @@ def _limit(given: Any) -> int:
 @clawhub_endpoint("GET")
 def skill(request: Request, slug: str, token: str = "") -> Response:
     """One skill and its newest version."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
-    (row,) = build_items([find_entry(visitor, slug, query(request))])
+    visitor = authorize_reader(request, token)
+    (row,) = protocol.build_items([find_entry(visitor, slug, query(request))])
     newest = row.pop("latestVersion")
-    return build_response({"skill": row, "latestVersion": newest, "owner": build_owner(), "moderation": None})
+    return build_response({"skill": row, "latestVersion": newest, "owner": protocol.build_owner(), "moderation": None})
 
 
 @clawhub_endpoint("GET")
 def moderation(request: Request, slug: str, token: str = "") -> Response:
     """Nothing that is published here waits for a moderator."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     find_entry(visitor, slug, query(request))
     return build_response({"moderation": None})
 
@@ -130,7 +121,7 @@ def moderation(request: Request, slug: str, token: str = "") -> Response:
 @clawhub_endpoint("GET")
 def versions(request: Request, slug: str, token: str = "") -> Response:
     """The newest first, a page at a time; a key that gets no write tools sees only the current one."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
     entry = find_entry(visitor, slug, given)
     limit = _limit(given)
@@ -138,7 +129,7 @@ def versions(request: Request, slug: str, token: str = "") -> Response:
     only = entry.revision if _sees_newest_alone(visitor) else None
     found = list_versions(entry.capability_id, limit=limit + 1, below=below, number=only)
     cursor = str(found[limit - 1].number) if len(found) > limit else None
-    return build_response({"items": [build_version(one) for one in found[:limit]], "nextCursor": cursor})
+    return build_response({"items": [protocol.build_version(one) for one in found[:limit]], "nextCursor": cursor})
 
 
 def _sees_newest_alone(visitor: ReaderContext) -> bool:
@@ -149,16 +140,16 @@ def _sees_newest_alone(visitor: ReaderContext) -> bool:
 @clawhub_endpoint("GET")
 def version(request: Request, slug: str, version: str, token: str = "") -> Response:
     """One version with its files."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     entry = find_entry(visitor, slug, query(request))
     found = _version(visitor, entry, version)
-    row = build_version(found) | {"files": build_files(_files(visitor, entry, found.revision_id))}
+    row = protocol.build_version(found) | {"files": protocol.build_files(_files(visitor, entry, found.revision_id))}
     return build_response({"version": row, "skill": {"slug": slug, "displayName": entry.name}})
 
 
 def _version(visitor: ReaderContext, entry: SnapshotEntry, wanted: str) -> SkillVersion:
     """The revision of a version; the newest for `` and `latest`. Raises `NotFound`."""
-    number = entry.revision if wanted in ("", "latest") else parse_version(wanted)
+    number = entry.revision if wanted in ("", "latest") else protocol.parse_version(wanted)
     if number is not None and not (_sees_newest_alone(visitor) and number != entry.revision):
         found = list_versions(entry.capability_id, limit=1, number=number)
         if found:
@@ -169,7 +160,7 @@ def _version(visitor: ReaderContext, entry: SnapshotEntry, wanted: str) -> Skill
 @clawhub_endpoint("GET")
 def file(request: Request, slug: str, token: str = "") -> HttpResponse:
     """The bytes of one file: `path`, and `version` or `tag`."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
     entry = find_entry(visitor, slug, given)
     path = parameters.string(given, "path", most=500)
@@ -187,9 +178,9 @@ def _wanted(given: Any) -> str:
 @clawhub_endpoint("GET")
 def download(request: Request, token: str = "") -> HttpResponse:
     """The skill as a zip with SKILL.md at its root: the bytes of the discovery index's archive. Counts as a load."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, get_slug(given), given)
+    entry = find_entry(visitor, protocol.get_slug(given), given)
     found = _version(visitor, entry, _wanted(given))
     rendered = load_artifact(visitor.snapshot, found.revision_id, ZIP)
     caller = visitor.caller
@@ -202,9 +193,9 @@ def download(request: Request, token: str = "") -> HttpResponse:
 @clawhub_endpoint("GET")
 def resolve(request: Request, token: str = "") -> Response:
     """Which version a local copy is, by the `hash` over its files; and which is the newest."""
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, get_slug(given), given)
+    entry = find_entry(visitor, protocol.get_slug(given), given)
     wanted = parameters.string(given, "hash", most=64)
     if not wanted:
         raise InvalidRequest("hash is missing: SHA-256 over the files, as clawhub computes it")
@@ -217,7 +208,7 @@ def resolve(request: Request, token: str = "") -> Response:
 
 def _match(visitor: ReaderContext, entry: SnapshotEntry, wanted: str) -> int | None:
     """The newest version is asked first: that it is the one is what most clients hope for."""
-    if build_fingerprint(_files(visitor, entry, entry.revision_id)) == wanted:
+    if protocol.build_fingerprint(_files(visitor, entry, entry.revision_id)) == wanted:
         return entry.revision
     if _sees_newest_alone(visitor):
         return None
@@ -225,7 +216,7 @@ def _match(visitor: ReaderContext, entry: SnapshotEntry, wanted: str) -> int | N
     if uploaded is not None:
         return uploaded
     for one in list_versions(entry.capability_id, limit=_RESOLVED_MAX):
-        if build_fingerprint(_files(visitor, entry, one.revision_id)) == wanted:
+        if protocol.build_fingerprint(_files(visitor, entry, one.revision_id)) == wanted:
             return one.number
     return None
 
@@ -234,3 +225,10 @@ def _files(visitor: ReaderContext, entry: SnapshotEntry, revision_id: int) -> tu
     """Of one revision; nothing where it cannot be handed out any more."""
     facts = get_skill_facts(visitor.snapshot, [replace(entry, revision_id=revision_id)])
     return facts[0].files if facts else ()
+
+
+@csrf_exempt
+def unknown(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (a view)
+    """What this registry does not offer: stars, reports, transfers, plugins ..."""
+    words = "This registry does not offer that; see docs/integrations.md"
+    return HttpResponse(words, status=404, content_type="text/plain; charset=utf-8")

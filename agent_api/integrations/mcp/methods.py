@@ -29,14 +29,14 @@ INSTRUCTIONS: Final = (
 # is seen within a second, and a digest of one moment must not meet a file of another.
 STATIC_TTL_MS: Final = 300_000
 _CAPABILITY_ID: Final = re.compile(r"[a-z0-9_]{1,64}")
-Method = Callable[[ReaderContext, McpCall, str], dict[str, Any]]
+Method = Callable[[ReaderContext, McpCall], dict[str, Any]]
 
 
-def handle_call(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:
+def handle_call(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:
     """The member `result`. Raises `McpError`."""
     with _span(call) as span:
         try:
-            result = _handle(visitor, call, address)
+            result = _handle(visitor, call)
         except McpError as error:
             span.set("rpc.response.status_code", str(error.code))
             span.fail(str(error.code))
@@ -67,12 +67,12 @@ def _span(call: McpCall) -> AbstractContextManager[tracing.TraceSpan]:
     return tracing.span(name, attributes, kind="server", parent=parent, is_linked=True)
 
 
-def _handle(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:
+def _handle(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:
     method = _METHODS.get(call.method)
     if method is None or call.method in (_LEGACY_ONLY if call.is_modern else _MODERN_ONLY):
         status = 404 if call.is_modern else 200
         raise McpError(METHOD_NOT_FOUND, f"Method not found: {call.method:.80}", status=status)
-    result = method(visitor, call, address)
+    result = method(visitor, call)
     if not call.is_modern:
         return result
     ttl = STATIC_TTL_MS if call.method in _STATIC else 0
@@ -80,7 +80,7 @@ def _handle(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, An
     return {**result, "resultType": "complete", **(kept if call.method in _CACHEABLE else {})}
 
 
-def _initialize(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:  # noqa: ARG001 (all are called alike)
+def _initialize(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:  # noqa: ARG001 (all are called alike)
     requested = call.params.get("protocolVersion")
     version = requested if requested in LEGACY else LEGACY[0]
     return {
@@ -91,7 +91,7 @@ def _initialize(visitor: ReaderContext, call: McpCall, address: str) -> dict[str
     }
 
 
-def _discover(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:  # noqa: ARG001
+def _discover(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:  # noqa: ARG001
     return {
         "supportedVersions": list(VERSIONS),
         "capabilities": CAPABILITIES,
@@ -103,17 +103,17 @@ def _discover(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, 
 _METHODS: Final[dict[str, Method]] = {
     "initialize": _initialize,
     "server/discover": _discover,
-    "ping": lambda visitor, call, address: {},  # noqa: ARG005
-    "tools/list": lambda visitor, call, address: tools.list_tools(visitor),  # noqa: ARG005
-    "tools/call": lambda visitor, call, address: tools.call_tool(visitor, call.params, address),
-    "resources/list": lambda visitor, call, address: resources.list_resources(visitor, call.params),  # noqa: ARG005
-    "resources/read": lambda visitor, call, address: resources.read_resource(visitor, call.params),  # noqa: ARG005
-    "resources/directory/read": lambda visitor, call, address: resources.read_directory(visitor, call.params),  # noqa: ARG005
-    "resources/templates/list": lambda visitor, call, address: {"resourceTemplates": []},  # noqa: ARG005
-    "prompts/list": lambda visitor, call, address: prompts.list_prompts(visitor, call.params),  # noqa: ARG005
-    "prompts/get": lambda visitor, call, address: prompts.get_prompt(visitor, call.params),  # noqa: ARG005
-    "skills/list": lambda visitor, call, address: resources.list_skills(visitor, call.params),  # noqa: ARG005
-    "skills/get": lambda visitor, call, address: resources.get_skill(visitor, call.params),  # noqa: ARG005
+    "ping": lambda visitor, call: {},  # noqa: ARG005
+    "tools/list": lambda visitor, call: tools.list_tools(visitor),  # noqa: ARG005
+    "tools/call": lambda visitor, call: tools.call_tool(visitor, call.params),
+    "resources/list": lambda visitor, call: resources.list_resources(visitor, call.params),
+    "resources/read": lambda visitor, call: resources.read_resource(visitor, call.params),
+    "resources/directory/read": lambda visitor, call: resources.read_directory(visitor, call.params),
+    "resources/templates/list": lambda visitor, call: {"resourceTemplates": []},  # noqa: ARG005
+    "prompts/list": lambda visitor, call: prompts.list_prompts(visitor, call.params),
+    "prompts/get": lambda visitor, call: prompts.get_prompt(visitor, call.params),
+    "skills/list": lambda visitor, call: resources.list_skills(visitor, call.params),
+    "skills/get": lambda visitor, call: resources.get_skill(visitor, call.params),
 }
 _STATIC: Final = frozenset({"server/discover", "tools/list", "resources/templates/list"})
 _LEGACY_ONLY: Final = frozenset({"initialize", "ping"})

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any, Final
 
 import orjson
 
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
+from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from agent_api.v1.prompt_render import prompt_response
 from registry.common.errors import CapabilityNotFound, CapabilityQuarantined, InvalidRequest, SkillMalformed
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.visibility import restricted_view
 
-PAGE: Final = 100
 _ARGUMENTS: Final = [{"name": "arguments", "description": "What the capability is to do, in words.", "required": False}]
 
 
 def list_prompts(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
     """`prompts/list`: a page of what the caller may load."""
-    after = get_cursor_param(params)
     entries = restricted_view(visitor.snapshot, visitor.caller.principal).entries
-    taken = list(islice((entry for name, entry in sorted(entries.items()) if name > after), PAGE + 1))
-    following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}
-    return {"prompts": [_prompt(entry) for entry in taken[:PAGE]], **following}
+    page, following = take_page(params, (entry for _, entry in sorted(entries.items())))
+    return {"prompts": [_prompt(entry) for entry in page], **following}
 
 
 def get_prompt(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:

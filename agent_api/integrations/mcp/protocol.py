@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
+
+from registry.snapshot import SnapshotEntry
 
 MODERN: Final = "2026-07-28"
 LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 VERSIONS: Final = (MODERN, *LEGACY)
 META: Final = "io.modelcontextprotocol/"
+PAGE: Final = 100
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -110,12 +114,17 @@ def _decoded(value: str) -> str:
         raise McpError(HEADER_MISMATCH, "The header Mcp-Name is not base64", status=400) from None
 
 
-def get_cursor_param(params: Mapping[str, Any]) -> str:
-    """The capability_id that the page before ended with; empty for the first page. Raises `McpError`."""
+def take_page(
+    params: Mapping[str, Any], entries: Iterable[SnapshotEntry]
+) -> tuple[list[SnapshotEntry], dict[str, Any]]:
+    """A page of entries that are ordered by id, and the member `nextCursor` where there is more: the id that the page
+    ends with. Raises `McpError`."""
     after = params.get("cursor", "")
     if not isinstance(after, str) or len(after) > 64:
         raise McpError(INVALID_PARAMS, "The cursor is not one of ours; begin again without it")
-    return after
+    taken = list(islice((entry for entry in entries if entry.capability_id > after), PAGE + 1))
+    following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}
+    return taken[:PAGE], following
 
 
 def get_string_param(params: Mapping[str, Any], name: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any, Final
 
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
+from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from registry.agent_skills.names import capability_id_of
 from registry.bundles.front_matter import split_front_matter
 from registry.common.errors import CapabilityQuarantined, SkillMalformed
@@ -15,7 +14,6 @@ from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import SkillFacts, get_skill_facts, load_artifact
 
 EXTENSION: Final = "io.modelcontextprotocol/skills"
-PAGE: Final = 100
 _SCHEME: Final = "skill://"
 _TYPES: Final = {"md": "text/markdown", "json": "application/json", "yaml": "application/yaml"}
 
@@ -72,11 +70,8 @@ def read_directory(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[st
 
 
 def _page(visitor: ReaderContext, params: Mapping[str, Any]) -> tuple[list[SkillFacts], dict[str, Any]]:
-    after = get_cursor_param(params)
-    entries = (entry for entry in visitor.entries() if entry.capability_id > after)
-    taken = list(islice(entries, PAGE + 1))
-    following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}
-    return get_skill_facts(visitor.snapshot, taken[:PAGE]), following
+    page, following = take_page(params, visitor.entries())
+    return get_skill_facts(visitor.snapshot, page), following
 
 
 def _find(visitor: ReaderContext, uri: str) -> tuple[SkillFacts, str]:

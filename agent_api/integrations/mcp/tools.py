@@ -7,26 +7,19 @@ from typing import Any, Final
 
 import orjson
 
-from agent_api.http import parameters
+from agent_api.http.authentication import Caller
 from agent_api.http.errors import error_envelope
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
-from agent_api.v1.feedback import build_feedback_response
-from agent_api.v1.match_and_search import (
-    MESSAGE_MAX,
-    QUERY_MAX,
-    TOP_FOUND_MAX,
-    TOP_MATCHES_MAX,
-    match_response,
-    search_response,
-)
+from agent_api.v1 import match_and_search
+from agent_api.v1.match_and_search import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX
 from agent_api.v1.prompt_render import IDS_MAX, prompt_response
-from agent_api.v1.proposals import build_propose_response
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
+from agent_api.v1.writes import build_feedback_response, build_propose_response
 from registry.common import rate_limits
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
-from registry.snapshot import STORE
+from registry.snapshot import STORE, Snapshot
 from registry.usage.confidence import OUTCOMES
 
 _GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
@@ -138,10 +131,10 @@ def list_tools(visitor: ReaderContext) -> dict[str, Any]:
     return {"tools": [tool for tool in TOOLS if _SCOPES.get(tool["name"], "read") in visitor.caller.scopes]}
 
 
-def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -> dict[str, Any]:
+def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
     """The result of `tools/call`: the same object as text and as structured content, refusals included.
 
-    Without a key, calls are counted by `address`. Raises `McpError` for an unknown tool.
+    Raises `McpError` for an unknown tool.
     """
     name = get_string_param(params, "name")
     arguments = params.get("arguments", {})
@@ -153,7 +146,7 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -
     try:
         _require_scope(visitor, name)
         _refuse_unknown(name, arguments)
-        return _result(run(visitor, arguments, address), is_error=False)
+        return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
     except RegistryError as error:
         return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
 
@@ -180,48 +173,30 @@ def _result(value: Any, *, is_error: bool) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "structuredContent": value, "isError": is_error}
 
 
-def _list(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001 (all tools are called alike)
-    return orjson.loads(list_response(visitor.snapshot, parse_query(values), visitor.caller.principal).identity)
+def _list(held: Snapshot, caller: Caller, values: dict[str, Any]) -> Any:
+    return orjson.loads(list_response(held, parse_query(values), caller.principal).identity)
 
 
-def _load(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    return orjson.loads(load_response(visitor.snapshot, visitor.caller, values).identity)
+def _load(held: Snapshot, caller: Caller, values: dict[str, Any]) -> Any:
+    return orjson.loads(load_response(held, caller, values).identity)
 
 
-def _reload(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    rate_limits.consume("uncached", visitor.caller.limit_subject)
-    return orjson.loads(load_response(STORE.refresh(), visitor.caller, values, fresh=True).identity)
+def _reload(_held: Snapshot, caller: Caller, values: dict[str, Any]) -> Any:
+    rate_limits.consume("uncached", caller.limit_subject)
+    return orjson.loads(load_response(STORE.refresh(), caller, values, fresh=True).identity)
 
 
-def _prompt(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    return prompt_response(visitor.snapshot, visitor.caller, values)
+def _propose(_held: Snapshot, caller: Caller, values: dict[str, Any]) -> Any:
+    return build_propose_response(caller, values)
 
 
-def _match(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    parameters.string(values, "message", most=MESSAGE_MAX)
-    return match_response(visitor.snapshot, visitor.caller, values)
-
-
-def _search(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    rate_limits.consume("match", visitor.caller.limit_subject)
-    return search_response(visitor.snapshot, visitor.caller, values)
-
-
-def _feedback(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    return build_feedback_response(visitor.snapshot, visitor.caller, values)
-
-
-def _propose(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    return build_propose_response(visitor.caller, values)
-
-
-_RUN: Final[dict[str, Callable[[ReaderContext, dict[str, Any], str], Any]]] = {
+_RUN: Final[dict[str, Callable[[Snapshot, Caller, dict[str, Any]], Any]]] = {
     "capability_registry_list": _list,
     "capability_skill_load": _load,
     "capability_skill_reload": _reload,
-    "prompt_render": _prompt,
-    "capability_match": _match,
-    "capability_search": _search,
-    "capability_feedback": _feedback,
+    "prompt_render": prompt_response,
+    "capability_match": match_and_search.match_response,
+    "capability_search": match_and_search.search_response,
+    "capability_feedback": build_feedback_response,
     "capability_propose": _propose,
 }

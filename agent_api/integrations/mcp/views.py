@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import orjson
 from django.conf import settings
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
@@ -16,16 +15,14 @@ from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import authorize_reader
 from agent_api.integrations.mcp.methods import handle_call
 from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_call
-from registry import snapshot
 from registry.common.errors import Forbidden
 
 
-@extend_schema(exclude=True)
 @endpoint("POST")
 def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
-    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
+    visitor = authorize_reader(request, token)
     request_id: Any = None
     try:
         body = _body(request)
@@ -33,7 +30,7 @@ def mcp(request: Request, token: str = "") -> HttpResponse:
         call = read_call(body, request.headers)
         if "id" not in body:
             return HttpResponse(status=202)
-        result = handle_call(visitor, call, str(request.META.get("REMOTE_ADDR")))
+        result = handle_call(visitor, call)
     except McpError as error:
         return _respond({"jsonrpc": "2.0", "id": request_id, "error": error.as_dict()}, error.status)
     return _respond({"jsonrpc": "2.0", "id": request_id, "result": result}, 200)

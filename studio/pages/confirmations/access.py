@@ -13,8 +13,15 @@ from registry.models import AgentKey
 from registry.selectors import effects
 from registry.selectors.effects import MemberWork
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent_line
-from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, loads_words, names_words
-from studio.pages.formatting import actor_name, relative_time
+from studio.pages.formatting import (
+    CANNOT_UNDO,
+    actor_name,
+    capabilities_words,
+    figure,
+    loads_words,
+    names_words,
+    relative_time,
+)
 from studio.pages.permissions import StudioRequest, actor_of
 
 _SCOPES = {
@@ -73,7 +80,7 @@ def _key_facts(row: AgentKey) -> list[str]:
 
 def rotate_key(request: StudioRequest, number: int) -> Confirmation | None:
     """Whether to replace a key at once; nothing is asked where the key in use stays valid for a while."""
-    row: AgentKey = found_or_404(agent_keys.get_key_by_id, number)
+    row = found_or_404(agent_keys.get_key_by_id, number)
     if row.revoked_at is not None:
         # The verb says so.
         return None
@@ -91,7 +98,6 @@ def rotate_key(request: StudioRequest, number: int) -> Confirmation | None:
         button=_("Rotate key"),
         effects=[*told, *_key_facts(row)],
         undo=CANNOT_UNDO,
-        cancel=reverse("studio:agent_key_show", args=[row.pk]),
         fields={"overlap": overlap},
     )
 
@@ -116,7 +122,6 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
             _("API keys that they created keep working. The audit log keeps their name."),
         ],
         undo=_("You can reactivate them later, with the same password, role and teams."),
-        cancel=reverse("studio:operator_list"),
         fields={"username": name},
     )
 
@@ -161,7 +166,6 @@ def reset_password(request: StudioRequest) -> Confirmation:
         button=button,
         effects=told,
         undo=_("This can't be undone. They choose a new password with the link."),
-        cancel=reverse("studio:operator_list"),
         fields={"username": name},
     )
 
@@ -185,7 +189,6 @@ def remove_team_member(request: StudioRequest, number: int) -> Confirmation:
         button=_("Remove member"),
         effects=told,
         undo=_("You can add them again."),
-        cancel=reverse("studio:team_show", args=[number]),
         fields={"username": name},
     )
 
@@ -203,7 +206,6 @@ def remove_team_capability(request: StudioRequest, number: int) -> Confirmation:
             _("Agents notice nothing."),
         ],
         undo=_("You can add it to the team again."),
-        cancel=reverse("studio:team_show", args=[number]),
         fields={"owned": name},
     )
 
@@ -231,6 +233,5 @@ def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: A
         button=_("Delete team"),
         effects=told,
         undo=_("This can't be undone. You would have to create the team and add its members again."),
-        cancel=reverse("studio:team_show", args=[number]),
         state=",".join(names)[:500],
     )

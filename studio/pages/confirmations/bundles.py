@@ -16,13 +16,22 @@ from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
-from registry.models import Capability, Draft
+from registry.models import Draft
 from registry.publishing import proposals, release_rules, reviews, scheduled_releases, waivers
 from registry.publishing.audience import Audience, get_audience
 from registry.selectors import effects
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
-from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
-from studio.pages.formatting import actor_name, local_time, relative_time
+from studio.pages.form_data import get_int_at
+from studio.pages.formatting import (
+    actor_name,
+    capabilities_words,
+    figure,
+    keys_words,
+    loads_words,
+    local_time,
+    names_words,
+    relative_time,
+)
 from studio.pages.labels import label
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, restrict_to_read_only
 
@@ -31,7 +40,7 @@ _IN_HISTORY = gettext_lazy("It appears in the history.")
 
 def retire_capability(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to take a capability from agents."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     if capability.status == "retired":
         raise NothingToConfirm(_("%(name)s is already retired.") % {"name": get_display_name(capability)})
     if capability.status not in queries.HELD_STATUSES:
@@ -62,10 +71,7 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         button=_("Retire capability"),
         effects=told,
         undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
-        cancel=reverse("studio:capability_show", args=[capability_id]),
-        figures=[(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
-        if audience.loads
-        else [],
+        figures=_audience_figures(audience),
         note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
         typed=capability_id if audience.loads else "",
         state=capability.status,
@@ -74,7 +80,7 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
 
 def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to hold a capability back from agents because it may do harm."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     name = get_display_name(capability)
     if capability.status == "quarantined":
         raise NothingToConfirm(_("%(name)s is already quarantined.") % {"name": name})
@@ -94,13 +100,16 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
         button=_("Quarantine capability"),
         effects=told,
         undo=_("You can restore it at any time, if it passes the publishing checks then."),
-        cancel=reverse("studio:capability_show", args=[capability_id]),
-        figures=[(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
-        if audience.loads
-        else [],
+        figures=_audience_figures(audience),
         note=Note(label=_("Why is it quarantined?"), help=_IN_HISTORY, is_required=True),
         state=capability.status,
     )
+
+
+def _audience_figures(audience: Audience) -> list[tuple[str, str]]:
+    if not audience.loads:
+        return []
+    return [(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
 
 
 def _audience_words(audience: Audience) -> list[str]:
@@ -143,7 +152,6 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
         button=button,
         effects=told,
         undo=_("You can restore each of them on its page."),
-        cancel=reverse("studio:capability_list"),
         figures=[(figure(loads), _("loads in 30 days"))] if loads else [],
         note=Note(),
         template="studio/capability/deprecate.html",
@@ -153,7 +161,7 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
 
 def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to put a draft away."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     try:
         draft: Draft = drafts.get_draft(capability_id)
     except DraftNotFound:
@@ -189,7 +197,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
 
 def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
     """Whether to take a supporting file out of the draft."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     files, version = drafts.editable_files(capability)
     path = sent_line(request, "path", most=300)
     if path not in find_supporting_files(files):
@@ -208,7 +216,6 @@ def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
         button=_("Remove file"),
         effects=told,
         undo=undo,
-        cancel=reverse("studio:supporting_list", args=[capability_id]),
         fields={"path": path, "based_on": str(version or "")},
         state=str(version or ""),
     )
@@ -235,7 +242,6 @@ def delete_group_details(request: StudioRequest, group_id: str) -> Confirmation:
         button=_("Delete group details"),
         effects=told,
         undo=_("This can't be undone. You would have to write them again."),
-        cancel=reverse("studio:skill_group_show", args=[group_id]),
     )
 
 
@@ -260,7 +266,6 @@ def remove_policy(request: StudioRequest) -> Confirmation:
         button=_("Remove rule"),
         effects=[*asks, _("Its capabilities follow the default rule and those of their other groups.")],
         undo=_("You can add a rule for the group again."),
-        cancel=reverse("studio:release_rule_list"),
         fields={"group_id": group_id},
         state=rule.updated_at.isoformat(),
     )
@@ -289,7 +294,6 @@ def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
         button=_("Decline proposal"),
         effects=told,
         undo=_("This can't be undone. The agent would have to propose it again."),
-        cancel=reverse("studio:proposal_show", args=[proposal_id]),
         note=Note(label=_("Why is it declined?"), help=_("The agent's owner sees this note."), is_required=True),
     )
 
@@ -321,7 +325,6 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         button=_("Cancel review"),
         effects=told,
         undo=_("This can't be undone, but you can submit it again."),
-        cancel=reverse("studio:review_show", args=[number]),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
         state=f"{review.round} {review.state}",
     )
@@ -329,9 +332,8 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
 
 def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
     """Whether to end a waiver before its day."""
-    given = sent_line(request, "waiver", most=9)
     found_or_404(queries.get_capability, capability_id)
-    waiver = waivers.get_waiver(capability_id, int(given) if given.isdecimal() else 0)
+    waiver = waivers.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
     if waiver.state != "in_force":
         raise NothingToConfirm(_("The waiver is not in force any more."))
     return Confirmation(
@@ -344,7 +346,6 @@ def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
             _("What agents get now isn't affected."),
         ],
         undo=_("The issue can be waived again."),
-        cancel=reverse("studio:capability_show", args=[capability_id]),
         fields={"waiver": str(waiver.pk)},
         state=waiver.state,
     )
@@ -352,8 +353,7 @@ def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
 
 def cancel_release(request: StudioRequest) -> Confirmation:
     """Whether to call off a scheduled release."""
-    given = sent_line(request, "release", most=9)
-    release = scheduled_releases.get_release(int(given) if given.isdecimal() else 0)
+    release = scheduled_releases.get_release(get_int_at(sent(request), "release") or 0)
     capability_id = release.capability.capability_id
     restrict_to_read_only(request, capability_id)
     if not request.user.can_publish:
@@ -373,7 +373,6 @@ def cancel_release(request: StudioRequest) -> Confirmation:
             _("The draft stays as it is."),
         ],
         undo=_("You can schedule it again on the publish page."),
-        cancel=reverse("studio:release_list"),
         fields={"release": str(release.pk)},
         state=release.due_at.isoformat(),
     )

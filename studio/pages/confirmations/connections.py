@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -14,14 +13,8 @@ from registry.notifications import webhooks
 from registry.selectors import effects
 from registry.sources.source_sync import get_source
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
-from studio.pages.confirmations.phrases import CANNOT_UNDO, figure, names_words
-from studio.pages.formatting import local_time, relative_time
+from studio.pages.formatting import CANNOT_UNDO, figure, local_time, names_words, relative_time
 from studio.pages.permissions import StudioRequest
-
-
-def _webhook(number: int) -> Webhook:
-    found: Webhook = found_or_404(webhooks.get_webhook_by_id, number)
-    return found
 
 
 def _host(webhook: Webhook) -> str:
@@ -31,7 +24,7 @@ def _host(webhook: Webhook) -> str:
 
 def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to delete a webhook with its log."""
-    webhook = _webhook(number)
+    webhook = found_or_404(webhooks.get_webhook_by_id, number)
     logged, queued = effects.deliveries_of_webhook(webhook)
     told = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
     if queued:
@@ -44,13 +37,12 @@ def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa
         button=_("Delete webhook"),
         effects=told,
         undo=_("This can't be undone. A new webhook gets a new secret."),
-        cancel=reverse("studio:webhook_show", args=[number]),
     )
 
 
 def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to stop sending events to a webhook."""
-    webhook = _webhook(number)
+    webhook = found_or_404(webhooks.get_webhook_by_id, number)
     if not webhook.is_enabled:
         raise NothingToConfirm(_("The webhook is already disabled."))
     _logged, queued = effects.deliveries_of_webhook(webhook)
@@ -63,13 +55,12 @@ def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noq
         button=_("Disable webhook"),
         effects=told,
         undo=_("You can enable it again. Events until then are never sent."),
-        cancel=reverse("studio:webhook_show", args=[number]),
     )
 
 
 def replace_webhook_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to give a webhook a new secret."""
-    webhook = _webhook(number)
+    webhook = found_or_404(webhooks.get_webhook_by_id, number)
     return Confirmation(
         title=_("Replace secret of webhook “%(name)s”?") % {"name": webhook.name},
         button=_("Replace secret"),
@@ -79,18 +70,12 @@ def replace_webhook_secret(request: StudioRequest, number: int) -> Confirmation:
             _("After that, %(host)s refuses deliveries unless it knows the new secret.") % {"host": _host(webhook)},
         ],
         undo=CANNOT_UNDO,
-        cancel=reverse("studio:webhook_show", args=[number]),
     )
-
-
-def _source(number: int) -> GitSource:
-    found: GitSource = found_or_404(get_source, number)
-    return found
 
 
 def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to stop following a source."""
-    source = _source(number)
+    source = found_or_404(get_source, number)
     names = effects.capabilities_of_source(number)
     told = [_("Changes there no longer sync.")]
     if names:
@@ -109,13 +94,12 @@ def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa:
         button=_("Disconnect source"),
         effects=told,
         undo=_("You can connect it again, with a new secret. It then adopts its capabilities again."),
-        cancel=reverse("studio:source_show", args=[number]),
     )
 
 
 def replace_source_secret(request: StudioRequest, number: int) -> Confirmation | None:  # noqa: ARG001 (a question)
     """Whether to give a source a new secret; nothing is asked for the first one."""
-    source = _source(number)
+    source = found_or_404(get_source, number)
     if not source.hook_secret or source.kind != GitSource.Kind.GIT:
         return None
     told = [
@@ -129,13 +113,12 @@ def replace_source_secret(request: StudioRequest, number: int) -> Confirmation |
         button=_("Replace secret"),
         effects=told,
         undo=CANNOT_UNDO,
-        cancel=reverse("studio:source_show", args=[number]),
     )
 
 
 def end_old_source_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether the secret before the newest one ends before its time."""
-    source = _source(number)
+    source = found_or_404(get_source, number)
     if not source.has_two_secrets or source.previous_hook_secret_until is None:
         raise NothingToConfirm(_("The old secret has already ended."))
     return Confirmation(
@@ -147,7 +130,6 @@ def end_old_source_secret(request: StudioRequest, number: int) -> Confirmation: 
             *_last_push(source),
         ],
         undo=CANNOT_UNDO,
-        cancel=reverse("studio:source_show", args=[number]),
     )
 
 
@@ -161,7 +143,7 @@ def _last_push(source: GitSource) -> list[str]:
 
 def delete_source_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether a source takes no more pushes."""
-    source = _source(number)
+    source = found_or_404(get_source, number)
     if not source.hook_secret:
         raise NothingToConfirm(_("The secret is already deleted."))
     return Confirmation(
@@ -172,5 +154,4 @@ def delete_source_secret(request: StudioRequest, number: int) -> Confirmation:  
             *_last_push(source),
         ],
         undo=_("This can't be undone. You would have to set up a new secret on both sides."),
-        cancel=reverse("studio:source_show", args=[number]),
     )

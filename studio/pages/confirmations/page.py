@@ -13,23 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 from django_htmx.http import HttpResponseClientRedirect
 
 from registry.common.errors import Forbidden, RegistryError
+from studio.pages.actions import vary_on_htmx
 from studio.pages.form_data import NOTE_MAX, get_text_at
-from studio.pages.permissions import StudioRequest, View
+from studio.pages.permissions import StudioRequest, View, is_own_address
 
 # Fields of the page itself.
 CONFIRMED: Final = "confirmed"
@@ -57,7 +55,8 @@ class Confirmation:
 
     `title` is the question, `button` a verb with its noun, `effects` are sentences, and
     `figures` pairs of a number and what it counts. `undo` says whether there is a way
-    back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before. `fields`
+    back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before; empty for
+    the page that has the button. `fields`
     are sent with the form. `state` is what was looked at, such as the version of a draft: where it differs when the
     form arrives, the page is shown again. `typed` is the name that has to be typed, empty where none has to be.
     """
@@ -66,7 +65,7 @@ class Confirmation:
     button: str
     effects: Sequence[str]
     undo: str | Promise
-    cancel: str
+    cancel: str = ""
     figures: Sequence[tuple[str, str]] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     state: str = ""
@@ -80,6 +79,7 @@ class NothingToConfirm(Exception):
     """Raised by a question about something that has happened already; the message says so. Not an error."""
 
 
+Found = TypeVar("Found")
 Ask = Callable[..., Confirmation | None]
 
 
@@ -93,10 +93,10 @@ def sent_line(request: StudioRequest, name: str, *, most: int) -> str:
     return get_text_at(sent(request), name, most=most)
 
 
-def found_or_404(find: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def found_or_404(find: Callable[..., Found], *key: Any) -> Found:
     """What the page is about. Raises `Http404` where it does not exist."""
     try:
-        return find(*args, **kwargs)
+        return find(*key)
     except Forbidden:
         raise
     except RegistryError as error:
@@ -112,7 +112,6 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
     """
 
     def decorate(view: View) -> View:
-        @require_http_methods(["GET", "HEAD", "POST"])
         @wraps(view)
         def confirmed(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             back: HttpResponse = redirect(page, *args, **kwargs)
@@ -128,7 +127,7 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
                 return redirect(gone)
             except (NothingToConfirm, RegistryError) as why:
                 refused = _refused(request, why, back)
-                return HttpResponseClientRedirect(back.url) if is_dialog else refused  # type: ignore[attr-defined]
+                return HttpResponseClientRedirect(back["Location"]) if is_dialog else refused
             if question is None:
                 if is_dialog:
                     # The form can be sent as it is.
@@ -137,7 +136,7 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
             faults = _faults(request, question) if _is_confirmed(request) else {}
             if _is_confirmed(request) and not faults:
                 return view(request, *args, **kwargs)
-            return _page(request, question, faults, is_dialog=is_dialog)
+            return _page(request, question, faults, back["Location"], is_dialog=is_dialog)
 
         confirmed.confirms_first = True  # type: ignore[attr-defined]
         return confirmed
@@ -173,13 +172,13 @@ def _faults(request: StudioRequest, question: Confirmation) -> dict[str, str]:
 
 
 def _page(
-    request: StudioRequest, question: Confirmation, faults: dict[str, str], *, is_dialog: bool = False
+    request: StudioRequest, question: Confirmation, faults: dict[str, str], page: str, *, is_dialog: bool
 ) -> HttpResponse:
     """The page, with whatever was typed, or what the dialog shows of it."""
     note = question.note
     context = {
         "question": question,
-        "cancel": _cancel_address(request, question),
+        "cancel": _page_before(request) or question.cancel or page,
         "faults": faults,
         "note": sent_line(request, note.name, most=note.max_length) if note else "",
         "typed": sent_line(request, TYPED, most=200),
@@ -192,22 +191,20 @@ def _page(
         **question.more,
     }
     status = 409 if STATE in faults else 400 if faults else 200
-    response = render(request, question.template, context, status=status)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return vary_on_htmx(render(request, question.template, context, status=status))
 
 
 def _first_field(question: Confirmation) -> str:
     return "note" if question.note else TYPED if question.typed else "cancel"
 
 
-def _cancel_address(request: StudioRequest, question: Confirmation) -> str:
-    """The page that the button was on, from the Referer header if it is one of ours; else the question's own."""
+def _page_before(request: StudioRequest) -> str:
+    """The page that the button was on, from the Referer header if it is one of ours; else empty."""
     kept, before = request.POST.get(BACK, "")[:_BACK_MAX], request.headers.get("Referer", "")
     for address in (kept, before):
-        if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure()):
+        if not is_own_address(request, address):
             continue
         parts = urlsplit(address)
         if parts.path.startswith("/") and parts.path not in (request.path, "/sign-in/"):
             return parts._replace(scheme="", netloc="", fragment="").geturl()
-    return question.cancel
+    return ""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.access import second_factors
-from registry.access.second_factors import SecondFactors
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, sent_line
 from studio.pages.permissions import StudioRequest
 
@@ -26,7 +24,6 @@ def remove_app(request: StudioRequest) -> Confirmation:
         button=_("Remove app"),
         effects=[_("Its codes are no longer accepted."), *_what_is_left(len(factors.passkeys))],
         undo=_AGAIN,
-        cancel=reverse("studio:security_show"),
         fields={"what": "app"},
     )
 
@@ -41,9 +38,8 @@ def remove_passkey(request: StudioRequest) -> Confirmation:
     return Confirmation(
         title=_("Remove passkey “%(name)s”?") % {"name": row.name},
         button=_("Remove passkey"),
-        effects=[_("You can no longer sign in with it."), *_what_is_left(_others(factors))],
+        effects=[_("You can no longer sign in with it."), *_what_is_left(len(factors.passkeys) - 1 + factors.has_app)],
         undo=_AGAIN,
-        cancel=reverse("studio:security_show"),
         fields={"key": key},
     )
 
@@ -57,13 +53,8 @@ def replace_codes(request: StudioRequest) -> Confirmation:
         button=_("Make codes"),
         effects=[_("The codes of before stop working."), _("The new ones are shown once.")],
         undo=_("This can't be undone."),
-        cancel=reverse("studio:security_show"),
         fields={"what": "codes"},
     )
-
-
-def _others(factors: SecondFactors) -> int:
-    return len(factors.passkeys) - 1 + factors.has_app
 
 
 def _what_is_left(others: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -14,7 +13,7 @@ from registry.models import Capability
 from registry.publishing.audience import get_audience
 from registry.selectors.sharing import get_active_link
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
-from studio.pages.confirmations.phrases import CANNOT_UNDO, figure, keys_words, loads_words
+from studio.pages.formatting import CANNOT_UNDO, figure, keys_words, loads_words
 from studio.pages.permissions import StudioRequest
 
 _LOSES_IT = gettext_lazy("API keys that haven't redeemed its install code can no longer find or load it.")
@@ -29,7 +28,7 @@ def _redeemed(capability: Capability) -> str:
 
 def change_visibility(request: StudioRequest, capability_id: str) -> Confirmation | None:
     """Whether to hide a capability from the keys that have not redeemed its code; listing it asks nothing."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     if sent_line(request, "visibility", most=10) != "unlisted" or capability.visibility == "unlisted":
         return None
     audience = get_audience(capability_id)
@@ -44,7 +43,6 @@ def change_visibility(request: StudioRequest, capability_id: str) -> Confirmatio
         button=_("Unlist capability"),
         effects=told,
         undo=_("You can list it again. Loads until then fail."),
-        cancel=reverse("studio:capability_share", args=[capability_id]),
         fields={"visibility": "unlisted"},
         state=capability.visibility,
     )
@@ -52,7 +50,7 @@ def change_visibility(request: StudioRequest, capability_id: str) -> Confirmatio
 
 def rotate_install_code(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to replace an install code."""
-    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    capability = found_or_404(queries.get_capability, capability_id)
     return Confirmation(
         title=_("Replace install code of “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Replace code"),
@@ -62,12 +60,11 @@ def rotate_install_code(request: StudioRequest, capability_id: str) -> Confirmat
             _redeemed(capability),
         ],
         undo=CANNOT_UNDO,
-        cancel=reverse("studio:capability_share", args=[capability_id]),
         state=capability.install_code,
     )
 
 
-def revoke_share_link(request: StudioRequest, capability_id: str) -> Confirmation:
+def revoke_share_link(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to end a share link."""
     link = get_active_link(sent_line(request, "name", most=80))
     if link is None:
@@ -82,6 +79,5 @@ def revoke_share_link(request: StudioRequest, capability_id: str) -> Confirmatio
             else _("It shows all listed capabilities."),
         ],
         undo=_("This can't be undone. Anyone who uses the link needs a new one."),
-        cancel=reverse("studio:capability_share", args=[capability_id]),
         fields={"name": link.name},
     )

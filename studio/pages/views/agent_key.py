@@ -7,29 +7,25 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import agent_keys
-from registry.common.errors import InvalidRequest, NotFound, RegistryError
+from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import AgentKey
 from studio.middleware.time_zones import day_start, typed_zone, zone_sent
-from studio.pages.actions import run_action
+from studio.pages.actions import no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
-from studio.pages.tables import TableColumn, build_column, parse_sort
 
-PAGE_SIZE: Final = 50
 _SORTS: Final = ("name", "expires", "used")
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by name")),
@@ -112,17 +108,15 @@ class KeyRightsForm(forms.Form):
         except (InvalidRequest, OverflowError) as error:
             raise forms.ValidationError(getattr(error, "message", _("Choose an earlier day."))) from None
 
-    @property
-    def rights(self) -> dict[str, Any]:
-        """As the verbs take them."""
-        given = self.cleaned_data
-        names = ("scopes", "groups", "read_only_tools", "preview")
-        return {name: given[name] for name in names} | {"expires_at": given["last_day"]}
+    def clean(self) -> dict[str, Any]:
+        """As the verbs take it."""
+        given = super().clean() or {}
+        return {("expires_at" if name == "last_day" else name): value for name, value in given.items()}
 
-    def refuse(self, error: RegistryError) -> None:
-        """Say it beside the field that it is about."""
+    def find_field(self, error: RegistryError) -> str | None:
+        """The field that a refusal is about."""
         field = next((name for word, name in _FIELDS.items() if word in error.message), None)
-        self.add_error(field if field in self.fields else None, error.message)
+        return field if field in self.fields else None
 
 
 # The verbs tell their refusals in words; each begins with what it is about.
@@ -140,27 +134,21 @@ class NewKeyForm(KeyRightsForm):
     field_order = ("name",)
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
     form = NewKeyForm(request.POST if request.method == "POST" else None)
-    created = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            _row, created = agent_keys.create_key(name=form.cleaned_data["name"], by=actor_of(request), **form.rights)
-        except RegistryError as error:
-            form.refuse(error)
-        else:
-            form = NewKeyForm()
+    done = submit_form(request, form, agent_keys.create_key, field=form.find_field)
+    if done:
+        form = NewKeyForm()
     filters = FilterBar(request.GET, *_FILTERS)
     sorted_by = parse_sort(request.GET, _SORTS, "name")
     found = agent_keys.list_keys(state=filters.get("state") or "force", search=filters.get("q"), sort=sorted_by)
     context = {
-        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "form": form,
-        "created": created,
+        "created": done[1] if done else None,
         "filters": filters,
         "query": filters.query,
         "columns": [
@@ -170,24 +158,14 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
             build_column(_("Last used"), key="used", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
         ],
     }
-    response = render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200))
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
     """One key: what it may do, and the ways to change, renew and end it."""
-    row = _key_or_404(number)
+    row = agent_keys.get_key_by_id(number)
     return _render_page(request, row, _form_of(row))
-
-
-def _key_or_404(number: int) -> AgentKey:
-    try:
-        return agent_keys.get_key_by_id(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _last_day(expires_at: datetime, zone: tzinfo) -> date:
@@ -210,34 +188,26 @@ def _render_page(
     request: StudioRequest, row: AgentKey, form: KeyRightsForm, *, created: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"key": row, "form": form, "created": created, "overlaps": OVERLAPS}
-    response = render(request, "studio/agent_key/show.html", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/agent_key/show.html", context, status=status))
 
 
-@admin_required
-@post_only_from("studio:agent_key_show")
+@admin_required(form_on="studio:agent_key_show")
 def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the rights of a key."""
-    row, form = _key_or_404(number), KeyRightsForm(request.POST)
+    row, form = agent_keys.get_key_by_id(number), KeyRightsForm(request.POST)
     form.expires_at = row.expires_at
-    if form.is_valid():
-        try:
-            agent_keys.update_key(name=row.name, by=actor_of(request), **form.rights)
-        except RegistryError as error:
-            form.refuse(error)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:agent_key_show", number)
+    if submit_form(request, form, agent_keys.update_key, field=form.find_field, name=row.name):
+        messages.success(request, _("Saved."))
+        return redirect("studio:agent_key_show", number)
     return _render_page(request, row, form, status=400)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.rotate_key, page="studio:agent_key_show")
 @identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
-    row, hours = _key_or_404(number), request.POST.get("overlap", "0")
+    row, hours = agent_keys.get_key_by_id(number), request.POST.get("overlap", "0")
     overlap = timedelta(hours=int(hours) if hours in OVERLAPS else 0)
     try:
         row, created = agent_keys.rotate_key(name=row.name, by=actor_of(request), overlap=overlap)
@@ -247,7 +217,7 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, row, _form_of(row), created=created)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.revoke_key, page="studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""

@@ -7,11 +7,9 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from registry.common.errors import InvalidRequest
 from registry.selectors import audit_log
@@ -19,9 +17,9 @@ from registry.selectors.audit_log import AuditFilter
 from studio.middleware.time_zones import day_start, find_zone, zone_name
 from studio.pages.downloads import csv_response, json_lines_response
 from studio.pages.form_data import get_query_text
+from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, admin_required
 
-PAGE_SIZE: Final = 50
 COLUMNS: Final = ("id", "at", "actor", "verb", "subject", "detail", "hash")
 
 
@@ -42,13 +40,7 @@ def _zone_of_days(request: StudioRequest, given: dict[str, str]) -> tzinfo | Non
 
 def _wanted(given: dict[str, str], zone: tzinfo | None) -> AuditFilter:
     since, until = _day(given["from"], zone), _day(given["to"], zone, after=1)
-    return AuditFilter(
-        who=given["who"],
-        verb=given["verb"],
-        subject=given["subject"],
-        since=since,
-        until=until,
-    )
+    return AuditFilter(who=given["who"], verb=given["verb"], subject=given["subject"], since=since, until=until)
 
 
 def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
@@ -59,13 +51,12 @@ def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
         return None
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def audit_list(request: StudioRequest) -> HttpResponse:
     """The log with filters, the newest first, and whether its chain holds."""
     given = _filters(request)
     zone = _zone_of_days(request, given)
-    page = Paginator(audit_log.list_events(_wanted(given, zone)), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, audit_log.list_events(_wanted(given, zone)))
     verbs = audit_log.list_verbs()
     context: dict[str, Any] = {
         "page": page,
@@ -83,8 +74,7 @@ def audit_list(request: StudioRequest) -> HttpResponse:
         return render(request, "studio/audit/list.html", context)
 
 
-@admin_required
-@require_safe
+@admin_required("GET")
 def audit_export(request: StudioRequest) -> HttpResponse:
     """What the filters leave, as CSV or as lines of JSON."""
     given = _filters(request)

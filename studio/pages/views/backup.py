@@ -5,12 +5,11 @@ from __future__ import annotations
 from django.http import FileResponse, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 
 from registry.common.errors import BackupRefused
 from registry.common.rate_limits import RateLimited
 from registry.operations.backup.download import open_backup
-from studio.pages.passwords import too_many, wait_message
+from studio.pages.credentials import too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 
@@ -34,8 +33,7 @@ CONTENTS = (
 )
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def backup_show(request: StudioRequest) -> HttpResponse:
     """What a backup contains; for a POST, the file itself."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.bundle import SkillBundle
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
-from registry.common.errors import CapabilityNotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
@@ -23,31 +22,22 @@ from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use
+from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.drawn_forms import draw_forms
 from studio.pages.form_data import get_note, get_text
 from studio.pages.markdown import render_page
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
 from studio.pages.snippets import build_load_snippets
-from studio.pages.undo import Undo, report_done
 
 
-def get_capability_or_404(capability_id: str) -> Capability:
-    """The capability of a page's address."""
-    try:
-        return queries.get_capability(capability_id)
-    except CapabilityNotFound as error:
-        raise Http404(error.message) from None
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: what agents see of it, and what can be done."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     revision = capability.published_revision
     # A row that was damaged may hold anything: it is not shown as what agents get, since they do not get it.
     intact = revision is not None and is_intact(revision)
@@ -74,7 +64,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def _show_part(request: StudioRequest, capability_id: str, part: str, title: str) -> HttpResponse:
     """One part of what agents get, as a tab; without anything that can be shown, the overview says why."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     revision = capability.published_revision
     if revision is None or not is_intact(revision):
         return redirect("studio:capability_show", capability_id)
@@ -83,22 +73,19 @@ def _show_part(request: StudioRequest, capability_id: str, part: str, title: str
     return render(request, "studio/capability/part.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_instructions(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published instructions."""
     return _show_part(request, capability_id, "instructions", _("Instructions"))
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_tools(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published tools."""
     return _show_part(request, capability_id, "tools", _("Tools"))
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_forms(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published forms, drawn."""
     return _show_part(request, capability_id, "forms", _("Forms"))
@@ -132,7 +119,7 @@ def _part_context(bundle: SkillBundle) -> dict[str, Any]:
 
 def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back to the capability with `words` on what happened, which hold its `%(name)s`."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     try:
         outcome = verb(capability_id=capability_id, by=actor_of(request), note=get_note(request), **arguments)
     except RegistryError as error:
@@ -156,8 +143,7 @@ def _undo_of(before: Capability, verb: Any) -> Undo | None:
     return name if before.status == is_back else None
 
 
-@publisher_required
-@post_only_from("studio:capability_show")
+@publisher_required(form_on="studio:capability_show")
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
     replaced_by = get_text(request, "replaced_by", most=64) or None
@@ -165,19 +151,15 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
     return _run(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Retire the capability: agents can no longer load it."""
-    return _run(
-        request,
-        capability_id,
-        _("%(name)s is retired. Agents can no longer load it."),
-        publication.retire,
-    )
+    words = _("%(name)s is retired. Agents can no longer load it.")
+    return _run(request, capability_id, words, publication.retire)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.quarantine_capability, page="studio:capability_show")
 def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Quarantine the capability: agents can no longer load it, and must stop using it."""
@@ -185,11 +167,10 @@ def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpRes
     return _run(request, capability_id, words, quarantine)
 
 
-@publisher_required
-@post_only_from("studio:capability_show")
+@publisher_required(form_on="studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated, retired or quarantined capability."""
     words = _("%(name)s is published again.")
-    if get_capability_or_404(capability_id).status == "quarantined":
+    if queries.get_capability(capability_id).status == "quarantined":
         words = _("%(name)s is out of quarantine. Agents can load it again.")
     return _run(request, capability_id, words, publication.restore)

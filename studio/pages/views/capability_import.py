@@ -7,33 +7,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.bundles.bundle_reader import SourceBundle
-from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.common.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
-from registry.validation import BUNDLE_FILES
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
+from studio.pages.views.draft import FIELDS, get_submitted_files
 
-PASTED: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
 _ENDED: Final = ("stored", "refused")
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def import_files(request: StudioRequest) -> HttpResponse:
     """Take an archive, a folder or pasted texts as drafts: all that is in it, or nothing."""
-    context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in PASTED.items()]}
+    context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in FIELDS.items()]}
     if request.method != "POST":
         return render(request, "studio/capability/files.html", context)
-    pasted = _pasted(request)
+    pasted = {name: text for name, text in get_submitted_files(request).items() if text.strip()}
     context |= {
-        "pasted": [(name, field, pasted.get(name, "")) for name, field in PASTED.items()],
+        "pasted": [(name, field, pasted.get(name, "")) for name, field in FIELDS.items()],
         "replace_existing": bool(request.POST.get("replace")),
         "skip_existing": bool(request.POST.get("skip")),
         "was_uploaded": bool(request.FILES),
@@ -65,12 +62,6 @@ def _count_stored(lines: Iterable[Mapping[str, Any]]) -> int:
     return sum(not line.get("is_skipped") for line in lines)
 
 
-def _pasted(request: StudioRequest) -> dict[str, str]:
-    """The pasted text with LF line ends; browsers send CRLF."""
-    texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in PASTED.items()}
-    return {name: text for name, text in texts.items() if text.strip()}
-
-
 def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundle]:
     """What was brought: an archive before a folder before what was pasted. Raises `SourceUnreadable`."""
     archive = request.FILES.get("archive")
@@ -97,8 +88,7 @@ def _paths(request: StudioRequest, count: int) -> list[str] | None:
     return paths
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def import_git(request: StudioRequest) -> HttpResponse:
     """Queue the fetch of a git URL; its page shows the progress."""
     context: dict[str, Any] = {"way": "git"}
@@ -118,14 +108,10 @@ def import_git(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/capability/git.html", context, status=400 if "error" in context else 200)
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
     """How far an import is, and what came of it. It asks again by itself until it has ended."""
-    try:
-        run = git_import_jobs.get_import(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
+    run = git_import_jobs.get_import(number)
     has_ended = run.state in _ENDED
     context = {"way": "git", "run": run, "has_ended": has_ended, "lines": run.results}
     known = [line for line in run.results if line["is_known"]]

@@ -8,13 +8,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_safe
 
 from registry.catalog import revalidation
 from registry.catalog.facets import LEVELS, PROFILES, SYSTEMS
@@ -29,19 +26,17 @@ from registry.selectors.capability_list import (
     STATUSES,
     CapabilityFilter,
     CapabilityList,
-    CatalogueRow,
     compatibility_matrix,
 )
 from registry.selectors.capability_search import has_every_word
+from studio.pages.actions import is_fragment, vary_on_htmx
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterChip, remove_from
-from studio.pages.form_data import get_note, get_query_text, get_text
+from studio.pages.form_data import get_note, get_query_text, get_text, get_text_at
 from studio.pages.labels import label
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
-from studio.pages.tables import TableColumn, build_column
+from studio.pages.lists import FilterChip, PagedRows, TableColumn, build_column, get_page, remove_from
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 
-PAGE_SIZE: Final = 50
 TEXT_MAX: Final = 100
 # What a parameter of the address may say; None is anything.
 _KNOWN: Final[Mapping[str, tuple[str, ...] | None]] = {
@@ -70,43 +65,20 @@ _CHIPS: Final[Mapping[tuple[str, str], Any]] = {
 }
 
 
-class _CapabilityRows:
-    """What a Paginator needs, without reading more than a page."""
-
-    ordered = True
-
-    def __init__(self, found: CapabilityList) -> None:
-        self.found = found
-
-    def count(self) -> int:
-        return len(self.found)
-
-    def __getitem__(self, window: slice) -> list[CatalogueRow]:
-        start = window.start or 0
-        return self.found.rows(offset=start, limit=window.stop - start)
-
-
 def parse_filter(given: QueryDict) -> CapabilityFilter:
     """Parse the filter from the query string; invalid values are ignored."""
-    values = {name: _clean(given.get(name, "")) for name in _KNOWN}
+    values = {name: get_text_at(given, name, most=TEXT_MAX) for name in _KNOWN}
     values = {name: value for name, value in values.items() if value in (_KNOWN[name] or (value,))}
-    return CapabilityFilter(text=_clean(given.get("q", "")), **values)
+    return CapabilityFilter(text=get_text_at(given, "q", most=TEXT_MAX), **values)
 
 
-def _clean(text: str) -> str:
-    return text.replace("\0", "").strip()[:TEXT_MAX]
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_list(request: StudioRequest) -> HttpResponse:
     """All capabilities with filters, search and order."""
     wanted = parse_filter(request.GET)
     found = CapabilityList(wanted)
-    page: Page[Any] = Paginator(_CapabilityRows(found), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
-    # Going back in the browser may ask with htmx's header too, and wants the whole page.
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    template = "studio/capability/list.html" + ("#rows" if is_fragment else "")
+    page = get_page(request, PagedRows(found))
+    template = "studio/capability/list.html" + ("#rows" if is_fragment(request) else "")
     chosen = {"q": wanted.text} | {name: value for name, value in asdict(wanted).items() if name != "text"}
     # What a link to another page must carry along.
     query = urlencode({name: value for name, value in chosen.items() if value})
@@ -114,7 +86,7 @@ def capability_list(request: StudioRequest) -> HttpResponse:
         "page": page,
         "wanted": wanted,
         "query": query,
-        "is_filtered": _is_filtered(wanted),
+        "is_filtered": any(value for name, value in chosen.items() if name != "sort"),
         "is_approximate": bool(wanted.text)
         and page.number == 1
         and not any(has_every_word(wanted.text, one.row.capability_id, one.facets) for one in page.object_list),
@@ -125,11 +97,9 @@ def capability_list(request: StudioRequest) -> HttpResponse:
         ],
         "columns": _columns(request, wanted),
     }
-    if not is_fragment:
+    if not is_fragment(request):
         context |= _offered(found)
-    response = render(request, template, context)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
+    return vary_on_htmx(render(request, template, context))
 
 
 def _columns(request: StudioRequest, wanted: CapabilityFilter) -> list[TableColumn]:
@@ -142,10 +112,6 @@ def _columns(request: StudioRequest, wanted: CapabilityFilter) -> list[TableColu
         build_column(_("Loads (30 days)"), key="loads", is_number=True, **sort),
         build_column(_("Updated"), key="updated", is_latest_first=True, **sort),
     ]
-
-
-def _is_filtered(wanted: CapabilityFilter) -> bool:
-    return any(value for name, value in asdict(wanted).items() if name != "sort")
 
 
 def _offered(found: CapabilityList) -> dict[str, Any]:
@@ -161,8 +127,7 @@ def _offered(found: CapabilityList) -> dict[str, Any]:
     }
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_matrix(request: StudioRequest) -> HttpResponse:
     """How many published capabilities there are for each os and dependency level."""
     counted = compatibility_matrix()
@@ -171,18 +136,17 @@ def capability_matrix(request: StudioRequest) -> HttpResponse:
 
 
 def _chosen(request: StudioRequest) -> list[str]:
-    return [_clean(one) for one in request.POST.getlist("chosen")]
+    return [one.replace("\0", "").strip()[:TEXT_MAX] for one in request.POST.getlist("chosen")]
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def capability_ids(request: StudioRequest) -> HttpResponse:
     """What can be chosen where an id is asked for: all of them, or with `listed` those that agents can load."""
     ids = queries.published_ids() if get_query_text(request, "listed", most=3) else queries.capability_ids()
     return render(request, "studio/capability/ids.html", {"ids": ids})
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.deprecate_chosen, page="studio:capability_list")
 def bulk_deprecate(request: StudioRequest) -> HttpResponse:
     """Deprecate several, with a note and a replacement."""
@@ -210,8 +174,7 @@ def _tell(request: StudioRequest, told: bulk_actions.BulkResult) -> None:
         messages.error(request, f"{capability_id}: {why}")
 
 
-@publisher_required
-@post_only_from("studio:capability_list")
+@publisher_required(form_on="studio:capability_list")
 def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     """Hold what is published of these against today's rules, in jobs."""
     chosen = _chosen(request)
@@ -224,8 +187,7 @@ def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     return redirect("studio:capability_list")
 
 
-@operator_required
-@post_only_from("studio:capability_list")
+@operator_required(form_on="studio:capability_list")
 def bulk_export(request: StudioRequest) -> HttpResponse:
     """A zip with a folder for each."""
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -12,10 +14,10 @@ from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_http_methods
 
 from registry.authoring import capability_creation
 from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec, ToolSpec
+from registry.catalog.drafts import SavedDraft
 from registry.common.errors import DraftConflict, RegistryError
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
@@ -108,8 +110,7 @@ def _lines(text: str, *, most: int) -> list[str]:
     return found
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def capability_new(request: StudioRequest) -> HttpResponse:
     """Ask what it should do, when, with which tools, shown how; end in the editor with the draft."""
     if request.method != "POST":
@@ -133,21 +134,25 @@ def capability_new(request: StudioRequest) -> HttpResponse:
         return render(request, template, _context(request, _unchecked(request), rows))
     if not form.is_valid() or any(row.faults for row in rows):
         return _page(request, form, rows, status=400)
-    return _create(request, form, rows)
+    wish, by = _wish(form.cleaned_data, rows), actor_of(request)
+    created = _create(request, form, lambda: capability_creation.create_capability(wish=wish, by=by), None)
+    return created or _page(request, form, rows, status=400)
 
 
-def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]) -> HttpResponse:
-    wish = _wish(form.cleaned_data, rows)
+def _create(
+    request: StudioRequest, form: NameAndIdForm, create: Callable[[], SavedDraft], refused_field: str | None
+) -> HttpResponse | None:
+    """Make the draft and lead to the editor; None where it was refused, which the form says."""
     try:
-        saved = capability_creation.create_capability(wish=wish, by=actor_of(request))
+        saved = create()
     except DraftConflict:
         form.add_error("capability_id", _("A capability with this ID already exists."))
     except RegistryError as error:
-        form.add_error(None, error.message)
+        form.add_error(refused_field, error.message)
     else:
         _tell_what_is_left(request, saved.report)
-        return redirect("studio:draft_edit", wish.capability_id)
-    return _page(request, form, rows, status=400)
+        return redirect("studio:draft_edit", form.cleaned_data["capability_id"])
+    return None
 
 
 def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
@@ -247,23 +252,15 @@ class CopyForm(NameAndIdForm):
         self.order_fields(["copy_of", "name", "capability_id"])
 
 
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@author_required("GET", "POST")
 def capability_copy(request: StudioRequest) -> HttpResponse:
     """A draft like another capability, under an id and tool names of its own."""
     form = CopyForm(request.POST or None, initial={"copy_of": get_query_text(request, "of", most=64)})
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        try:
-            saved = capability_creation.duplicate_capability(
-                capability_id=given["copy_of"], new_id=given["capability_id"], name=given["name"], by=actor_of(request)
-            )
-        except DraftConflict:
-            form.add_error("capability_id", _("A capability with this ID already exists."))
-        except RegistryError as error:
-            form.add_error("copy_of", error.message)
-        else:
-            _tell_what_is_left(request, saved.report)
-            return redirect("studio:draft_edit", given["capability_id"])
+        given, by = form.cleaned_data, actor_of(request)
+        names = {"capability_id": given["copy_of"], "new_id": given["capability_id"], "name": given["name"]}
+        copy = partial(capability_creation.duplicate_capability, by=by, **names)
+        if created := _create(request, form, copy, "copy_of"):
+            return created
     status = 400 if form.errors else 200
     return render(request, "studio/capability/copy.html", {"form": form, "way": "copy"}, status=status)

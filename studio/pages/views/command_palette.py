@@ -6,7 +6,6 @@ from typing import Final
 
 from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from registry.selectors.capability_list import find_capabilities
 from studio.pages.permissions import StudioRequest, operator_required
@@ -14,8 +13,7 @@ from studio.pages.permissions import StudioRequest, operator_required
 TEXT_MAX: Final = 100
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def palette_find(request: StudioRequest) -> HttpResponse:
     """`{"found": [{"label", "note", "url"}]}` for the words `q`, at most eight capabilities."""
     found = [

@@ -7,12 +7,10 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
@@ -20,22 +18,23 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.usage import demand
 from registry.usage.demand import DemandKind
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action
 from studio.pages.form_data import get_query_text, get_text
-from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
-from studio.pages.undo import Undo
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
 _ON_A_PAGE: Final = 25
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def demand_list(request: StudioRequest) -> HttpResponse:
     """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were dismissed."""
     what: DemandKind = "messages" if get_query_text(request, "what", most=10) == "messages" else "ids"
     is_dismissed = get_query_text(request, "dismissed", most=3) == "yes"
-    found: Any = demand.list_unknown_ids(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
-    page = Paginator(found, _ON_A_PAGE).get_page(get_query_text(request, "page", most=9))
+    found: Any = demand.list_unknown_ids(dismissed=is_dismissed)
+    if what == "messages":
+        found = demand.group_messages(demand.list_messages(dismissed=is_dismissed))
+    page = get_page(request, found, _ON_A_PAGE)
     context = {
         "what": what,
         "is_dismissed": is_dismissed,
@@ -52,19 +51,13 @@ def demand_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/demand/list.html", context)
 
 
-def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (one caller, two lines above)
-    return demand.group_messages(demand.list_messages(dismissed=is_dismissed))
-
-
-@author_required
-@post_only_from("studio:demand_list")
+@author_required(form_on="studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
     """Dismiss an unmet request."""
     return _done(request, demand.dismiss_row, _("Dismissed. It returns after more requests."), "demand_bring_back")
 
 
-@author_required
-@post_only_from("studio:demand_list")
+@author_required(form_on="studio:demand_list")
 def demand_undismiss(request: StudioRequest) -> HttpResponse:
     """Show it on the board again."""
     return _done(request, demand.undismiss, _("Restored."), "demand_dismiss")
@@ -81,8 +74,7 @@ def _board(what: DemandKind) -> HttpResponse:
     return redirect(f"{reverse('studio:demand_list')}?{urlencode({'what': what})}")
 
 
-@author_required
-@post_only_from("studio:demand_list")
+@author_required(form_on="studio:demand_list")
 def utterance_add(request: StudioRequest) -> HttpResponse:
     """Add an utterance to the draft of a capability; return to the page that it came from."""
     wanted = get_text(request, "place", most=20)

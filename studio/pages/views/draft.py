@@ -12,7 +12,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from registry.authoring import capability_creation, three_way_merge
 from registry.bundles.scaffolds import PROFILES
@@ -20,20 +19,19 @@ from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
+from registry.core import queries
 from registry.models import Capability
 from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
 from registry.validation import BUNDLE_FILES, Report
 from registry.validation.rules.sections import list_sections
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
-from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
-from studio.pages.undo import Undo
-from studio.pages.views.capability import get_capability_or_404
+from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 # With fewer of them, others are suggested.
 FEW_TRIGGERS: Final = 3
@@ -68,10 +66,6 @@ def _facts(files: Mapping[str, str]) -> dict[str, Any]:
     return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested}
 
 
-def _panels(files: Mapping[str, str]) -> list[FilePanel]:
-    return [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES]
-
-
 def get_submitted_files(request: StudioRequest) -> dict[str, str]:
     """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
     texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
@@ -93,7 +87,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     return {
         "capability_id": capability_id,
         "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
-        "panels": _panels(files),
+        "panels": [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES],
         "outline": outline,
         "test_query": urlencode({"drafts": "yes"} | ({"m": example} if example else {})),
         "kinds": group_findings(report, capability_id, files, outline),
@@ -103,11 +97,10 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     }
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The draft, or the published texts to begin one from."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, version = drafts.editable_files(capability)
     report = drafts.validate_draft_files(capability_id, files)
     context = _context(capability_id, files, version, report) | {"facts": _facts(files)}
@@ -115,8 +108,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/draft/edit.html", context)
 
 
-@author_required
-@require_POST
+@author_required("POST")
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings for the texts in the browser, and where they are; stores nothing."""
     files = get_submitted_files(request)
@@ -124,11 +116,10 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/draft/edit.html#checked", _context(capability_id, files, None, report))
 
 
-@author_required
-@post_only_from("studio:draft_edit")
+@author_required(form_on="studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, based_on = _unchanged_as_stored(capability, get_submitted_files(request)), get_int(request, "based_on")
     try:
         saved = drafts.save_draft(
@@ -141,8 +132,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
-        return _answer(request, files, context | {"error": error.message}, status=422)
+        return _refused(request, capability_id, files, based_on, error)
     if request.htmx:
         context = _context(capability_id, saved.files, saved.version, saved.report)
         return _answer(request, saved.files, context | {"saved": True}, status=200)
@@ -152,14 +142,11 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     return _back_to_editor(request, capability_id)
 
 
-@author_required
-@post_only_from("studio:draft_edit")
+@author_required(form_on="studio:draft_edit")
 def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Save what the two versions come to together, with a choice for each place that both changed."""
-    mine, base = (
-        _unchanged_as_stored(get_capability_or_404(capability_id), get_submitted_files(request)),
-        _base(request),
-    )
+    mine = _unchanged_as_stored(queries.get_capability(capability_id), get_submitted_files(request))
+    base = _base(request)
     choices = {name: _choices(request, field) for name, field in FIELDS.items()}
     based_on = get_int(request, "based_on")
     try:
@@ -169,8 +156,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        context = _context(capability_id, mine, based_on, drafts.validate_draft_files(capability_id, mine))
-        return _answer(request, mine, context | {"error": error.message}, status=422)
+        return _refused(request, capability_id, mine, based_on, error)
     messages.success(request, _("Versions merged. Review the result before you continue."))
     return _back_to_editor(request, capability_id)
 
@@ -195,6 +181,13 @@ def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]
         given = request.POST.get(f"choice_{field}_{number}", "mine")
         chosen.append(next((choice for choice in three_way_merge.CHOICES if choice == given), "mine"))
     return chosen
+
+
+def _refused(
+    request: StudioRequest, capability_id: str, files: dict[str, str], based_on: int | None, error: RegistryError
+) -> HttpResponse:
+    context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
+    return _answer(request, files, context | {"error": error.message}, status=422)
 
 
 def _answer(request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int) -> HttpResponse:
@@ -241,7 +234,7 @@ def _merged_file(name: str, chunks: Sequence[three_way_merge.MergeChunk]) -> Mer
     return MergedFile(name, parts, count, mine, theirs)
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.discard_draft, page="studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Discard the draft; it stays in the draft history for 30 days."""

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from registry.authoring import form_generator, preview
 from registry.common.errors import RegistryError
@@ -17,8 +16,7 @@ from studio.pages.permissions import StudioRequest, author_required
 from studio.pages.views.draft import get_submitted_files
 
 
-@author_required
-@require_POST
+@author_required("POST")
 def draft_preview(request: StudioRequest, capability_id: str) -> HttpResponse:
     """`{skill_html, forms, agent, load, load_bytes}` for the texts given; each form is a `FormPreview`."""
     found = preview.build_preview(capability_id=capability_id, files=get_submitted_files(request))
@@ -33,8 +31,7 @@ def draft_preview(request: StudioRequest, capability_id: str) -> HttpResponse:
     return JsonResponse(answer)
 
 
-@author_required
-@require_POST
+@author_required("POST")
 def draft_action(request: StudioRequest, capability_id: str) -> HttpResponse:
     """`{fits, words, arguments}` for what a form in the preview has sent; `arguments` are JSON as text, or null."""
     outcome = preview.check_action(
@@ -51,8 +48,7 @@ def draft_action(request: StudioRequest, capability_id: str) -> HttpResponse:
     return JsonResponse({"fits": fits, "words": words, "arguments": told.arguments or None})
 
 
-@author_required
-@require_POST
+@author_required("POST")
 def draft_form(request: StudioRequest, capability_id: str) -> HttpResponse:  # noqa: ARG001 (the address names it)
     """`{schema_id, texts, words}`: the files with a form for a tool; `{words}` alone where none can be made."""
     try:

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import diff_files
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.core import queries
+from studio.pages.actions import Undo, report_done
 from studio.pages.form_data import get_int
-from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
-from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
-
-PER_PAGE = 50
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_version_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """All earlier drafts that can be restored, the newest first."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     found = draft_versions.list_earlier_drafts(capability)
     context = {
         "capability": capability,
         "capability_name": get_display_name(capability),
         "draft": drafts.get_active_draft(capability),
-        "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "days": draft_versions.KEPT.days,
         "versions_max": draft_versions.VERSIONS_MAX,
         "minutes": int(draft_versions.PERIOD.total_seconds() // 60),
@@ -39,15 +35,11 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
     return render(request, "studio/draft_version/list.html", context)
 
 
-@author_required
-@require_safe
+@author_required("GET")
 def draft_version_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One of them against the current draft, or against what is published where there is none."""
-    capability = get_capability_or_404(capability_id)
-    try:
-        earlier, texts = draft_versions.get_earlier_draft(capability, number)
-    except DraftNotFound as error:
-        raise Http404(error.message) from None
+    capability = queries.get_capability(capability_id)
+    earlier, texts = draft_versions.get_earlier_draft(capability, number)
     current, version = drafts.editable_files(capability)
     context = {
         "capability": capability,
@@ -60,11 +52,10 @@ def draft_version_show(request: StudioRequest, capability_id: str, number: int) 
     return render(request, "studio/draft_version/show.html", context)
 
 
-@author_required
-@post_only_from("studio:draft_version_show")
+@author_required(form_on="studio:draft_version_show")
 def draft_version_restore(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Make it the draft again; the text that it replaces becomes a version."""
-    get_capability_or_404(capability_id)
+    queries.get_capability(capability_id)
     based_on = get_int(request, "based_on")
     try:
         draft = drafts.restore_version(
@@ -73,11 +64,9 @@ def draft_version_restore(request: StudioRequest, capability_id: str, number: in
     except DraftNotFound as error:
         messages.error(request, error.message)
         return redirect("studio:draft_version_list", capability_id)
-    except DraftConflict:
-        messages.error(request, _("The draft has changed since you opened this page. Check the differences again."))
-        return redirect("studio:draft_version_show", capability_id, number)
     except RegistryError as error:
-        messages.error(request, error.message)
+        changed = _("The draft has changed since you opened this page. Check the differences again.")
+        messages.error(request, changed if isinstance(error, DraftConflict) else error.message)
         return redirect("studio:draft_version_show", capability_id, number)
     undo = None
     if based_on is not None and draft.version != based_on:

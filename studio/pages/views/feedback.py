@@ -2,57 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
-from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealth, CapabilityHealthList, get_health_report
-from studio.pages.confidence_chart import build_confidence_line
-from studio.pages.form_data import get_choice, get_query_text
+from registry.core import queries
+from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealthList, get_health_report
+from studio.pages.charts import build_confidence_line
+from studio.pages.form_data import get_choice, get_int_at
+from studio.pages.lists import PagedRows, get_page
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.views.capability import get_capability_or_404
 
 PAGE_SIZE: Final = 50
 KINDS: Final = ("playbook", "other")
 
 
-class _FeedbackRows:
-    """What a Paginator needs, without reading more than a page."""
-
-    ordered = True
-
-    def __init__(self, found: CapabilityHealthList) -> None:
-        self.found = found
-
-    def count(self) -> int:
-        return len(self.found)
-
-    def __getitem__(self, window: slice) -> list[CapabilityHealth]:
-        start = window.start or 0
-        return self.found.rows(offset=start, limit=window.stop - start)
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def feedback_list(request: StudioRequest) -> HttpResponse:
     """Playbooks, and other capabilities with feedback, the least trusted first."""
     kind, sort = get_choice(request, "kind", KINDS), get_choice(request, "sort", SORTS)
     found = CapabilityHealthList(kind=kind, sort=sort)
-    page: Page[Any] = Paginator(_FeedbackRows(found), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
+    page = get_page(request, PagedRows(found))
     context = {"page": page, "kind": kind, "sort": sort, "query": f"kind={kind}&sort={sort}", "days": TREND_DAYS}
     return render(request, "studio/feedback/list.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def feedback_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: its confidence over time, and each revision beside the others."""
-    capability = get_capability_or_404(capability_id)
-    text = get_query_text(request, "revision", most=9)
-    revision = int(text) if text.isdecimal() and text.isascii() else None
+    capability = queries.get_capability(capability_id)
+    revision = get_int_at(request.GET, "revision")
     found = get_health_report(capability, revision=revision)
     line = build_confidence_line(found.points) if found.points else None
     context = {

@@ -8,28 +8,27 @@ from typing import Any, Final
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name
 from registry.common.errors import RegistryError
+from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.usage_report import find_first_load
+from studio.pages.actions import no_store
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.snippets import build_load_snippets
-from studio.pages.views.capability import get_capability_or_404
 
 LISTENS_SECONDS: Final = 600
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required("GET", "POST")
 @identity_required
 def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     if capability.published_revision is None:
         return redirect("studio:capability_show", capability_id)
     created = error = ""
@@ -42,6 +41,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
                 _row, created = agent_keys.create_key(name=name, by=actor_of(request))
             except RegistryError as refused:
                 error = refused.message
+    status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
         "display_name": get_display_name(capability),
         "created": created,
@@ -50,22 +50,13 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
         "snippets": build_load_snippets(request, capability_id, created),
         **_listening(capability, capability.published_revision, time.time()),
     }
-    response = render(request, "studio/capability/live.html", context, status=_status(request, created, error))
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/capability/live.html", context, status=status))
 
 
-def _status(request: StudioRequest, created: str, error: str) -> int:
-    if not error or created:
-        return 200
-    return 400 if request.user.can_administer else 403
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def first_load_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The listener alone; it asks again each second for ten minutes."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     if not request.htmx or capability.published_revision is None:
         return redirect("studio:capability_live", capability_id)
     since = get_query_text(request, "since", most=12)

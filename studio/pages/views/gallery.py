@@ -11,13 +11,12 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.selectors.capability_list import STATUSES
 from registry.validation import Finding
 from studio.pages.charts import build_bar_chart, build_sparkline
+from studio.pages.lists import TableColumn, build_column
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.tables import TableColumn, build_column
 from studio.pages.tour import STEPS, Tour
 
 _COLORS: Final = (
@@ -45,8 +44,7 @@ class _Fields(forms.Form):
     )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def gallery_show(request: StudioRequest) -> HttpResponse:
     """Nothing here is read from the registry."""
     return render(request, "studio/gallery/show.html", {"themes": [_theme("light"), _theme("dark")]})

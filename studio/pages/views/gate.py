@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Final
 
 from django.contrib import messages
@@ -11,11 +11,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, DraftNotFound
+from registry.core import queries
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
@@ -25,9 +25,9 @@ from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
-from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.lists import FoldedGroup
+from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
-from studio.pages.views.capability import get_capability_or_404
 
 FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
@@ -54,24 +54,28 @@ PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+def draft_required(view: View) -> View:
+    """Give a view the capability and its draft; one without a draft is led back to."""
+
+    @wraps(view)
+    def with_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
+        capability = queries.get_capability(capability_id)
+        draft = drafts.get_active_draft(capability)
+        if draft is None:
+            messages.info(request, _("Nothing to publish."))
+            return redirect("studio:capability_show", capability_id)
+        return view(request, capability, draft)
+
+    return with_draft
+
+
+@operator_required("GET", "POST")
+@draft_required
+def gate_show(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Findings, differences and the button; the same report that command line and API give."""
-    capability = get_capability_or_404(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
     if request.method == "POST":
         return _publish(request, capability, draft)
     return render_gate(request, capability, draft)
-
-
-def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Back to the capability: there is nothing to look at."""
-    messages.info(request, _("Nothing to publish."))
-    return redirect("studio:capability_show", capability_id)
 
 
 def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> HttpResponse:
@@ -80,37 +84,17 @@ def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> Htt
     return redirect("studio:capability_show", capability_id)
 
 
-@dataclass(frozen=True)
-class FindingGroup:
-    """Findings of one weight: those that show at once, and those behind a fold."""
-
-    word: str
-    shown: tuple[Finding, ...]
-    more: tuple[Finding, ...]
+def _group(word: str, findings: list[Finding]) -> FoldedGroup:
+    return FoldedGroup.of(word, "", findings, FINDINGS_SHOWN_MAX)
 
 
-@dataclass(frozen=True)
-class ChangeGroup:
-    """Changes of one weight."""
-
-    effect: str
-    words: str
-    shown: tuple[Change, ...]
-    more: tuple[Change, ...]
-
-
-def _group(word: str, findings: list[Finding]) -> FindingGroup:
-    return FindingGroup(word, tuple(findings[:FINDINGS_SHOWN_MAX]), tuple(findings[FINDINGS_SHOWN_MAX:]))
-
-
-def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[ChangeGroup]:
+def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[FoldedGroup]:
     """Group changes by effect, the most severe group first."""
     groups = []
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)
         if found:
-            words = str(words_of[effect])
-            groups.append(ChangeGroup(effect, words, found[:FINDINGS_SHOWN_MAX], found[FINDINGS_SHOWN_MAX:]))
+            groups.append(FoldedGroup.of(effect, str(words_of[effect]), found, FINDINGS_SHOWN_MAX))
     return groups
 
 

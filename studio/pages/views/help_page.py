@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.validation.codes import list_codes, list_families
 from studio.pages import tour
@@ -13,15 +12,13 @@ from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, operator_required
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def help_show(request: StudioRequest) -> HttpResponse:
     """Show the help page: where to look things up, and how to see the first steps again."""
     return render(request, "studio/help/show.html", {"tour": tour.get_tour(request)})
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def finding_list(request: StudioRequest) -> HttpResponse:
     """Every code by family, those alone that have the words that were typed."""
     text = get_query_text(request, "q", most=100)
@@ -36,8 +33,7 @@ def _has(text: str, words: list[str]) -> bool:
     return all(word in folded for word in words)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def finding_show(request: StudioRequest, code: str) -> HttpResponse:
     """One finding code: cause, example and fix."""
     row = list_codes().get(code)

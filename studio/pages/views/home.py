@@ -9,23 +9,21 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from registry.selectors import home as sections
 from studio.pages import tour
+from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_bar_chart
 from studio.pages.figures import build_figures
 from studio.pages.inbox import build_inbox_row
-from studio.pages.permissions import StudioRequest, operator_required, post_only_from
-from studio.pages.undo import Undo, report_done
+from studio.pages.permissions import StudioRequest, operator_required
 
 SHOWN_MAX: Final = 8
 # More marks than this would hide the bars.
 _RELEASE_MARKS_MAX: Final = 10
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def home(request: StudioRequest) -> HttpResponse:
     """What needs your attention, then the figures, the loads and what happened."""
     today_ends = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
@@ -51,8 +49,7 @@ def home(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/home/show.html", context)
 
 
-@operator_required
-@require_POST
+@operator_required("POST")
 def tour_step(request: StudioRequest, step: str) -> HttpResponse:
     """Note that a step was looked at, and lead to its page."""
     if step not in tour.VISITED:
@@ -61,8 +58,7 @@ def tour_step(request: StudioRequest, step: str) -> HttpResponse:
     return redirect(tour.VISITED[step].url_name)
 
 
-@operator_required
-@post_only_from("studio:home")
+@operator_required(form_on="studio:home")
 def tour_leave(request: StudioRequest) -> HttpResponse:
     """Hide the first steps on Home for this operator."""
     tour.hide_tour(request)
@@ -70,8 +66,7 @@ def tour_leave(request: StudioRequest) -> HttpResponse:
     return redirect("studio:home")
 
 
-@operator_required
-@post_only_from("studio:home")
+@operator_required(form_on="studio:home")
 def tour_show(request: StudioRequest) -> HttpResponse:
     """Show the first steps on Home again for this operator."""
     tour.show_tour(request)

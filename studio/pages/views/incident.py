@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.core import queries
 from registry.models import Incident
-from studio.pages.filters import FilterBar, FilterField
+from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.tables import TableColumn, build_column, parse_sort
 
-PAGE_SIZE: Final = 50
 _SORTS: Final = ("name", "count", "first", "last")
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by name, ID or cause")),
@@ -35,8 +31,7 @@ _FILTERS: Final = (
 )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def incident_list(request: StudioRequest) -> HttpResponse:
     """Open incidents with cause and place, or closed ones."""
     filters = FilterBar(request.GET, *_FILTERS)
@@ -51,6 +46,6 @@ def incident_list(request: StudioRequest) -> HttpResponse:
         build_column(_("First seen"), key="first", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
         build_column(_("Last seen"), key="last", sorted_by=sorted_by or "-last", query=request.GET),
     ]
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context = {"page": page, "filters": filters, "query": filters.query, "columns": columns}
     return render(request, "studio/incident/list.html", context)

@@ -8,7 +8,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,20 +22,17 @@ from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import NotFound, RegistryError
 from registry.models import Operator
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
+from studio.pages.credentials import build_password_field, find_device, remember_device
 from studio.pages.form_data import get_text, get_text_at
-from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 from studio.pages.reauthentication import identity_required
 from studio.pages.sign_in_adapters import sign_in_operator
-from studio.pages.tables import TableColumn, build_column, parse_sort
-from studio.pages.undo import Undo
 
-PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
     "viewer": gettext_lazy("read only"),
     "author": gettext_lazy("edit drafts"),
@@ -98,21 +94,14 @@ class InviteForm(DetailsForm):
     field_order = ("username", "name", "email", "role")
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 @identity_required
 def operator_list(request: StudioRequest) -> HttpResponse:
     """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
     form = InviteForm(request.POST if request.method == "POST" else None)
-    link: dict[str, str] = {}
-    if request.method == "POST" and form.is_valid():
-        try:
-            operator, token = operators.invite_operator(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("username", error.message)
-        else:
-            link, form = _link(request, operator, token), InviteForm()
-    return _listed(request, form, link=link, status=400 if form.errors else 200)
+    if done := submit_form(request, form, operators.invite_operator, field="username"):
+        return _listed(request, InviteForm(), link=_link(request, *done))
+    return _listed(request, form, status=400 if form.errors else 200)
 
 
 def _listed(
@@ -124,7 +113,7 @@ def _listed(
         search=filters.get("q"), role=filters.get("role"), state=filters.get("state"), sort=sorted_by
     )
     context = {
-        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found),
         "form": form,
         "link": link,
         "roles": operators.ROLES,
@@ -137,9 +126,7 @@ def _listed(
             build_column(_("Last signed in"), key="seen", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
         ],
     }
-    response = render(request, "studio/operator/list.html", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/operator/list.html", context, status=status))
 
 
 def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, str]:
@@ -148,7 +135,7 @@ def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, s
     return {"username": operator.username, "address": address}
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.reset_password, page="studio:operator_list")
 @identity_required
 def operator_reset(request: StudioRequest) -> HttpResponse:
@@ -161,8 +148,7 @@ def operator_reset(request: StudioRequest) -> HttpResponse:
     return _listed(request, InviteForm(), link=_link(request, operator, token))
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 def operator_details(request: StudioRequest) -> HttpResponse:
     """Change what a member is called and where e-mail goes."""
     sent = request.POST if request.method == "POST" else request.GET
@@ -196,8 +182,7 @@ def _run(request: StudioRequest, words: str, verb: Any, *, undo: Undo | None = N
     return run_action(request, verb, words % {"name": username}, to=to, undo=undo, username=username, **arguments)
 
 
-@admin_required
-@post_only_from("studio:operator_list")
+@admin_required(form_on="studio:operator_list")
 @identity_required
 def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
@@ -208,7 +193,7 @@ def operator_role(request: StudioRequest) -> HttpResponse:
     return _run(request, words, operators.set_role, undo=undo, role=role)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
     """Deactivate a member: all sessions end, and sign-ins are refused."""
@@ -216,8 +201,7 @@ def operator_disable(request: StudioRequest) -> HttpResponse:
     return _run(request, _("%(name)s was deactivated and signed out."), operators.disable_operator, undo=undo)
 
 
-@admin_required
-@post_only_from("studio:operator_list")
+@admin_required(form_on="studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
     """Reactivate a member, with the same password, role and teams."""
     return _run(request, _("%(name)s was reactivated and can sign in."), operators.enable_operator)
@@ -226,17 +210,10 @@ def operator_enable(request: StudioRequest) -> HttpResponse:
 class SetPasswordForm(forms.Form):
     """A new password, twice."""
 
-    new = forms.CharField(
-        label=gettext_lazy("Password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "autofocus": True}),
-        help_text=gettext_lazy("At least 12 characters."),
+    new = build_password_field(
+        gettext_lazy("Password"), help_text=gettext_lazy("At least 12 characters."), has_focus=True
     )
-    again = forms.CharField(
-        label=gettext_lazy("Confirm password"),
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
+    again = build_password_field(gettext_lazy("Confirm password"))
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}

@@ -7,20 +7,20 @@ from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
+from agent_client.bundles.bundle import Bundle
 from agent_client.environment.probe import KINDS, Environment, Kind
 from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
-from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
-from studio.pages.permissions import StudioRequest, operator_required, post_only_from
+from studio.pages.form_dry_run import dry_run_form, parse_plain_event
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, operator_required
 from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
@@ -41,8 +41,7 @@ _EXAMPLES_A_PAGE: Final = 100
 _ADDRESS_MAX: Final = 6000
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def playground_show(request: StudioRequest) -> HttpResponse:
     """A conversation from the address: anyone with the link sees the same. Nothing is stored."""
     return render(request, "studio/playground/show.html", _conversation(request.GET))
@@ -136,8 +135,7 @@ def _outcome(step: TurnView) -> tuple[str, tuple[str, ...]]:
     return step.verdict.decision, tuple(one.capability_id for one in step.answers)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def playground_examples(request: StudioRequest) -> HttpResponse:
     """Every example message of one capability or of all as a table: where it leads now, and whether it should."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
@@ -148,36 +146,34 @@ def playground_examples(request: StudioRequest) -> HttpResponse:
     context: dict[str, Any] = {"capability_id": capability_id, "with_drafts": with_drafts}
     try:
         _snapshot, index = get_playground_index(with_drafts=with_drafts)
-        paginator = Paginator(example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
-        page = paginator.get_page(request.GET.get("page"))
+        page = get_page(request, example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
         results = example_run.run_examples(index, list(page.object_list))
     except RegistryError as error:
         context["error"] = error.message
     else:
         query = {"capability_id": capability_id} | ({"drafts": "yes"} if with_drafts else {})
-        context |= {"page": page, "results": results, "query": urlencode(query), "total": paginator.count}
+        context |= {"page": page, "results": results, "query": urlencode(query), "total": page.paginator.count}
         context |= {"passed": sum(one.is_pass for one in results), "has_capabilities": queries.any_published()}
     return render(request, "studio/playground/examples.html", context)
 
 
-@operator_required
-@post_only_from("studio:playground_show")
+@operator_required(form_on="studio:playground_show")
 def playground_action(request: StudioRequest) -> HttpResponse:
     """`{standing, words, tool, policy, arguments}` for what a form has sent, or, to a browser without scripts, the
     conversation again with the same below that form. Nothing is called."""
     capability_id, schema_id = get_text(request, "capability_id", most=64), get_text(request, "schema_id", most=100)
     with_drafts = request.POST.get("drafts") == "yes"
-    if request.htmx:
-        event = get_json(request)
-        told = dry_run_form(capability_id=capability_id, schema_id=schema_id, event=event, with_drafts=with_drafts)
-        return JsonResponse(asdict(told))
-    told = dry_run_plain_form(
-        capability_id=capability_id,
-        schema_id=schema_id,
-        given=dict(request.POST.lists()),
-        pressed=get_int(request, "press"),
-        with_drafts=with_drafts,
+
+    def read_event(bundle: Bundle) -> Mapping[str, Any]:
+        if request.htmx:
+            return get_json(request)
+        return parse_plain_event(bundle, schema_id, dict(request.POST.lists()), get_int(request, "press"))
+
+    told = dry_run_form(
+        capability_id=capability_id, schema_id=schema_id, read_event=read_event, with_drafts=with_drafts
     )
+    if request.htmx:
+        return JsonResponse(asdict(told))
     context = _conversation(QueryDict(get_text(request, "query", most=_ADDRESS_MAX + 2000)))
     context |= {"told": told, "told_of": (capability_id, schema_id)}
     return render(request, "studio/playground/show.html", context)

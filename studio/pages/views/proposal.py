@@ -5,32 +5,22 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.catalog.facets import list_facets
-from registry.common.errors import ProposalNotFound
 from registry.models import Proposal
 from registry.publishing import proposals
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_choice, get_note
 from studio.pages.labels import WORDS
-from studio.pages.permissions import (
-    StudioRequest,
-    author_required,
-    operator_required,
-    post_only_from,
-    restrict_to_read_only,
-)
+from studio.pages.lists import FilterBar, FilterField, get_page
+from studio.pages.permissions import StudioRequest, author_required, operator_required, restrict_to_read_only
 
-PAGE_SIZE: Final = 50
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by ID, note or API key")),
     FilterField(
@@ -46,23 +36,21 @@ _FILTERS: Final = (
 FINDINGS_SHOWN: Final = 20
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def proposal_list(request: StudioRequest) -> HttpResponse:
     """Open ones, the newest first; or those of another status."""
     filters = FilterBar(request.GET, *_FILTERS)
     status = filters.get("status") or "draft"
     found = proposals.list_proposals(status="" if status == "all" else status, search=filters.get("q"), limit=None)
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context = {"page": page, "status": status, "filters": filters, "query": filters.query}
     return render(request, "studio/proposal/list.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """One proposal: findings, what it changes, what it is like, and the decision."""
-    proposal = _proposal_or_404(proposal_id)
+    proposal = proposals.get_proposal(proposal_id)
     found = proposals.get_proposal_review(proposal, against=get_choice(request, "against", ("draft", "published")))
     # An author of another team reads it, and decides nothing.
     restrict_to_read_only(request, proposal.capability.capability_id)
@@ -77,39 +65,22 @@ def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     return render(request, "studio/proposal/show.html", context)
 
 
-def _proposal_or_404(proposal_id: UUID) -> Proposal:
-    try:
-        return proposals.get_proposal(proposal_id)
-    except ProposalNotFound as error:
-        raise Http404(error.message) from None
-
-
-@author_required
-@post_only_from("studio:proposal_show")
+@author_required(form_on="studio:proposal_show")
 def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Make it the draft; what was the draft is kept aside."""
-    proposal = _proposal_or_404(proposal_id)
-    return run_action(
-        request,
-        proposals.accept_proposal,
-        _("Copied to the draft. Publish to accept."),
-        to=redirect("studio:capability_show", proposal.capability.capability_id),
-        back=redirect("studio:proposal_show", proposal_id),
-        proposal_id=proposal_id,
-        note=get_note(request),
-    )
+    to = redirect("studio:capability_show", proposals.get_proposal(proposal_id).capability.capability_id)
+    words = _("Copied to the draft. Publish to accept.")
+    return _decide(request, proposal_id, proposals.accept_proposal, words, to)
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.reject_proposal, page="studio:proposal_show")
 def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Decline it, with a note for the proposer."""
-    return run_action(
-        request,
-        proposals.reject_proposal,
-        _("Proposal declined. The agent's owner sees your note."),
-        to=redirect("studio:proposal_list"),
-        back=redirect("studio:proposal_show", proposal_id),
-        proposal_id=proposal_id,
-        note=get_note(request),
-    )
+    words = _("Proposal declined. The agent's owner sees your note.")
+    return _decide(request, proposal_id, proposals.reject_proposal, words, redirect("studio:proposal_list"))
+
+
+def _decide(request: StudioRequest, proposal_id: UUID, verb: Any, words: str, to: HttpResponse) -> HttpResponse:
+    back, note = redirect("studio:proposal_show", proposal_id), get_note(request)
+    return run_action(request, verb, words, to=to, back=back, proposal_id=proposal_id, note=note)

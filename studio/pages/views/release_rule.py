@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods
 
 from registry.common.errors import RegistryError
 from registry.publishing import release_rules
@@ -24,8 +23,7 @@ LOOSENING = (
 )
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 def release_rule_list(request: StudioRequest) -> HttpResponse:
     """The registry's rule and those of groups, each with its form."""
     if request.method == "POST":
@@ -68,7 +66,7 @@ def _set(request: StudioRequest) -> HttpResponse:
     return redirect("studio:release_rule_list")
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_policy, page="studio:release_rule_list")
 def release_rule_delete(request: StudioRequest) -> HttpResponse:
     """Delete the release rule of a skill group; the rule of the registry stays."""

@@ -8,50 +8,29 @@ from dataclasses import replace
 from typing import Any, Final
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import FileDiff, diff_files
-from registry.catalog import drafts
 from registry.catalog.facets import list_facets
-from registry.common.errors import (
-    DraftConflict,
-    DraftNotFound,
-    Forbidden,
-    InvalidRequest,
-    NotFound,
-    RegistryError,
-    ReviewConflict,
-    SelfApprovalForbidden,
-)
-from registry.models import Review
+from registry.common import errors
+from registry.models import Capability, Draft, Review
 from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
+from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_choice, get_int, get_note, get_text
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    denial_reason,
-    operator_required,
-    post_only_from,
-    restrict_to_read_only,
-)
+from studio.pages.lists import FilterBar, FilterField, get_page
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, restrict_to_read_only
 from studio.pages.rendered_comparison import build_rendered_comparison
-from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
-from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
+from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, draft_required, render_gate
 
-PAGE_SIZE: Final = 50
 RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by ID or note"))
@@ -61,25 +40,24 @@ _DECISIONS: Final[dict[str, tuple[Any, Any, Any]]] = {
     "approve": (reviews.approve, gettext_lazy("approve"), gettext_lazy("Approved. Ready to publish.")),
     "request_changes": (reviews.request_changes, gettext_lazy("request changes"), gettext_lazy("Changes requested.")),
 }
-_STATUS: Final[dict[type[RegistryError], int]] = {
-    InvalidRequest: 400,
+_STATUS: Final[dict[type[errors.RegistryError], int]] = {
+    errors.InvalidRequest: 400,
     # Of a comment: the review itself stands in the address.
-    NotFound: 400,
-    Forbidden: 403,
-    SelfApprovalForbidden: 403,
-    ReviewConflict: 409,
+    errors.NotFound: 400,
+    errors.Forbidden: 403,
+    errors.SelfApprovalForbidden: 403,
+    errors.ReviewConflict: 409,
 }
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def review_list(request: StudioRequest) -> HttpResponse:
     """What waits for somebody, the newest first."""
     show = get_choice(request, "show", (*SHOWN, "mine")) or "waiting"
     filters = FilterBar(request.GET, _SEARCH)
     mine = str(actor_of(request)) if show == "mine" else ""
     found = reviews.list_reviews(states=SHOWN.get(show, ()), requested_by=mine, search=filters.get("q"))
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context: dict[str, Any] = {"page": page, "show": show, "filters": filters, "query": filters.query}
     if show == "waiting":
         # What waits for the reader: their own, with what a publisher asks for.
@@ -88,15 +66,11 @@ def review_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/review/list.html", context)
 
 
-@operator_required
-@post_only_from("studio:gate_show")
-def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
+@operator_required(form_on="studio:gate_show")
+@draft_required
+def review_request(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = get_capability_or_404(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
+    capability_id = capability.capability_id
     if not request.user.can_edit:
         error = denial_reason(request, _("submit drafts for review"), capability_id)
         return render_gate(request, capability, draft, error=error, status=403)
@@ -107,26 +81,18 @@ def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
             by=actor_of(request),
             note=get_note(request),
         )
-    except DraftConflict:
+    except errors.DraftConflict:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
-    except RegistryError as refusal:
+    except errors.RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
     messages.success(request, _("Submitted for review. Publishers have been notified."))
     return redirect("studio:review_show", review.pk)
 
 
-def _review_or_404(number: int) -> Review:
-    try:
-        return reviews.get_review(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def review_show(request: StudioRequest, number: int) -> HttpResponse:
     """The submitted texts, compared with what agents get now, and the comments on them."""
-    return _page(request, _review_or_404(number))
+    return _page(request, reviews.get_review(number))
 
 
 def _page(
@@ -150,7 +116,7 @@ def _page(
         "resolved_count": sum(thread.is_resolved for thread in threads),
         "said_at": _by_line(threads, review),
         "place": _place(request),
-        "words": get_text(request, "words", most=WORDS_MAX),
+        "words": _words(request),
         "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
@@ -209,96 +175,100 @@ def _place(request: StudioRequest) -> dict[str, str]:
     return {"code": code} if code.replace("_", "").isalnum() and code.isascii() else {}
 
 
-def _tried(request: StudioRequest, number: int, verb: Any, done: str, **arguments: Any) -> HttpResponse:
-    """Do one verb and show the review again, with a sentence on what happened or the words and why not."""
-    review = _review_or_404(number)
+def _change(
+    request: StudioRequest,
+    number: int,
+    verb: Any,
+    done: str,
+    *,
+    missing_right: str = "",
+    comment: int | None = None,
+    undo: Undo | None = None,
+    **given: Any,
+) -> HttpResponse:
+    """Do one verb and show the review again, at the `comment` that it is about: with a sentence on what happened, or
+    with what was typed and why not. The person's role may have changed while the page was open: `missing_right` is
+    what they then lack."""
+    review = reviews.get_review(number)
+    if missing_right:
+        error = denial_reason(request, missing_right, review.capability.capability_id)
+        return _page(request, review, error=error, status=403, answering=comment)
     try:
-        verb(review_id=review.pk, by=actor_of(request), words=get_text(request, "words", most=WORDS_MAX), **arguments)
-    except RegistryError as error:
-        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
-    messages.success(request, done)
-    return redirect("studio:review_show", number)
+        verb(review_id=review.pk, by=actor_of(request), **given)
+    except errors.RegistryError as refusal:
+        status = _STATUS.get(type(refusal), 422)
+        return _page(request, review, error=refusal.message, status=status, answering=comment)
+    report_done(request, done, undo)
+    place = f"#comment-{comment}" if comment is not None else ""
+    return redirect(reverse("studio:review_show", args=[number]) + place)
 
 
-def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
-    """The page again, with what was typed: a role may have changed while it was open."""
-    review = _review_or_404(number)
-    error = denial_reason(request, right, review.capability.capability_id)
-    return _page(request, review, error=error, status=403, answering=answering)
+def _words(request: StudioRequest) -> str:
+    return get_text(request, "words", most=WORDS_MAX)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
-    if not request.user.can_edit:
-        return _refused(request, number, _("comment"))
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
-    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, review_comments.add_comment, _("Comment added."), **more)
+    more: dict[str, Any] = {
+        "file": place.get("file", ""),
+        "line": line,
+        "code": place.get("code", ""),
+        "words": _words(request),
+    }
+    right = "" if request.user.can_edit else _("comment")
+    return _change(request, number, review_comments.add_comment, _("Comment added."), missing_right=right, **more)
 
 
 def _on_comment(
     request: StudioRequest, number: int, verb: Any, done: str, *, undo: str = "", **given: str
 ) -> HttpResponse:
-    """Do something about a comment and show the review again, at that comment."""
-    review, entry = _review_or_404(number), get_int(request, "entry") or 0
-    if not request.user.can_edit:
-        return _refused(request, number, _("comment"), answering=entry)
-    try:
-        verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
-    except RegistryError as error:
-        status = _STATUS.get(type(error), 422)
-        return _page(request, review, error=error.message, status=status, answering=entry)
-    report_done(request, done, Undo.by(undo, number, entry=str(entry)) if undo else None)
-    return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
+    """Do something about a comment."""
+    entry = get_int(request, "entry") or 0
+    back = Undo.by(undo, number, entry=str(entry)) if undo else None
+    right = "" if request.user.can_edit else _("comment")
+    return _change(request, number, verb, done, missing_right=right, comment=entry, undo=back, entry_id=entry, **given)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
     """Add a reply to a comment of the review."""
-    words = get_text(request, "words", most=WORDS_MAX)
-    return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=words)
+    return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=_words(request))
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
     """What a comment asks for is settled."""
     return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."), undo="review_reopen")
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
     """It is not settled after all."""
     return _on_comment(request, number, review_comments.reopen_thread, _("Comment reopened."), undo="review_resolve")
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_decide(request: StudioRequest, number: int) -> HttpResponse:
     """Comment, approve exactly the submitted texts so that they may be published, or request changes."""
     decision = get_text(request, "decision", most=20)
     if decision not in _DECISIONS:
         return review_comment(request, number)
     verb, right, done = _DECISIONS[decision]
-    if not request.user.can_publish:
-        return _refused(request, number, str(right))
-    return _tried(request, number, verb, str(done), round_seen=get_int(request, "round") or 0)
+    lacks = "" if request.user.can_publish else str(right)
+    more: dict[str, Any] = {"words": _words(request), "round_seen": get_int(request, "round") or 0}
+    return _change(request, number, verb, str(done), missing_right=lacks, **more)
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reviewer_add(request: StudioRequest, number: int) -> HttpResponse:
     """Ask a person by name to review."""
     return _change_reviewers(request, number, reviewers.add_reviewer, _("Reviewer added."))
 
 
-@operator_required
-@post_only_from("studio:review_show")
+@operator_required(form_on="studio:review_show")
 def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Ask a person no longer."""
     undo = Undo.by("review_reviewer_add", number, username=get_text(request, "username", most=150))
@@ -308,19 +278,12 @@ def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
 def _change_reviewers(
     request: StudioRequest, number: int, verb: Any, done: str, undo: Undo | None = None
 ) -> HttpResponse:
-    review = _review_or_404(number)
-    if not request.user.can_edit:
-        return _refused(request, number, _("choose reviewers"))
-    try:
-        verb(review_id=review.pk, username=get_text(request, "username", most=150), by=actor_of(request))
-    except RegistryError as error:
-        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
-    report_done(request, done, undo)
-    return redirect("studio:review_show", number)
+    right, name = "" if request.user.can_edit else _("choose reviewers"), get_text(request, "username", most=150)
+    return _change(request, number, verb, done, missing_right=right, undo=undo, username=name)
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """End the review without a decision, by its author or an admin."""
-    return _tried(request, number, reviews.withdraw, _("Review canceled."))
+    return _change(request, number, reviews.withdraw, _("Review canceled."), words=_words(request))

@@ -5,52 +5,46 @@ from __future__ import annotations
 from typing import Any, Final
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import diff_files
 from registry.catalog import exporter
-from registry.common.errors import RegistryError, RevisionNotFound
+from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
-from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_note, get_query_text
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
-from studio.pages.views.capability import get_capability_or_404
+from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int_at, get_note, get_query_text
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.views.gate import build_gate_context, group_changes
 
 NUMBERS_OFFERED: Final = 200
 EVENTS_SHOWN: Final = 100
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Show the history of a capability: all revisions, the newest first."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values(), "signature")
-    page = Paginator(revisions, 50).get_page(request.GET.get("page"))
+    page = get_page(request, revisions)
     events = queries.list_timeline(capability_id, limit=EVENTS_SHOWN)
     return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Any two revisions, in words and side by side; without numbers the last two."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     numbers = list(capability.revisions.order_by("-number").values_list("number", flat=True)[:NUMBERS_OFFERED])
     if not numbers:
         raise Http404(f"'{capability_id}' isn't published yet")
-    new = _number_in(request, "to", numbers[0])
-    old = _number_in(request, "from", max(new - 1, 1))
-    try:
-        found = revision_diff.compare_revisions(capability, old=old, new=new)
-    except RevisionNotFound as error:
-        raise Http404(error.message) from None
+    new, old = (get_int_at(request.GET, name) for name in ("to", "from"))
+    new = numbers[0] if new is None else new
+    old = max(new - 1, 1) if old is None else old
+    found = revision_diff.compare_revisions(capability, old=old, new=new)
     context = {
         "capability": capability,
         "capability_id": capability_id,
@@ -61,34 +55,20 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
     return render(request, "studio/revision/compare.html", context)
 
 
-def _number_in(request: StudioRequest, name: str, default: int) -> int:
-    value = request.GET.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 10 else default
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
     """The four files as a zip, the same bytes each time."""
-    revision = _revision_or_404(get_capability_or_404(capability_id), number)
+    revision = queries.find_revision(queries.get_capability(capability_id), number=number)
     response = HttpResponse(exporter.export_revision(revision).zip(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{capability_id}-revision-{number}.zip"'
     return response
 
 
-def _revision_or_404(capability: Capability, number: int) -> Revision:
-    try:
-        return queries.find_revision(capability, number=number)
-    except RevisionNotFound as error:
-        raise Http404(error.message) from None
-
-
-@operator_required
-@require_safe
+@operator_required("GET")
 def revision_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One revision, against the published one where it is another."""
-    capability = get_capability_or_404(capability_id)
-    return _page(request, capability, _revision_or_404(capability, number))
+    capability = queries.get_capability(capability_id)
+    return _page(request, capability, queries.find_revision(capability, number=number))
 
 
 def _page(
@@ -115,12 +95,11 @@ def _page(
     return render(request, "studio/revision/show.html", context, status=status)
 
 
-@publisher_required
-@post_only_from("studio:revision_show")
+@publisher_required(form_on="studio:revision_show")
 def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Point agents at an older revision, with a note."""
-    capability = get_capability_or_404(capability_id)
-    revision = _revision_or_404(capability, number)
+    capability = queries.get_capability(capability_id)
+    revision = queries.find_revision(capability, number=number)
     note = get_note(request)
     if not note:
         return _page(request, capability, revision, error=_("Enter a reason."), status=400)

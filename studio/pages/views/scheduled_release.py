@@ -5,35 +5,23 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
-from registry.catalog import drafts
-from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
-from registry.models import ScheduledRelease
+from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.models import Capability, Draft, ScheduledRelease
 from registry.publishing import scheduled_releases
 from studio.middleware.time_zones import moment_words, time_sent
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_acknowledged, get_int, get_note
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    denial_reason,
-    operator_required,
-    post_only_from,
-    publisher_required,
-)
-from studio.pages.views.capability import get_capability_or_404
-from studio.pages.views.gate import DRAFT_CHANGED, find_unconfirmed, render_gate, show_no_draft
+from studio.pages.lists import FilterBar, FilterField, get_page
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, publisher_required
+from studio.pages.views.gate import DRAFT_CHANGED, draft_required, find_unconfirmed, render_gate
 
-PAGE_SIZE = 50
 _FILTERS = (
     FilterField("q", gettext_lazy("Search by name, ID or note")),
     FilterField(
@@ -42,14 +30,13 @@ _FILTERS = (
 )
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def release_list(request: StudioRequest) -> HttpResponse:
     """Those that wait, or what became of the others."""
     filters = FilterBar(request.GET, *_FILTERS)
     is_past = filters.get("state") == "past"
     found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, found)
     context = {"page": page, "is_past": is_past, "filters": filters, "query": filters.query}
     return render(request, "studio/release/list.html", context)
 
@@ -62,15 +49,11 @@ def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
         return None, refusal.message
 
 
-@operator_required
-@post_only_from("studio:gate_show")
-def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
+@operator_required(form_on="studio:gate_show")
+@draft_required
+def release_schedule(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     """Publish the draft at a time; whatever is wrong comes back as the gate's page with what was typed."""
-    capability = get_capability_or_404(capability_id)
-    try:
-        draft = drafts.get_draft(capability_id)
-    except DraftNotFound:
-        return show_no_draft(request, capability_id)
+    capability_id = capability.capability_id
     note, status = get_note(request), 400
     due_at, error = _due_at(request)
     if not request.user.can_publish:
@@ -96,29 +79,33 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
         return render_gate(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
         return render_gate(request, capability, draft, error=_("Not scheduled. The reasons are below."), status=422)
-    words = _("%(capability_id)s goes live on %(when)s.")
-    messages.success(request, words % {"capability_id": capability_id, "when": moment_words(due_at)})
+    messages.success(request, _scheduled_words(done.release))
     return redirect("studio:release_list")
 
 
-@publisher_required
-@post_only_from("studio:release_list")
+def _scheduled_words(release: ScheduledRelease) -> str:
+    found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
+    return _("%(capability_id)s goes live on %(when)s.") % found
+
+
+@publisher_required(form_on="studio:release_list")
 def release_change(request: StudioRequest) -> HttpResponse:
     """Move a scheduled release to another time."""
     due_at, error = _due_at(request)
     if due_at is None:
         messages.error(request, error)
         return redirect("studio:release_list")
+    return run_action(
+        request,
+        scheduled_releases.reschedule_release,
+        _scheduled_words,
+        to=redirect("studio:release_list"),
+        scheduled_id=get_int(request, "release") or 0,
+        due_at=due_at,
+    )
 
-    def words(release: ScheduledRelease) -> str:
-        found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
-        return _("%(capability_id)s goes live on %(when)s.") % found
 
-    number, to = get_int(request, "release") or 0, redirect("studio:release_list")
-    return run_action(request, scheduled_releases.reschedule_release, words, to=to, scheduled_id=number, due_at=due_at)
-
-
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.cancel_release, page="studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
     """Cancel a scheduled release; the draft stays."""

@@ -11,20 +11,17 @@ from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from registry.access import second_factors, sign_ins
-from registry.access.sign_ins import SignInAttempt
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
-from studio.pages.known_devices import remember_device
-from studio.pages.passwords import client_address, too_many, wait_message
+from studio.pages import credentials
+from studio.pages.permissions import is_own_address, is_signed_in
 from studio.pages.reauthentication import is_recently_confirmed
-from studio.pages.second_steps import build_options, check_code, check_passkey, find_signer
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
 
@@ -40,20 +37,20 @@ def second_step(request: HttpRequest) -> HttpResponse:
     try:
         used = _check(request, operator)
     except RateLimited as error:
-        return too_many(_page(request, operator, wait_message(error)), error)
+        return credentials.too_many(_page(request, operator, credentials.wait_message(error)), error)
     if not used:
         return _page(request, operator, _("This code or passkey is not correct. Try again."), status=400)
     record_authentication(request, operator, "mfa", type=used)
     response: HttpResponse = stage.exit()
-    remember_device(request, response, operator.get_username())
+    credentials.remember_device(request, response, operator.get_username())
     return response
 
 
 def _check(request: HttpRequest, operator: Operator) -> str:
     """The kind of second factor that was shown; empty where it is wrong. Raises `RateLimited`."""
     if request.POST.get("credential"):
-        return "webauthn" if check_passkey(request, operator, request.POST["credential"]) else ""
-    return check_code(request, operator, request.POST.get("code", "")[:40]) or ""
+        return "webauthn" if credentials.check_passkey(request, operator, request.POST["credential"]) else ""
+    return credentials.check_code(request, operator, request.POST.get("code", "")[:40]) or ""
 
 
 def _page(request: HttpRequest, operator: Operator, fault: str = "", status: int = 200) -> HttpResponse:
@@ -73,23 +70,19 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
     purpose = request.POST.get("purpose", "")
     if isinstance(request.user, Operator):
         if purpose == "confirm" or (purpose == "add" and is_recently_confirmed(request)):
-            return JsonResponse(build_options(request.user, is_new=purpose == "add"))
+            return JsonResponse(credentials.build_options(request.user, is_new=purpose == "add"))
         return JsonResponse({"error": _("Reload the page and try again.")}, status=403)
     stage = get_pending_stage(request)
     if purpose == "second_step" and stage is not None:
-        return JsonResponse(build_options(stage.login.user))
+        return JsonResponse(credentials.build_options(stage.login.user))
     if purpose != "sign_in":
         return JsonResponse({"error": _("Sign in again.")}, status=403)
     try:
-        sign_ins.begin_attempt(_attempt(request))
+        sign_ins.begin_attempt(credentials.build_external_attempt(request))
     except RateLimited as error:
-        return too_many(JsonResponse({"error": wait_message(error)}), error)
+        return credentials.too_many(JsonResponse({"error": credentials.wait_message(error)}), error)
     request.session.set_expiry(PENDING_SECONDS)
-    return JsonResponse(build_options(None))
-
-
-def _attempt(request: HttpRequest) -> SignInAttempt:
-    return SignInAttempt("", client_address(request), where="external")
+    return JsonResponse(credentials.build_options(None))
 
 
 @never_cache
@@ -99,19 +92,14 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in with a passkey alone: it is something one has, and it asks for a PIN, a finger or a face."""
     if request.method != "POST" or request.user.is_authenticated:
         return redirect("studio:sign_in")
-    authenticator = find_signer(None, request.POST.get("credential", ""))
+    authenticator = credentials.find_signer(None, request.POST.get("credential", ""))
     if authenticator is None:
         return render_refusal(request, _("This passkey was not accepted. Try again, or use your password."), 400)
-    sign_ins.record_success(_attempt(request))
+    sign_ins.record_success(credentials.build_external_attempt(request))
     operator: Operator = authenticator.user
     to = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
-    login = Login(user=operator, redirect_url=to if is_ours else reverse("studio:home"))
+    login = Login(user=operator, redirect_url=to if is_own_address(request, to) else reverse("studio:home"))
     response: HttpResponse = perform_passwordless_login(request, authenticator, login)
-    if _is_signed_in(request):
-        remember_device(request, response, operator.get_username())
+    if is_signed_in(request):
+        credentials.remember_device(request, response, operator.get_username())
     return response
-
-
-def _is_signed_in(request: HttpRequest) -> bool:
-    return request.user.is_authenticated

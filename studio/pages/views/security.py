@@ -13,17 +13,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_safe
 
 from registry.access import operators, second_factors, sessions
 from registry.common.errors import InvalidRequest, RegistryError
-from studio.pages.actions import run_action
+from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations import security as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.credentials import find_registration
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from
+from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import identity_required
-from studio.pages.second_steps import find_registration
 
 # Of the session: the secret of an app that is being set up.
 _APP_SECRET: Final = "new_app_secret"  # noqa: S105 (the name of a key)
@@ -50,8 +49,7 @@ def device_words(user_agent: str) -> str:
     return browser or system or re.sub(r"[^\w ./-]", "", user_agent)[:40] or _("Unknown device")
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def security_show(request: StudioRequest) -> HttpResponse:
     """What protects the account, and where it is signed in."""
     return _page(request)
@@ -69,10 +67,7 @@ def _page(request: StudioRequest, *, codes: Sequence[str] = (), status: int = 20
         "idle_hours": settings.SESSION_IDLE_SECONDS // 3600,
         "days": settings.SESSION_COOKIE_AGE // 86_400,
     }
-    response = render(request, "studio/security/show.html", context, status=status)
-    # Recovery codes are shown once, and the browser's history must not have them.
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/security/show.html", context, status=status))
 
 
 def _done(request: StudioRequest, words: str, codes: Sequence[str]) -> HttpResponse:
@@ -81,8 +76,7 @@ def _done(request: StudioRequest, words: str, codes: Sequence[str]) -> HttpRespo
     return _page(request, codes=codes) if codes else redirect(_PAGE)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 @identity_required
 def app_enable(request: StudioRequest) -> HttpResponse:
     """Show the secret for an authenticator app; with its first code, the app is set up."""
@@ -114,12 +108,10 @@ def _app_page(request: StudioRequest, secret: str, fault: str = "") -> HttpRespo
         "secret": " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)),
         "fault": fault,
     }
-    response = render(request, "studio/security/app.html", context, status=400 if fault else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, "studio/security/app.html", context, status=400 if fault else 200))
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.remove_app, page=_PAGE)
 @identity_required
 def app_disable(request: StudioRequest) -> HttpResponse:
@@ -128,8 +120,7 @@ def app_disable(request: StudioRequest) -> HttpResponse:
     return run_action(request, second_factors.disable_app, words, to=redirect(_PAGE), username=name)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 @identity_required
 def passkey_add(request: StudioRequest) -> HttpResponse:
     """The page on which the browser makes a passkey; with its answer, the passkey is stored."""
@@ -150,8 +141,7 @@ def passkey_add(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/security/passkey.html", {"name": name, "fault": fault}, status=400)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def passkey_rename(request: StudioRequest) -> HttpResponse:
     """Give a passkey another name."""
     return run_action(
@@ -160,7 +150,7 @@ def passkey_rename(request: StudioRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.remove_passkey, page=_PAGE)
 @identity_required
 def passkey_remove(request: StudioRequest) -> HttpResponse:
@@ -171,7 +161,7 @@ def passkey_remove(request: StudioRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-@operator_required
+@operator_required("GET", "POST")
 @confirmed_first(questions.replace_codes, page=_PAGE)
 @identity_required
 def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
@@ -184,8 +174,7 @@ def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
     return _page(request, codes=codes)
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def session_end(request: StudioRequest) -> HttpResponse:
     """Sign oneself out in one other place."""
     to = redirect(_PAGE)
@@ -194,8 +183,7 @@ def session_end(request: StudioRequest) -> HttpResponse:
     )
 
 
-@operator_required
-@post_only_from(_PAGE)
+@operator_required(form_on=_PAGE)
 def session_end_others(request: StudioRequest) -> HttpResponse:
     """Sign oneself out everywhere but here."""
     current = request.session.session_key or ""

@@ -19,14 +19,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
 
 from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
-from studio.pages.known_devices import find_device, remember_device
-from studio.pages.passwords import client_address, is_current_password, too_many, wait_message
+from studio.pages import credentials
+from studio.pages.credentials import build_password_field
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 from studio.pages.reauthentication import remember_confirmation
 from studio.pages.sign_in_adapters import sign_in_operator
@@ -44,7 +43,8 @@ class SignInForm(AuthenticationForm):
         username = self.cleaned_data.get("username")
         if self.request is None or username is None or not self.cleaned_data.get("password"):
             return super().clean()
-        self.attempt = SignInAttempt(username, client_address(self.request), find_device(self.request, username))
+        address, device = credentials.client_address(self.request), credentials.find_device(self.request, username)
+        self.attempt = SignInAttempt(username, address, device)
         try:
             with sign_ins.counted_attempt(self.attempt):
                 self._refuse_deactivated(username)
@@ -74,7 +74,7 @@ class _SignIn(LoginView):
         operator = form.get_user()
         response = sign_in_operator(self.request, operator, how="password", to=self.get_success_url())
         if self.request.user.is_authenticated:
-            remember_device(self.request, response, operator.get_username())
+            credentials.remember_device(self.request, response, operator.get_username())
         return response
 
     def get_context_data(self, **more: Any) -> dict[str, Any]:
@@ -98,37 +98,21 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
     except RateLimited as error:
         typed = {"username": request.POST.get("username", "")[:150]}
         form = AuthenticationForm(request, initial=typed)
-        context = {"form": form, "next": request.POST.get("next", ""), "too_many": wait_message(error)}
+        context = {"form": form, "next": request.POST.get("next", ""), "too_many": credentials.wait_message(error)}
         context |= _other_ways()
-        return too_many(render(request, "studio/session/sign_in.html", context), error)
-
-
-def _password_input(autocomplete: str, *, has_focus: bool = False) -> forms.PasswordInput:
-    return forms.PasswordInput(attrs={"autocomplete": autocomplete, "autofocus": has_focus})
+        return credentials.too_many(render(request, "studio/session/sign_in.html", context), error)
 
 
 class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
-    current = forms.CharField(
-        label=gettext_lazy("Current password"),
-        strip=False,
-        widget=_password_input("current-password", has_focus=True),
-    )
-    new = forms.CharField(
-        label=gettext_lazy("New password"),
-        strip=False,
-        widget=_password_input("new-password"),
-        help_text=gettext_lazy("At least 12 characters."),
-    )
-    again = forms.CharField(
-        label=gettext_lazy("Confirm new password"), strip=False, widget=_password_input("new-password")
-    )
+    current = build_password_field(gettext_lazy("Current password"), "current-password", has_focus=True)
+    new = build_password_field(gettext_lazy("New password"), help_text=gettext_lazy("At least 12 characters."))
+    again = build_password_field(gettext_lazy("Confirm new password"))
 
 
 @sensitive_post_parameters()
-@operator_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required("GET", "POST")
 def password(request: StudioRequest) -> HttpResponse:
     """Show the form for a new password of one's own, and change it on POST."""
     form = PasswordForm(request.POST or None)
@@ -137,14 +121,14 @@ def password(request: StudioRequest) -> HttpResponse:
             messages.success(request, _("Password updated."))
             return redirect("studio:home")
     except RateLimited as error:
-        form.add_error("current", wait_message(error))
-        return too_many(render(request, "studio/session/password.html", {"form": form}), error)
+        form.add_error("current", credentials.wait_message(error))
+        return credentials.too_many(render(request, "studio/session/password.html", {"form": form}), error)
     return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
 
 
 def _change(request: StudioRequest, form: PasswordForm) -> bool:
     given = form.cleaned_data
-    if not is_current_password(request, given["current"]):
+    if not credentials.is_current_password(request, given["current"]):
         form.add_error("current", _("Your current password is incorrect."))
     elif given["new"] != given["again"]:
         form.add_error("again", _("Passwords don't match."))

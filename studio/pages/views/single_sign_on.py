@@ -7,20 +7,14 @@ import secrets
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from registry.access import sign_ins
-from registry.access.sign_ins import SignInAttempt
 from registry.common.rate_limits import RateLimited
-from studio.pages.known_devices import remember_device
-from studio.pages.passwords import client_address, too_many, wait_message
+from studio.pages.credentials import build_external_attempt, remember_device, too_many, wait_message
+from studio.pages.permissions import is_own_address
 from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
-
-
-def _attempt(request: HttpRequest) -> SignInAttempt:
-    return SignInAttempt("", client_address(request), where="external")
 
 
 @never_cache
@@ -36,7 +30,7 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     if request.user.is_authenticated and not is_again:
         return redirect("studio:home")
     try:
-        sign_ins.begin_attempt(_attempt(request))
+        sign_ins.begin_attempt(build_external_attempt(request))
     except RateLimited as error:
         return too_many(render_refusal(request, wait_message(error)), error)
     if not request.user.is_authenticated:
@@ -64,12 +58,11 @@ def complete(request: HttpRequest, provider_id: str) -> HttpResponse:
 
     response: HttpResponse = callback(request, provider_id)
     if request.user.is_authenticated:
-        sign_ins.record_success(_attempt(request))
+        sign_ins.record_success(build_external_attempt(request))
         remember_device(request, response, request.user.get_username())
     return response
 
 
 def _next(request: HttpRequest) -> str | None:
     to = request.GET.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
-    return to if is_ours else None
+    return to if is_own_address(request, to) else None

@@ -6,23 +6,20 @@ from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import teams
-from registry.common.errors import NotFound, RegistryError
 from registry.matching import skill_groups
 from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
-from studio.pages.actions import run_action
+from studio.pages.actions import run_action, submit_form
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, operator_required, publisher_required
 
-PAGE_SIZE: Final = 50
 MEMBERS_SHOWN: Final = 50
 
 
@@ -58,11 +55,8 @@ class GroupForm(forms.Form):
     def __init__(self, *args: Any, for_admin: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if for_admin:
-            names = [row.name for row in teams.list_teams()]
-            cast("forms.ChoiceField", self.fields["team"]).choices = [
-                ("", _("Every publisher")),
-                *zip(names, names, strict=True),
-            ]
+            choices = [(row.name, row.name) for row in teams.list_teams()]
+            cast("forms.ChoiceField", self.fields["team"]).choices = [("", _("Every publisher")), *choices]
         else:
             del self.fields["team"]
 
@@ -89,56 +83,42 @@ class NewGroupForm(GroupForm):
     field_order = ("group_id", "name")
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def skill_group_list(request: StudioRequest) -> HttpResponse:
     """Every group, and which capabilities are in none."""
-    page = Paginator(skill_groups.list_groups(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, skill_groups.list_groups())
     return render(request, "studio/skill_group/list.html", {"page": page})
 
 
-@publisher_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@publisher_required("GET", "POST")
 def skill_group_new(request: StudioRequest) -> HttpResponse:
     """Describe a group; one that capabilities name already is filled in."""
     initial = {"group_id": request.GET.get("id", "")[:64]}
     form = NewGroupForm(request.POST or None, initial=initial, for_admin=request.user.can_administer)
-    if request.method == "POST" and form.is_valid():
-        try:
-            skill_groups.create_group(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("group_id", error.message)
-        else:
-            return redirect("studio:skill_group_show", form.cleaned_data["group_id"])
+    if group := submit_form(request, form, skill_groups.create_group, field="group_id"):
+        return redirect("studio:skill_group_show", group.group_id)
     return render(request, "studio/skill_group/new.html", {"form": form}, status=400 if form.errors else 200)
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD"])
+@operator_required("GET")
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
     """Show a skill group with its words, examples and members."""
-    found = _group_or_404(group_id)
+    found = skill_groups.get_group(group_id)
     return _render_page(request, found, _form_of(request, found))
 
 
-@publisher_required
-@post_only_from("studio:skill_group_show")
+@publisher_required(form_on="studio:skill_group_show")
 def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     """Save the description and examples of a group."""
-    found = _group_or_404(group_id)
+    found = skill_groups.get_group(group_id)
     form = GroupForm(request.POST, for_admin=request.user.can_administer)
-    if form.is_valid():
-        try:
-            skill_groups.set_group(group_id=group_id, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:skill_group_show", group_id)
+    if submit_form(request, form, skill_groups.set_group, field=None, group_id=group_id):
+        messages.success(request, _("Saved."))
+        return redirect("studio:skill_group_show", group_id)
     return _render_page(request, found, form, status=400)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.delete_group_details, page="studio:skill_group_show", gone="studio:skill_group_list")
 def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     """Delete its description; capabilities still name it."""
@@ -146,13 +126,6 @@ def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     return run_action(
         request, skill_groups.delete_group, words, to=redirect("studio:skill_group_list"), group_id=group_id
     )
-
-
-def _group_or_404(group_id: str) -> GroupPage:
-    try:
-        return skill_groups.get_group(group_id)
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 def _blocking_team(request: StudioRequest, group_id: str) -> str:

@@ -7,33 +7,24 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
-from registry.common.errors import NotFound, RegistryError
+from registry.common.actors import Actor
+from registry.common.errors import RegistryError
 from registry.models import GitSource
 from registry.sources import push_webhooks, source_selectors, source_sync
 from registry.sources.source_selectors import SourcePage
 from registry.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
-from studio.pages.actions import run_action
+from studio.pages.actions import is_fragment, no_store, run_action, submit_form, vary_on_htmx
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
-from studio.pages.permissions import (
-    StudioRequest,
-    actor_of,
-    admin_required,
-    operator_required,
-    post_only_from,
-    publisher_required,
-)
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
 
-PAGE_SIZE: Final = 50
 _MODES: Final = [
     ("draft", gettext_lazy("Create drafts")),
     ("publish", gettext_lazy("Publish if checks pass")),
@@ -102,58 +93,38 @@ class SourceForm(RegistrySyncForm):
         return [field for field in self if field.name in self.registrys_own]
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def source_list(request: StudioRequest) -> HttpResponse:
     """All of them, and for admins a form for one more."""
     return _listed(request, SourceForm())
 
 
 def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> HttpResponse:
-    page = Paginator(source_selectors.list_source_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, source_selectors.list_source_rows())
     return render(request, "studio/source/list.html", {"page": page, "form": form}, status=status)
 
 
-@admin_required
-@post_only_from("studio:source_list")
+@admin_required(form_on="studio:source_list")
 def source_create(request: StudioRequest) -> HttpResponse:
     """Follow a repository or another registry; its first sync is due at once."""
     form = SourceForm(request.POST)
-    if form.is_valid():
-        try:
-            source = _add(request, form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("address", error.message)
-        else:
-            messages.success(request, _("Source connected. The first sync has started."))
-            return redirect("studio:source_show", source.pk)
+    if source := submit_form(request, form, _add, field="address"):
+        messages.success(request, _("Source connected. The first sync has started."))
+        return redirect("studio:source_show", source.pk)
     return _listed(request, form, status=400)
 
 
-def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
-    ways: dict[str, Any] = {name: given[name] for name in ("mode", "every_minutes")} | {"by": actor_of(request)}
-    if given["kind"] == GitSource.Kind.REGISTRY:
-        more = {name: given[name] for name in SourceForm.registrys_own}
-        return source_sync.add_registry(url=given["address"], **ways, **more)
-    return source_sync.add_git_source(spec=given["address"], **ways)
+def _add(*, kind: str, address: str, read_key: str, may_adopt: bool, **ways: Any) -> GitSource:
+    if kind == GitSource.Kind.REGISTRY:
+        return source_sync.add_registry(url=address, read_key=read_key, may_adopt=may_adopt, **ways)
+    return source_sync.add_git_source(spec=address, **ways)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def source_show(request: StudioRequest, number: int) -> HttpResponse:
     """One source with its bundles; asked for again while a worker looks at it."""
-    found = _found_or_404(number)
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _render_page(request, found, part="#state" if is_fragment else "")
-    patch_vary_headers(response, ["HX-Request"])
-    return response
-
-
-def _found_or_404(number: int) -> SourcePage:
-    try:
-        return source_selectors.get_source_page(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
+    found = source_selectors.get_source_page(number)
+    return vary_on_htmx(_render_page(request, found, part="#state" if is_fragment(request) else ""))
 
 
 def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:
@@ -175,42 +146,35 @@ def _render_page(
     context = {
         "found": found,
         "source": found.source,
-        "page": Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": get_page(request, found.rows),
         "form": form or _way_form(found.source),
         "address": f"{origin}{push_webhooks.push_url(found.source)}",
         "secret": secret,
     }
-    response = render(request, f"studio/source/show.html{part}", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, f"studio/source/show.html{part}", context, status=status))
 
 
-@admin_required
-@post_only_from("studio:source_show")
+@admin_required(form_on="studio:source_show")
 def source_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change how a source is followed: as drafts or published, how often, with which key."""
-    found = _found_or_404(number)
+    found = source_selectors.get_source_page(number)
     form = _way_form(found.source, request.POST)
-    if form.is_valid():
-        given = form.cleaned_data
-        following = SyncSettings(given["mode"], given["every_minutes"], given.get("may_adopt", found.source.may_adopt))
-        try:
-            source_sync.update_source(
-                source_id=number, following=following, by=actor_of(request), read_key=given.get("read_key") or None
-            )
-        except RegistryError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:source_show", number)
+    if submit_form(request, form, _change, field=None, source=found.source):
+        messages.success(request, _("Saved."))
+        return redirect("studio:source_show", number)
     return _render_page(request, found, form=form, status=400)
 
 
-@publisher_required
-@post_only_from("studio:source_show")
+def _change(
+    *, source: GitSource, by: Actor, mode: str, every_minutes: int, read_key: str = "", may_adopt: bool | None = None
+) -> GitSource:
+    following = SyncSettings(mode, every_minutes, source.may_adopt if may_adopt is None else may_adopt)
+    return source_sync.update_source(source_id=source.pk, following=following, by=by, read_key=read_key or None)
+
+
+@publisher_required(form_on="studio:source_show")
 def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     """Have a worker look at it now."""
-    _found_or_404(number)
     if source_sync.request_sync(source_id=number, by=actor_of(request)):
         messages.success(request, _("Sync started."))
     else:
@@ -218,33 +182,32 @@ def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     return redirect("studio:source_show", number)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.replace_source_secret, page="studio:source_show")
 def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     """A new secret for its pushes, shown once."""
-    _found_or_404(number)
+    source_selectors.get_source_page(number)
     try:
         _source, secret = push_webhooks.create_push_secret(source_id=number, by=actor_of(request))
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:source_show", number)
-    return _render_page(request, _found_or_404(number), secret=secret)
+    return _render_page(request, source_selectors.get_source_page(number), secret=secret)
 
 
 def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
-    _found_or_404(number)
+    source_selectors.get_source_page(number)
     return run_action(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
 
 
-@admin_required
-@post_only_from("studio:source_show")
+@admin_required(form_on="studio:source_show")
 def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
     """The secret of another registry's webhook to this source."""
     words = _("Secret saved. Send a test event from the other registry.")
     return _run(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.end_old_source_secret, page="studio:source_show")
 def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
@@ -252,7 +215,7 @@ def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, push_webhooks.expire_previous_secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_source_secret, page="studio:source_show")
 def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete the webhook secret: pushes are no longer accepted."""
@@ -260,7 +223,7 @@ def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, push_webhooks.delete_secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_source, page="studio:source_show", gone="studio:source_list")
 def source_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Remove the source; imported bundles stay."""

@@ -10,28 +10,21 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_safe
 
-from registry.bundles.supporting_files import (
-    COUNT_MAX,
-    FOLDERS,
-    METADATA_KEY,
-    build_file_facts,
-    find_supporting_files,
-    is_in_folder,
-)
+from registry.bundles import supporting_files
+from registry.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
 from registry.bundles.text import FILE_BYTES_MAX, decode_text
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.core import queries
 from registry.models import Capability
 from registry.validation import Finding, Report
+from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
-from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
-from studio.pages.undo import Undo, report_done
-from studio.pages.views.capability import get_capability_or_404
+from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
 DRAFT_CHANGED: Final = gettext_lazy(
     "Someone else saved the draft. Your text is below: check the list, then submit it again."
@@ -39,11 +32,10 @@ DRAFT_CHANGED: Final = gettext_lazy(
 _UPLOADS_MAX: Final = 20
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def supporting_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Those of the draft, else of what is published."""
-    return _page(request, get_capability_or_404(capability_id))
+    return _page(request, queries.get_capability(capability_id))
 
 
 def _page(request: StudioRequest, capability: Capability, *, status: int = 200, **more: Any) -> HttpResponse:
@@ -56,8 +48,8 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "version": version,
         "files": [facts | {"place": _place(facts["path"], report)} for facts in build_file_facts(found)],
         "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
-        "folders": FOLDERS,
-        "most": COUNT_MAX,
+        "folders": supporting_files.FOLDERS,
+        "most": supporting_files.COUNT_MAX,
     }
     return render(request, "studio/supporting/list.html", context | more, status=status)
 
@@ -72,14 +64,13 @@ def _place(path: str, report: Report) -> str:
 
 
 def _is_of_mark(finding: Finding) -> bool:
-    return finding.file == "capability.json" and finding.pointer == f"/metadata/{METADATA_KEY}"
+    return finding.file == "capability.json" and finding.pointer == f"/metadata/{supporting_files.METADATA_KEY}"
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def supporting_show(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:
     """One of them, to be read and, by authors, to be written."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     files, version = drafts.editable_files(capability)
     text = find_supporting_files(files).get(path)
     if text is None:
@@ -90,11 +81,10 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
     return render(request, "studio/supporting/show.html", context)
 
 
-@author_required
-@post_only_from("studio:supporting_list")
+@author_required(form_on="studio:supporting_list")
 def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Write one, or bring several; whatever is wrong comes back with what was typed."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     path = get_text(request, "path", most=300)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     uploads = request.FILES.getlist("files")
@@ -132,11 +122,11 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
     return found
 
 
-@author_required
+@author_required("GET", "POST")
 @confirmed_first(questions.remove_file, page="studio:supporting_list")
 def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take one away; a release that has it keeps it."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     path, based_on = get_text(request, "path", most=300), get_int(request, "based_on")
     try:
         draft = drafts.change_supporting_file(

@@ -6,25 +6,20 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import operators, teams
 from registry.access.teams import TeamPage
-from registry.common.errors import NotFound, RegistryError
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, run_action, submit_form
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, post_only_from
-from studio.pages.undo import Undo
+from studio.pages.lists import FilterBar, FilterField, get_page
+from studio.pages.permissions import StudioRequest, admin_required, operator_required
 
-PAGE_SIZE: Final = 50
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by name or description"))
 
 
@@ -40,8 +35,7 @@ class TeamForm(forms.Form):
     )
 
 
-@operator_required
-@require_http_methods(["GET", "HEAD"])
+@operator_required("GET")
 def team_list(request: StudioRequest) -> HttpResponse:
     """List the teams, a page at a time, with the form for a new one."""
     return _listed(request, TeamForm())
@@ -49,44 +43,30 @@ def team_list(request: StudioRequest) -> HttpResponse:
 
 def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
-    page = Paginator(teams.list_teams(search=filters.get("q")), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, teams.list_teams(search=filters.get("q")))
     context = {"page": page, "form": form, "filters": filters, "query": filters.query}
     return render(request, "studio/team/list.html", context, status=status)
 
 
-@admin_required
-@post_only_from("studio:team_list")
+@admin_required(form_on="studio:team_list")
 def team_create(request: StudioRequest) -> HttpResponse:
     """Create a team, with the name that was given."""
     form = TeamForm(request.POST)
-    if form.is_valid():
-        try:
-            team = teams.create_team(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name", error.message)
-        else:
-            return redirect("studio:team_show", team.pk)
+    if team := submit_form(request, form, teams.create_team, field="name"):
+        return redirect("studio:team_show", team.pk)
     return _listed(request, form, status=400)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def team_show(request: StudioRequest, number: int) -> HttpResponse:
     """One team: its people, and what is theirs."""
-    found = _team_or_404(number)
+    found = teams.get_team_page(number)
     form = TeamForm(initial={"name": found.team.name, "description": found.team.description})
     return _render_page(request, found, form)
 
 
-def _team_or_404(number: int) -> TeamPage:
-    try:
-        return teams.get_team_page(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
-
-
 def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
-    owned = Paginator(found.owned, PAGE_SIZE).get_page(request.GET.get("page"))
+    owned = get_page(request, found.owned)
     context: dict[str, Any] = {"team": found.team, "members": found.members, "page": owned, "form": form}
     if request.user.can_administer:
         inside = {member.username for member in found.members}
@@ -94,31 +74,24 @@ def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, sta
     return render(request, "studio/team/show.html", context, status=status)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the name or description of a team."""
-    found, form = _team_or_404(number), TeamForm(request.POST)
-    if form.is_valid():
-        try:
-            teams.update_team(key=number, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name", error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:team_show", number)
+    found, form = teams.get_team_page(number), TeamForm(request.POST)
+    if submit_form(request, form, teams.update_team, field="name", key=number):
+        messages.success(request, _("Saved."))
+        return redirect("studio:team_show", number)
     return _render_page(request, found, form, status=400)
 
 
 def _run(
     request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
 ) -> HttpResponse:
-    _team_or_404(number)
+    teams.get_team_page(number)
     return run_action(request, verb, words, to=redirect("studio:team_show", number), undo=undo, **arguments)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     """Add a member to a team."""
     name = get_text(request, "username", most=150)
@@ -126,7 +99,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.add_member, key=number, username=name)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_team_member, page="studio:team_show")
 def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a member from a team."""
@@ -136,8 +109,7 @@ def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.remove_member, undo=undo, key=number, username=name)
 
 
-@admin_required
-@post_only_from("studio:team_show")
+@admin_required(form_on="studio:team_show")
 def team_own(request: StudioRequest, number: int) -> HttpResponse:
     """Give a capability to the team."""
     name = get_text(request, "owned", most=64)
@@ -145,7 +117,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.set_owning_team, capability_id=name, key=number)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.remove_team_capability, page="studio:team_show")
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a capability from its team."""
@@ -155,7 +127,7 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, teams.set_owning_team, undo=undo, capability_id=name, key=None)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_team, page="studio:team_show", gone="studio:team_list")
 def team_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a team that owns nothing."""

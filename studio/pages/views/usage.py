@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from registry.core import queries
 from registry.usage import usage_report
@@ -17,10 +15,9 @@ from registry.usage.usage_report import PERIODS, SORTS, VIEWS, RequestedCapabili
 from studio.pages.charts import build_bar_chart
 from studio.pages.downloads import csv_response
 from studio.pages.form_data import get_choice, get_query_text
+from studio.pages.lists import TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.tables import TableColumn, build_column, parse_sort
 
-PAGE_SIZE: Final = 50
 SHOWN_MAX: Final = 20
 
 
@@ -56,12 +53,11 @@ def _columns(request: StudioRequest, asked: RequestedCapability) -> list[TableCo
     return columns
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def usage_show(request: StudioRequest) -> HttpResponse:
     """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
     asked = _options(request)
-    page = Paginator(usage_report.list_usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, usage_report.list_usage_rows(asked))
     unused, still = usage_report.list_unused(asked), usage_report.list_deprecated_loads(asked)
     shown = {*(row.capability_id for row in page.object_list), *unused[:SHOWN_MAX]}
     shown |= {one.capability_id for one in still[:SHOWN_MAX]}
@@ -83,8 +79,7 @@ def usage_show(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/usage/show.html", context)
 
 
-@operator_required
-@require_safe
+@operator_required("GET")
 def usage_export(request: StudioRequest) -> HttpResponse:
     """Return the whole table of loads as CSV."""
     asked = _options(request)

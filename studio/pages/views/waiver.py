@@ -11,10 +11,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
 
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.core import queries
 from registry.models import Capability
 from registry.publishing import waivers
 from registry.publishing.waivers import WaivableFinding
@@ -22,18 +22,16 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first, sent_line
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, publisher_required
-from studio.pages.views.capability import get_capability_or_404
 
 # What the form proposes.
 DAYS: Final = 30
 _PLACE_MAX: Final = 400
 
 
-@publisher_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@publisher_required("GET", "POST")
 def waiver_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     """What was found, and the form that waives it."""
-    capability = get_capability_or_404(capability_id)
+    capability = queries.get_capability(capability_id)
     found = _find(request, capability)
     if found is None:
         messages.info(request, _("That issue is gone: the text has changed, or it was fixed."))
@@ -105,7 +103,7 @@ def _page(
     return render(request, "studio/waiver/create.html", context, status=status)
 
 
-@publisher_required
+@publisher_required("GET", "POST")
 @confirmed_first(questions.end_waiver, page="studio:capability_show")
 def waiver_end(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a waiver before its day."""

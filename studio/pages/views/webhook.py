@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
 
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks
-from studio.pages.actions import run_action
+from studio.pages.actions import Undo, is_fragment, no_store, run_action, submit_form, vary_on_htmx
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
-from studio.pages.undo import Undo
-
-PAGE_SIZE: Final = 50
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, admin_required
 
 
 class ChangeForm(forms.Form):
@@ -56,42 +51,28 @@ class CreateForm(ChangeForm):
     field_order = ("name", "url", "events")
 
 
-@admin_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required("GET", "POST")
 def webhook_list(request: StudioRequest) -> HttpResponse:
     """All of them, and a form for a new one. The secret is shown once, in the answer to the form."""
     form = CreateForm(request.POST if request.method == "POST" else None)
-    secret = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            _webhook, secret = webhooks.create_webhook(by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("name" if error.code == "NAME_TAKEN" else "url", error.message)
-        else:
-            form = CreateForm()
-    page = Paginator(webhooks.list_webhooks(), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "form": form, "secret": secret}
-    response = render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200)
-    response["Cache-Control"] = "no-store"
-    return response
+    done = submit_form(request, form, webhooks.create_webhook, field=_find_field)
+    if done:
+        form = CreateForm()
+    page = get_page(request, webhooks.list_webhooks())
+    context = {"page": page, "form": form, "secret": done[1] if done else None}
+    return no_store(render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200))
 
 
-@admin_required
-@require_safe
+def _find_field(error: RegistryError) -> str:
+    return "name" if error.code == "NAME_TAKEN" else "url"
+
+
+@admin_required("GET")
 def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
     """One webhook with what was sent; the log is asked for again while something is queued."""
-    webhook = _webhook_or_404(number)
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _render_page(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
-    patch_vary_headers(response, ["HX-Request"])
-    return response
-
-
-def _webhook_or_404(number: int) -> Webhook:
-    try:
-        return webhooks.get_webhook_by_id(number)
-    except NotFound as error:
-        raise Http404(error.message) from None
+    webhook = webhooks.get_webhook_by_id(number)
+    part = "#deliveries" if is_fragment(request) else ""
+    return vary_on_htmx(_render_page(request, webhook, _form_of(webhook), part=part))
 
 
 def _form_of(webhook: Webhook) -> ChangeForm:
@@ -101,46 +82,37 @@ def _form_of(webhook: Webhook) -> ChangeForm:
 def _render_page(
     request: StudioRequest, webhook: Webhook, form: ChangeForm, *, part: str = "", secret: str = "", status: int = 200
 ) -> HttpResponse:
-    page = Paginator(webhooks.list_webhook_deliveries(webhook), PAGE_SIZE).get_page(request.GET.get("page"))
+    page = get_page(request, webhooks.list_webhook_deliveries(webhook))
     is_waiting = any(delivery.state == "queued" for delivery in page.object_list)
     context = {"webhook": webhook, "page": page, "form": form, "is_waiting": is_waiting, "secret": secret}
-    response = render(request, f"studio/webhook/show.html{part}", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return no_store(render(request, f"studio/webhook/show.html{part}", context, status=status))
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
     """Change the URL of a webhook, or the kinds of event that it gets."""
-    webhook, form = _webhook_or_404(number), ChangeForm(request.POST)
-    if form.is_valid():
-        try:
-            webhooks.update_webhook(name=webhook.name, by=actor_of(request), **form.cleaned_data)
-        except RegistryError as error:
-            form.add_error("url", error.message)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("studio:webhook_show", number)
+    webhook, form = webhooks.get_webhook_by_id(number), ChangeForm(request.POST)
+    if submit_form(request, form, webhooks.update_webhook, field="url", name=webhook.name):
+        messages.success(request, _("Saved."))
+        return redirect("studio:webhook_show", number)
     return _render_page(request, webhook, form, status=400)
 
 
 def _run(
     request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
 ) -> HttpResponse:
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     to = redirect("studio:webhook_show", number)
     return run_action(request, verb, words, to=to, undo=undo, **(arguments or {"name": webhook.name}))
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
     """Queue a test event for the webhook; its response appears in the log of deliveries."""
     return _run(request, number, _("Test event sent. The log below shows the response."), webhooks.send_test)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Pause the deliveries of a webhook; events meanwhile are not sent later."""
@@ -148,15 +120,13 @@ def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, webhooks.disable_webhook, undo=undo)
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
     """Resume the deliveries of a webhook, from the next event on."""
     return _run(request, number, _("Webhook enabled."), webhooks.enable_webhook)
 
 
-@admin_required
-@post_only_from("studio:webhook_show")
+@admin_required(form_on="studio:webhook_show")
 def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     """Queue one delivery of the webhook again, with the same id."""
     words = _("Sent again, with the same ID.")
@@ -164,20 +134,20 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, words, webhooks.redeliver, delivery_id=found)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
 def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """Create a new secret for the webhook and show it once."""
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     secret = webhooks.rotate_secret(name=webhook.name, by=actor_of(request))
-    webhook = _webhook_or_404(number)
+    webhook = webhooks.get_webhook_by_id(number)
     return _render_page(request, webhook, _form_of(webhook), secret=secret)
 
 
-@admin_required
+@admin_required("GET", "POST")
 @confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a webhook with the log of its deliveries."""
-    name = _webhook_or_404(number).name
+    name = webhooks.get_webhook_by_id(number).name
     words = _("Webhook %(name)s deleted.") % {"name": name}
     return run_action(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

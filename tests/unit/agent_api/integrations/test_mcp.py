@@ -15,7 +15,7 @@ import yaml
 from django.test import Client
 from django.utils import timezone
 
-from agent_api.integrations.mcp import prompts, resources
+from agent_api.integrations.mcp import protocol
 from registry.access import share_links
 from registry.models import Proposal, ShareLink
 from registry.publishing import publication
@@ -321,7 +321,7 @@ def test_odd_prompts_are_refused(params: dict[str, Any]) -> None:
 
 
 def test_pages_of_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompts, "PAGE", 2)
+    monkeypatch.setattr(protocol, "PAGE", 2)
     for name in ("a", "b", "c"):
         publish(name)
     first = _legacy("prompts/list")["result"]
@@ -384,7 +384,7 @@ def test_a_name_with_an_underscore_is_none() -> None:
 
 
 def test_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "PAGE", 2)
+    monkeypatch.setattr(protocol, "PAGE", 2)
     for name in ("alpha", "beta", "gamma"):
         publish(name)
     first = _legacy("skills/list")["result"]

@@ -25,7 +25,7 @@ from registry.usage.revision_health import (
     get_health_report,
     is_regression,
 )
-from studio.pages.confidence_chart import HEIGHT, WIDTH, build_confidence_line
+from studio.pages.charts import LINE_HEIGHT, WIDTH, build_confidence_line
 from tests.factories import OLGA, publish
 
 pytestmark = pytest.mark.django_db
@@ -198,6 +198,6 @@ def test_a_line_goes_through_every_event() -> None:
     _tell("likely_failure")
     line = build_confidence_line(get_health_report(_alpha()).points)
     assert [step.kind for step in line.steps] == ["good", "good", "bad"]
-    assert [step.y for step in line.steps] == [HEIGHT - 60, HEIGHT - 70, HEIGHT - 65]
+    assert [step.y for step in line.steps] == [LINE_HEIGHT - 60, LINE_HEIGHT - 70, LINE_HEIGHT - 65]
     assert [(turn.number, turn.x) for turn in line.turns] == [(2, round(WIDTH / 3 * 2, 2))]
     assert line.path.startswith("0.00,40 200.00,40 200.00,30")

@@ -188,7 +188,7 @@ def test_what_failed_is_found_by_its_id(client: Client, lines: Lines, monkeypatc
     def fail(*args: Any) -> None:
         raise RuntimeError("the cause")
 
-    monkeypatch.setattr(views, "read_query", fail)
+    monkeypatch.setattr(views, "parse_query", fail)
     answer = client.get("/api/v1/capability_registry_list")
     request_id = answer.headers["X-Request-ID"]
     assert (answer.status_code, answer.json()["error"]["request_id"]) == (500, request_id)

@@ -1,0 +1,142 @@
+"""What agents tell the registry: outcomes of uses, bundles for review, install codes (docs/contract.md 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller
+from agent_api.openapi.annotations import NOT_FOUND, QUARANTINED, query_parameter, read_endpoint, write_endpoint
+from agent_api.v1.skill_load import find_entry
+from registry import snapshot
+from registry.access import install_codes
+from registry.common import rate_limits
+from registry.common.errors import InstallCodeNotFound, InvalidRequest
+from registry.models import Proposal
+from registry.publishing import proposals
+from registry.snapshot import Snapshot
+from registry.usage import feedback
+from registry.usage.confidence import OUTCOMES
+from registry.validation import Report
+
+NOTE_MAX = 2000
+_PROPOSAL_ID = {"type": "string", "minLength": 1, "maxLength": 100, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+_REFUSED = {
+    409: ("Error", "The key has as many open proposals as it may (TOO_MANY_PROPOSALS)."),
+    422: ("Error", "The texts can be no draft (BUNDLE_REFUSED, with findings); or IDEMPOTENCY_KEY_REUSED."),
+}
+_NO_PROPOSAL = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOUND).")}
+_NO_CODE = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}
+
+
+@write_endpoint("feedback", answer="Feedback", body="FeedbackRequest", also=NOT_FOUND | QUARANTINED)
+def capability_feedback(request: Request, caller: Caller) -> Response:
+    """Report how one use of a capability ended; this changes a playbook's confidence."""
+    return Response(build_feedback_response(snapshot.current_snapshot(), caller, parameters.json_object(request)))
+
+
+def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
+    """Record `{"capability_id", "outcome", "revision"?}`; return the response (schemas/api/feedback.schema.json).
+
+    Raises `InvalidRequest`, `CapabilityNotFound`.
+    """
+    outcome = parameters.choice(values, "outcome", OUTCOMES)
+    if outcome is None:
+        raise InvalidRequest(f"outcome is missing: one of {', '.join(OUTCOMES)}")
+    revision = parameters.integer(values, "revision", least=1)
+    entry = find_entry(held, caller, parameters.capability_id(values))
+    if entry.capability_id not in held.entries:
+        raise InvalidRequest(f"'{entry.capability_id}' is a draft; feedback is counted for what was published")
+    recorded = feedback.record_outcome(
+        capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
+    )
+    confidence = recorded.score.as_dict()
+    return {"capability_id": recorded.capability_id, "confidence": confidence, "event_id": str(recorded.event_id)}
+
+
+@write_endpoint("propose", answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)
+def capability_propose(request: Request, caller: Caller) -> Response:
+    """Hand a bundle in for review; an operator decides whether it is published."""
+    return Response(build_propose_response(caller, parameters.json_object(request)), status=201)
+
+
+def build_propose_response(caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
+    """Store a proposal of `{"files", "note"?}` and build the response (schemas/api/proposed.schema.json)."""
+    files: Any = parameters.files(values)
+    note = parameters.string(values, "note", most=NOTE_MAX)
+    done = proposals.propose(files=files, note=note, by=caller.actor, is_visible=caller.is_visible)
+    return {**_head(done.proposal, caller), "findings": _list_findings(done.report)}
+
+
+@read_endpoint(
+    "GET",
+    scopes=("propose", "publish"),
+    answer="Proposal",
+    parameters=(query_parameter("proposal_id", "Which one.", kind=_PROPOSAL_ID, required=True),),
+    also=_NO_PROPOSAL,
+)
+def capability_proposal(request: Request, _held: Snapshot, caller: Caller) -> Response:
+    """What became of a proposal; for the key that made it, and for those that may publish."""
+    wanted = parameters.string(parameters.query(request), "proposal_id", most=100)
+    if not wanted:
+        raise InvalidRequest("proposal_id is missing: capability_propose answered it")
+    own = None if "publish" in caller.scopes else caller.key_name
+    proposal = proposals.get_proposal(wanted, key_name=own)
+    findings = _list_findings(proposals.validate_proposal(proposal, is_visible=caller.is_visible))
+    return Response({**_head(proposal, caller), "findings": findings, **_decision(proposal)})
+
+
+def _head(proposal: Proposal, caller: Caller) -> dict[str, Any]:
+    return {
+        "proposal_id": str(proposal.proposal_id),
+        "capability_id": proposal.capability.capability_id,
+        "status": proposal.status,
+        "near_duplicates": [near for near in proposal.near_duplicates if caller.is_visible(near["capability_id"])],
+    }
+
+
+def _list_findings(report: Report) -> list[dict[str, Any]]:
+    return [finding.as_dict() for finding in report.findings]
+
+
+def _decision(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "note": proposal.note,
+        "created_at": proposal.created_at.isoformat(),
+        "decided_at": proposal.decided_at.isoformat() if proposal.decided_at else None,
+        "decision_note": proposal.decision_note,
+        "revision": proposal.published_revision,
+    }
+
+
+@write_endpoint("read", answer="Installed", body="InstallRequest", also=_NO_CODE)
+def capability_install(request: Request, caller: Caller) -> Response:
+    """Redeem an install code: from then on the key sees that capability, listed or not."""
+    code = parameters.string(parameters.json_object(request), "code", most=100)
+    if not code:
+        raise InvalidRequest("code is missing: SKILL-XXXX-XXXX-XXXX")
+    guessers = (
+        rate_limits.guess_subject("install code", request.META.get("REMOTE_ADDR")),
+        f"install code by {caller.key_name}",
+    )
+    _refuse_guessers(guessers)
+    try:
+        revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)
+    except InstallCodeNotFound:
+        for guesser in guessers:
+            rate_limits.consume("guess", guesser)
+        raise
+    digest = revision.digest
+    if caller.principal.sight.read_only_tools:
+        digest = revision.read_only_digest or digest
+    return Response({"capability_id": revision.capability.capability_id, "name": revision.name, "digest": digest})
+
+
+def _refuse_guessers(guessers: tuple[str, ...]) -> None:
+    """A client that has guessed too often does not learn whether this code is right. Raises `RateLimited`."""
+    for guesser in guessers:
+        if rate_limits.is_exhausted("guess", guesser):
+            rate_limits.consume("guess", guesser)

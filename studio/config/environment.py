@@ -15,9 +15,35 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from studio.config import parsers
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
-from studio.config.parsers import Database, LogFormat, Network, Rate, format_host, is_loopback
+from studio.config.parsers import (
+    DEFAULT_RATE_LIMITS,
+    GENERATE_KEY,
+    Database,
+    LogFormat,
+    Network,
+    Rate,
+    format_host,
+    is_loopback,
+    parse_allowed_hosts,
+    parse_boolean,
+    parse_collector_url,
+    parse_database_url,
+    parse_directory,
+    parse_embedder,
+    parse_host,
+    parse_key_file,
+    parse_log_format,
+    parse_networks,
+    parse_origin,
+    parse_origins,
+    parse_rate_limits,
+    parse_redis_url,
+    parse_secret_key,
+    parse_secret_keys,
+    parse_tool_names,
+    whole_number,
+)
 from studio.config.single_sign_on import parse_group_roles, parse_issuer, parse_label, parse_roles, parse_scopes
 
 Value = TypeVar("Value")
@@ -36,18 +62,25 @@ class ConfigurationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One variable. What it does is said in docs/settings.md."""
+    """One variable, and its row in docs/settings.md; `default_text` replaces a default that is not its own text."""
 
     variable: str
     parse: Callable[[str], Any]
     default: Any
+    default_text: str
+    purpose: str
 
 
 def _setting(
-    variable: str, parse: Callable[[str], Value], default: Value | Callable[[StudioEnvironment], Value]
+    variable: str,
+    parse: Callable[[str], Value],
+    default: Value | Callable[[StudioEnvironment], Value],
+    *,
+    default_text: str = "",
+    purpose: str,
 ) -> Value:
     """A row of the table, of the type that `parse` makes. A default may follow the values of the rows above it."""
-    return cast("Value", field(metadata={"setting": Setting(variable, parse, default)}))
+    return cast("Value", field(metadata={"setting": Setting(variable, parse, default, default_text, purpose)}))
 
 
 def _own_hosts(above: StudioEnvironment) -> tuple[str, ...]:
@@ -56,9 +89,11 @@ def _own_hosts(above: StudioEnvironment) -> tuple[str, ...]:
     return ("localhost", "127.0.0.1", "[::1]", *own)
 
 
-_seconds = parsers.whole_number(0, 3600, "30", unit="whole seconds", zero="no limit")
+_seconds = whole_number(0, 3600, "30", unit="whole seconds", zero="no limit")
 
 
+# A row of few lines reads better than one cell a line.
+# fmt: off
 @dataclass(frozen=True, slots=True)
 class StudioEnvironment:
     """All settings, checked one by one and against each other: the one place where a setting is made.
@@ -69,57 +104,122 @@ class StudioEnvironment:
     stop nothing.
     """
 
-    data_dir: Path = _setting("DATA_DIR", parsers.parse_directory, Path(".data"))
-    static_dir: Path = _setting("STATIC_DIR", parsers.parse_directory, Path("static"))
-    database: Database | None = _setting("DATABASE_URL", parsers.parse_database_url, None)
-    redis_url: str | None = _setting("REDIS_URL", parsers.parse_redis_url, None)
-    secret_key: str | None = _setting("SECRET_KEY", parsers.parse_secret_key, None)
-    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parsers.parse_secret_keys, ())
-    signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parsers.parse_key_file, None)
-    debug: bool = _setting("DEBUG", parsers.parse_boolean, default=False)
-    host: str = _setting("HOST", parsers.parse_host, "127.0.0.1")
-    port: int = _setting("PORT", parsers.whole_number(1, 65535, "PORT=8001"), 8000)
-    allowed_hosts: tuple[str, ...] = _setting("ALLOWED_HOSTS", parsers.parse_allowed_hosts, _own_hosts)
-    public_url: str | None = _setting("PUBLIC_URL", parsers.parse_origin, None)
-    trusted_proxies: tuple[Network, ...] = _setting("TRUSTED_PROXIES", parsers.parse_networks, ())
-    cors_allowed_origins: tuple[str, ...] = _setting("CORS_ALLOWED_ORIGINS", parsers.parse_origins, ())
-    agent_api_public_read: bool = _setting(
-        "AGENT_API_PUBLIC_READ", parsers.parse_boolean, lambda above: above.database is None and is_loopback(above.host)
-    )
-    examples: bool = _setting("EXAMPLES", parsers.parse_boolean, lambda above: above.database is None)
-    webhook_allowed_networks: tuple[Network, ...] = _setting("WEBHOOK_ALLOWED_NETWORKS", parsers.parse_networks, ())
-    import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parsers.parse_networks, ())
-    mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None)
-    mail_from: str = _setting("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>")
-    keep_unmatched_days: int = _setting(
-        "KEEP_UNMATCHED_DAYS", parsers.whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0
-    )
-    rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parsers.parse_rate_limits, parsers.DEFAULT_RATE_LIMITS)
-    statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30)
-    lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10)
-    log_format: LogFormat = _setting("LOG_FORMAT", parsers.parse_log_format, "text")
-    web_threads: int = _setting("WEB_THREADS", parsers.whole_number(1, 64, "4", shown=60), 4)
-    access_log: bool = _setting("ACCESS_LOG", parsers.parse_boolean, lambda above: above.log_format == "json")
-    embedder: str = _setting("EMBEDDER", parsers.parse_embedder, "auto")
-    embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small")
-    embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "")
-    embedding_dim: int = _setting("EMBEDDING_DIM", parsers.whole_number(1, 4096, "768", shown=60), 768)
-    oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None)
-    oidc_client_id: str = _setting("OIDC_CLIENT_ID", str, "")
-    oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "")
-    oidc_name: str = _setting("OIDC_NAME", parse_label, "single sign-on")
-    oidc_roles: Mapping[str, str] = _setting("OIDC_ROLES", parse_group_roles, MappingProxyType({}))
-    oidc_groups_claim: str = _setting("OIDC_GROUPS_CLAIM", str, "groups")
-    oidc_scopes: tuple[str, ...] = _setting("OIDC_SCOPES", parse_scopes, ("openid", "profile", "email"))
-    second_factor_roles: tuple[str, ...] = _setting("SECOND_FACTOR_ROLES", parse_roles, ())
-    required_scanners: tuple[str, ...] = _setting("REQUIRED_SCANNERS", parsers.parse_tool_names, ())
-    session_idle_hours: int = _setting(
-        "SESSION_IDLE_HOURS", parsers.whole_number(1, 720, "12", unit="whole hours", shown=60), 12
-    )
-    session_days: int = _setting("SESSION_DAYS", parsers.whole_number(1, 90, "14", unit="whole days", shown=60), 14)
-    traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parsers.parse_collector_url, None)
-    traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parsers.parse_collector_url, None)
+    data_dir: Path = _setting("DATA_DIR", parse_directory, Path(".data"),
+        purpose="all files of the embedded default: database, secret key, static files")
+    static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"), default_text="`static` in `DATA_DIR`",
+        purpose="the collected static files; may be read-only where `manage.py prepare_site --static` was run "
+                "before, as in an image's build")
+    database: Database | None = _setting("DATABASE_URL", parse_database_url, None,
+        purpose="PostgreSQL, `postgresql://user:password@host/name?sslmode=require`; without it SQLite in `DATA_DIR`")
+    redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None,
+        purpose="Celery's broker, and where all processes count rate limits together; without it the embedded worker "
+                "polls the database ([jobs.md](jobs.md)) and each process counts by itself")
+    secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
+        default_text="generated once, stored in `DATA_DIR`",
+        purpose="signs sessions, encrypts secrets of second factors; required with `DATABASE_URL`")
+    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (),
+        purpose="comma-separated former values of `SECRET_KEY`: what they signed is still valid, so that nobody "
+                "is signed out by a new key")
+    signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parse_key_file, None,
+        default_text="`signing_key.pem` in `DATA_DIR`, generated once; with `DATABASE_URL` derived from `SECRET_KEY`",
+        purpose="PEM file: an Ed25519 private key, which signs revisions and checkpoints, and after it the public "
+                "keys of before ([signatures.md](security/signatures.md#keys))")
+    debug: bool = _setting("DEBUG", parse_boolean, default=False,
+        purpose="developers only; on with a `HOST` that is not loopback stops the start")
+    host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")
+    port: int = _setting("PORT", whole_number(1, 65535, "PORT=8001"), 8000, purpose="port to listen on")
+    allowed_hosts: tuple[str, ...] = _setting("ALLOWED_HOSTS", parse_allowed_hosts, _own_hosts,
+        default_text="loopback, `HOST`, the host of `PUBLIC_URL`",
+        purpose="comma-separated host names; required with `DATABASE_URL`")
+    public_url: str | None = _setting("PUBLIC_URL", parse_origin, None,
+        purpose="the origin that users see, such as `https://studio.example.com`: allowed host, trusted origin, "
+                "secure cookies, absolute links")
+    trusted_proxies: tuple[Network, ...] = _setting("TRUSTED_PROXIES", parse_networks, (),
+        purpose="addresses or networks whose `X-Forwarded-*` headers count")
+    cors_allowed_origins: tuple[str, ...] = _setting("CORS_ALLOWED_ORIGINS", parse_origins, (),
+        purpose="origins whose pages may call the agent API")
+    agent_api_public_read: bool = _setting("AGENT_API_PUBLIC_READ", parse_boolean,
+        lambda above: above.database is None and is_loopback(above.host),
+        default_text="on only where `HOST` is loopback and no `DATABASE_URL` is set", purpose="reads without a key")
+    examples: bool = _setting("EXAMPLES", parse_boolean, lambda above: above.database is None,
+        default_text="on without `DATABASE_URL`",
+        purpose="publish the examples into an empty registry at the first start")
+    webhook_allowed_networks: tuple[Network, ...] = _setting("WEBHOOK_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that webhooks may reach beside public ones, by plain `http` too "
+                "([webhooks.md](webhooks.md))")
+    import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that `bundle import` and followed sources may fetch from beside public ones; "
+                "other registries there by plain http too")
+    mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None, default_text="`console`",
+        purpose="the server that sends e-mails to members, such as "
+                "`smtp+starttls://user:password@mail.example.com:587`; also `smtps://` and `smtp://`; `console`: "
+                "printed by the worker ([reviews.md](reviews.md#e-mail-notifications))")
+    mail_from: str = _setting("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>",
+        purpose="the sender of e-mails")
+    keep_unmatched_days: int = _setting("KEEP_UNMATCHED_DAYS",
+        whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0,
+        purpose="the number of days (at most 365) that messages that `capability_match` could not match are stored "
+                "for Unmet requests, cut to 200 characters and without addresses, long numbers and keys; `0` "
+                "stores none and deletes stored ones ([operate.md](operate.md#data-retention-of-unmet-requests))")
+    rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
+        default_text="`match=6000/min,write=600/min,guess=20/min,uncached=600/min`",
+        purpose="`off`, or pairs like these; of all processes together with `REDIS_URL`, else of each "
+                "([operate.md](operate.md#limits))")
+    statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,
+        purpose="PostgreSQL ends a statement of a request after so long; `0`: never")
+    lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10,
+        purpose="PostgreSQL ends a request's wait for another's lock after so long; `0`: never")
+    log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text",
+        purpose="`json`: one object per line on stderr ([operate.md](operate.md))")
+    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4,
+        purpose="threads of each web process for everything that its event loop does not handle; from 1 to 64")
+    access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
+        default_text="on with `LOG_FORMAT=json`",
+        purpose="a line for each request that Django answers; warm lists and loads leave none")
+    embedder: str = _setting("EMBEDDER", parse_embedder, "auto",
+        purpose="sentence vectors for matching and search: `minilm` (a model that comes as a package), `none`, or "
+                "the URL of an endpoint in OpenAI's form; `auto` is `minilm` where its packages are installed "
+                "([matching.md](matching.md))")
+    embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small", purpose="the endpoint's model")
+    embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")
+    embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768,
+        purpose="how many numbers a vector of the endpoint has; one of another length is refused")
+    oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
+        purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
+                "([sign-in.md](sign-in.md#openid-connect))")
+    oidc_client_id: str = _setting("OIDC_CLIENT_ID", str, "",
+        purpose="what the provider calls this Studio; required with `OIDC_ISSUER`")
+    oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "",
+        purpose="the client's secret; none for a public client, which PKCE protects")
+    oidc_name: str = _setting("OIDC_NAME", parse_label, "single sign-on",
+        purpose="the provider's name on the button of the sign-in page")
+    oidc_roles: Mapping[str, str] = _setting("OIDC_ROLES", parse_group_roles, MappingProxyType({}),
+        default_text="none",
+        purpose="pairs such as `studio-admins=admin,studio-authors=author`: the role of each of the provider's groups, "
+                "read at each sign-in; required with `OIDC_ISSUER`")
+    oidc_groups_claim: str = _setting("OIDC_GROUPS_CLAIM", str, "groups",
+        purpose="the claim that has the groups; dots lead into objects, as `realm_access.roles`")
+    oidc_scopes: tuple[str, ...] = _setting("OIDC_SCOPES", parse_scopes, ("openid", "profile", "email"),
+        default_text="`openid profile email`",
+        purpose="the scopes to ask for; some providers send groups only with one named `groups`")
+    second_factor_roles: tuple[str, ...] = _setting("SECOND_FACTOR_ROLES", parse_roles, (),
+        purpose="comma-separated roles that must set up a second factor before anything else, unless the identity "
+                "provider signs them in")
+    required_scanners: tuple[str, ...] = _setting("REQUIRED_SCANNERS", parse_tool_names, (),
+        purpose="comma-separated names of scanners, such as `semgrep,Trivy`: what is published needs their results for "
+                "exactly its texts ([scanners.md](security/scanners.md#require-results))")
+    session_idle_hours: int = _setting("SESSION_IDLE_HOURS",
+        whole_number(1, 720, "12", unit="whole hours", shown=60), 12,
+        purpose="a session ends after so long without a request")
+    session_days: int = _setting("SESSION_DAYS", whole_number(1, 90, "14", unit="whole days", shown=60), 14,
+        purpose="a session ends so long after it began, used or not")
+    traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parse_collector_url, None,
+        purpose="the base URL of an OpenTelemetry collector, such as `http://127.0.0.1:4318`: traces are sent there "
+                "over OTLP/HTTP; the other `OTEL_` variables of the SDK count too ([operate.md](operate.md#traces))")
+    traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parse_collector_url, None,
+        purpose="the whole URL for traces, such as `https://collector.example.com/v1/traces`, in its place")
     warnings: tuple[str, ...] = ()
+# fmt: on
 
 
 # By the attribute that holds the value, in the order of docs/settings.md.
@@ -160,7 +260,7 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
     if "DATABASE_URL" in given and "SECRET_KEY" not in given:
         yield (
             "SECRET_KEY is missing: with DATABASE_URL set it is required, the same on every host. "
-            f"Make one with: {parsers.GENERATE_KEY}"
+            f"Make one with: {GENERATE_KEY}"
         )
     if "DATABASE_URL" in given and "ALLOWED_HOSTS" not in given:
         yield (
@@ -199,7 +299,7 @@ def _warnings(environ: Mapping[str, str], secret_key: str | None) -> list[str]:
     warnings = []
     if secret_key is not None and len(secret_key) < 32:
         warnings.append(
-            f"SECRET_KEY has {len(secret_key)} characters; 32 or more are safer. Make one with: {parsers.GENERATE_KEY}"
+            f"SECRET_KEY has {len(secret_key)} characters; 32 or more are safer. Make one with: {GENERATE_KEY}"
         )
     for name in sorted(set(environ) - set(VARIABLES) - _NOT_OURS):
         close = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=0.86)

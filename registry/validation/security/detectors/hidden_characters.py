@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from registry.bundles.problem import Severity
@@ -29,20 +29,11 @@ _WORD = re.compile(r"[A-Za-z\u0370-\u052f]{1,40}")
 # What shows as a flag: England, Scotland, Wales, and the other subdivisions of the same make (UTS 51, ED-14a).
 _FLAG = re.compile(r"[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 # Scripts in which joiners and zero-width blanks belong to the spelling or to line breaking.
-_JOINING: tuple[str, ...] = (
-    "ARABIC",
-    "SYRIAC",
-    "MONGOLIAN",
-    "DEVANAGARI",
-    "BENGALI",
-    "GURMUKHI",
-    "GUJARATI",
-    "ORIYA",
-    "TAMIL",
-    "TELUGU",
-)
-_JOINING += ("KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL")
-_JOINING += ("JAVANESE", "BALINESE", "TAI ", "THAANA", "ADLAM")
+_JOINING = (
+    "ARABIC", "SYRIAC", "MONGOLIAN", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU",
+    "KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL",
+    "JAVANESE", "BALINESE", "THAANA", "ADLAM", "TAI ",
+)  # fmt: skip
 # Hidden characters in a row that are never an accident: two of those that part or join words, more where a script has
 # them, and blanks that pass for none.
 _RUN = 2
@@ -210,12 +201,4 @@ def _passes_for_latin(word: str) -> bool:
     return not word.rstrip("".join(foreign)).isupper()
 
 
-_CHECKS: tuple[Callable[[str], Iterator[RuleHit]], ...] = (
-    _tags,
-    _bidi,
-    _selectors,
-    _zero_width,
-    _blanks,
-    _controls,
-    _mixed_words,
-)
+_CHECKS = (_tags, _bidi, _selectors, _zero_width, _blanks, _controls, _mixed_words)

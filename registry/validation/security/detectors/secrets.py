@@ -79,18 +79,8 @@ _ASSIGNED = re.compile(
 )
 # What a match of `_ASSIGNED` begins with.
 _ASSIGNED_WORDS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "api",
-    "access",
-    "auth",
-    "private",
-    "credential",
-)
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "api", "access", "auth", "private", "credential",
+)  # fmt: skip
 # `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
 _NO_SECRET = re.compile(
     r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"
@@ -100,20 +90,8 @@ _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}.{0,2}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,2000}\.(eyJ[A-Za-z0-9_-]{10,4000})\.[A-Za-z0-9_-]{20,1000}")
 _ASSIGNED_ANCHORS = (
-    "assw",
-    "wd",
-    "ecret",
-    "oken",
-    "ey",
-    "assphrase",
-    "redential",
-    "ASSW",
-    "WD",
-    "ECRET",
-    "OKEN",
-    "EY",
-    "REDENTIAL",
-)
+    "assw", "wd", "ecret", "oken", "ey", "assphrase", "redential", "ASSW", "WD", "ECRET", "OKEN", "EY", "REDENTIAL",
+)  # fmt: skip
 
 _PLACEHOLDER = re.compile(
     r"(?i)example|placeholder|your|change.?me|dummy|sample|redacted|fake|\bfoo|insert|replace|todo|"

@@ -3,78 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 
 _BODIES: Final = {
-    "capability": """# {name}
-
-## When to use
-
-{description}
-
-## Default behavior
-
-Say here what the agent does unless the user asks for something else.
-
-## Examples
-
-**User:** what a user would say
-**Agent:** what the agent does then
-""",
-    "playbook": """# {name}
-
-## Goal
-
-{description}
-
-## Prerequisites
-
-- What must be true before the first step.
-
-## Steps
-
-### 1. The first step
-
-**Do:** What the agent does.
-**Check:** What must be true before going on.
-**Say:** What to tell the customer.
-
-## Edge Cases
-
-- A condition → what to do instead.
-
-## Escalation
-
-When to hand over to a person, and with what.
-""",
-    "runbook": """# {name}
-
-## Meaning
-
-{description}
-
-## Impact
-
-Who is affected, and how badly.
-
-## Diagnosis
-
-How to find the cause.
-
-## Mitigation
-
-How to make it stop.
-""",
-    "agent_skill": """# {name}
-
-{description}
-""",
+    profile: (Path(__file__).parent / "skill_templates" / f"{profile}.md").read_text("utf-8") for profile in PROFILES
 }
-
-
-# The lines of the bodies above that say what to write there.
+# The lines of the bodies that say what to write there.
 PLACEHOLDERS: Final = frozenset(
     line.strip()
     for body in _BODIES.values()

@@ -57,50 +57,30 @@ def _comments(text: str, context: Context, budget: ScanBudget) -> Iterator[RuleH
         closing = text.find("-->", at + 4)
         end = closing + 3 if closing >= 0 else len(text)
         if not context.in_fence(at) and _speaks_to_agent(text[at + 4 : end]):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "a comment with orders for the agent",
-                at,
-                end,
-                discount="phrase",
-                quote=text[at + 4 : at + 80].strip(),
-            )
+            yield _ordering_comment(at, end, text[at + 4 : at + 80].strip())
         at = text.find("<!--", end)
     for match in _LINK_COMMENT.finditer(text):
         if not context.in_fence(match.start()) and _speaks_to_agent(match.group(1)):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "a comment with orders for the agent",
-                match.start(),
-                match.end(),
-                discount="phrase",
-                quote=match.group(1),
-            )
+            yield _ordering_comment(match.start(), match.end(), match.group(1))
+
+
+def _ordering_comment(start: int, end: int, quote: str) -> RuleHit:
+    says = "a comment with orders for the agent"
+    return RuleHit("SEC_HIDDEN_INSTRUCTION", says, start, end, discount="phrase", quote=quote)
 
 
 def _invisible(text: str, context: Context, budget: ScanBudget) -> Iterator[RuleHit]:
     for match in _TAG.finditer(text):
-        if (
-            not budget.take(1)
-            or not _HIDING.search(match.group())
-            or not budget.take(20)
-            or context.is_marked(match.start(), match.end())
-        ):
+        is_hidden = budget.take(1) and _HIDING.search(match.group()) and budget.take(20)
+        if not is_hidden or context.is_marked(*match.span()):
             continue
         said = re.sub(r"<[^<>]{0,200}>", " ", text[match.end() : match.end() + 600].partition("\n\n")[0])
         said = " ".join(said.partition("\0")[0].split())
         if _speaks_to_agent(said):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "an invisible element with orders for the agent",
-                match.start(),
-                match.end(),
-                quote=said,
-            )
+            says = "an invisible element with orders for the agent"
+            yield RuleHit("SEC_HIDDEN_INSTRUCTION", says, *match.span(), quote=said)
         elif len(said) >= 20 and "</" in text[match.end() : match.end() + 600]:
-            yield RuleHit(
-                "SEC_HIDDEN_MARKUP", "text that the page does not show", match.start(), match.end(), quote=said
-            )
+            yield RuleHit("SEC_HIDDEN_MARKUP", "text that the page does not show", *match.span(), quote=said)
 
 
 def _speaks_to_agent(said: str) -> bool:

@@ -52,6 +52,11 @@ class TextView:
     origin: Callable[[int], int]
     is_cut: bool = False
 
+    def span_of(self, start: int, end: int) -> tuple[int, int]:
+        """Where in the author's text a stretch of the view is; a disguise may turn it round."""
+        first, last = sorted((self.origin(start), self.origin(max(end - 1, start))))
+        return first, last + 1
+
 
 @lru_cache(maxsize=20_000)
 def normalize_character(char: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import math
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,8 @@ from pathlib import Path
 
 from registry.bundles.problem import Severity
 from registry.validation.security.engine import RuleHit
+from registry.validation.security.literals import find_places
+from registry.validation.security.rule_loader import read_toml
 
 _PATTERNS_FILE = Path(__file__).parents[1] / "secret_patterns.toml"
 
@@ -41,7 +42,7 @@ def load_secret_patterns() -> tuple[SecretPattern, ...]:
             re.compile(r"(?<![A-Za-z0-9])" + row["pattern"]),
             row.get("least_entropy", 3.0),
         )
-        for row in tomllib.loads(_PATTERNS_FILE.read_text(encoding="utf-8"))["patterns"]
+        for row in read_toml(_PATTERNS_FILE)["patterns"]
     )
 
 
@@ -181,18 +182,11 @@ def _find_assigned(text: str) -> Iterator[re.Match[str]]:
         yield from _ASSIGNED.finditer(text)
         return
     past = 0
-    for at in sorted(at for word in _ASSIGNED_WORDS for at in _places(low, word)):
+    for at in sorted(at for word in _ASSIGNED_WORDS for at in find_places(low, word)):
         match = _ASSIGNED.match(text, at) if at >= past else None
         if match:
             past = match.end()
             yield match
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _is_real(value: str, least_entropy: float) -> bool:

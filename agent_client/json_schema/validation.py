@@ -96,12 +96,16 @@ def _first_error(schema: Any, value: Any, depth: int) -> Any:
     validator, graph = _compiled(json.dumps(schema, sort_keys=True))
     if graph.visits(depth) > _VISITS_MAX:
         raise SchemaUnsafe("the tool's schema takes too long on a value of this depth")
-    if validator.is_valid(value):
-        return None
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        return error
+    return first_error(validator, value)
+
+
+def first_error(validator: jsonschema_rs.Validator, value: Any) -> jsonschema_rs.ValidationError | None:
+    """The first error of a value; None where it fits. A validator's list of all errors can take minutes."""
+    if not validator.is_valid(value):
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return error
     return None
 
 
@@ -164,13 +168,10 @@ def _said(path: Iterable[Any], message: str) -> str:
     return one_line(f"{place}: {message}" if place else message, most=300)
 
 
-def measure_depth(value: Any) -> int:
-    """How many levels of lists and objects; counted no further than one past DEPTH_MAX."""
+def measure_depth(value: Any, most: int = DEPTH_MAX) -> int:
+    """How many levels of lists and objects; counted no further than one past `most`."""
     level, depth = [value], 0
-    while depth <= DEPTH_MAX:
-        level = [item for each in level for item in _below(each)]
-        if not level:
-            return depth
+    while depth <= most and (level := [item for each in level for item in _below(each)]):
         depth += 1
     return depth
 

@@ -72,6 +72,30 @@ def parse_json(text: str) -> ParsedJson:
     return ParsedJson(value if readable else None, readable, faults)
 
 
+def iterate_values(value: Any) -> Iterator[Any]:
+    """Every value in a JSON value, itself included, in no order; without recursion, so that depth costs nothing."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def iterate_places(value: Any) -> Iterator[tuple[Path, Any]]:
+    """As `iterate_values`, each with the path to it, in the order of the document."""
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, node = waiting.pop()
+        yield path, node
+        if isinstance(node, dict):
+            waiting += [((*path, str(key)), inner) for key, inner in reversed(node.items())]
+        elif isinstance(node, list):
+            waiting += [((*path, index), node[index]) for index in reversed(range(len(node)))]
+
+
 def _unreadable(fault: JsonError) -> ParsedJson:
     return ParsedJson(None, readable=False, faults=(fault,))
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.json_locations import build_pointer, locate_pointers
+from registry.bundles.json_reader import iterate_places
 from registry.bundles.problem import Path
 from registry.bundles.text import Lines
 from registry.semantic_diff.change import as_mapping, as_string, as_strings
@@ -182,16 +183,11 @@ def _needs(capability: dict[str, Any]) -> Iterator[_Found]:
 
 def _secret_fields(forms: list[Any]) -> Iterator[_Found]:
     """Fields of forms that hide what is typed."""
-    waiting: list[tuple[Path, Any]] = [((), forms)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, dict):
-            if one.get("component") == "TextField" and one.get("variant") == "obscured":
-                name = as_string(one.get("label")) or as_string(one.get("id"))
-                yield Power("credential", name, "a hidden field of a form", None, ()), "ui_schemas.json", path, 0
-            waiting += [((*path, str(key)), inner) for key, inner in reversed(one.items())]
-        elif isinstance(one, list):
-            waiting += [((*path, index), one[index]) for index in range(len(one) - 1, -1, -1)]
+    for path, value in iterate_places(forms):
+        one = as_mapping(value)
+        if one.get("component") == "TextField" and one.get("variant") == "obscured":
+            name = as_string(one.get("label")) or as_string(one.get("id"))
+            yield Power("credential", name, "a hidden field of a form", None, ()), "ui_schemas.json", path, 0
 
 
 def _sentences(bundle: SkillBundle) -> Iterator[_Found]:

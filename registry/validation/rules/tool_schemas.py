@@ -15,6 +15,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
+from agent_client.json_schema.validation import first_error
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.validation.rules.json_schema import closest_match
 from registry.validation.rules.tool_patterns import Patterns
@@ -89,11 +90,8 @@ def _metaschema_errors(schema: dict[str, Any]) -> list[jsonschema_rs.ValidationE
     """A few thousand: all errors are made before the first is reported, so that a large schema is not read whole."""
     errors = _metaschema().iter_errors(_shortened(schema, _Left(VALUES_READ_MAX)))
     found = list(islice(errors, EXAMINED_MAX + 1))
-    if not found:
-        try:
-            _metaschema().validate(schema)
-        except jsonschema_rs.ValidationError as error:
-            found.append(error)
+    if not found and (error := first_error(_metaschema(), schema)):
+        found.append(error)
     return found
 
 

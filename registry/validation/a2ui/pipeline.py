@@ -54,15 +54,15 @@ def check_ui_schemas(
         map_form=map_form,
     )
     found = list(_too_many(ui_schemas))
-    for index, entry in enumerate(ui_schemas[: entry_schema.entries_max()]):
+    for index, entry in enumerate(ui_schemas[: entry_schema.ENTRIES_MAX]):
         found += _capped(index, run.check(index, entry))
     return found
 
 
 def _too_many(entries: list[Any]) -> Iterator[RawFinding]:
-    if len(entries) > entry_schema.entries_max():
+    if len(entries) > entry_schema.ENTRIES_MAX:
         message = (
-            f"{len(entries)} UI schemas; at most {entry_schema.entries_max()} are allowed, and only those were checked"
+            f"{len(entries)} UI schemas; at most {entry_schema.ENTRIES_MAX} are allowed, and only those were checked"
         )
         yield build_finding(
             "UI_LIMIT_EXCEEDED", (), message, "Split the capability, or remove forms that are not used."

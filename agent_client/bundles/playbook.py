@@ -180,7 +180,7 @@ def _split(text: str, *, level: int) -> tuple[str, list[tuple[str, str]]]:
     """The text before the first heading of a level, then each heading with the text below it."""
     before: list[str] = []
     found: list[tuple[str, list[str]]] = []
-    for line, is_fenced in _lines(text):
+    for line, is_fenced in mark_fences(_LINE.findall(text)):
         heading = None if is_fenced else _HEADING.match(line)
         if heading and len(heading[1]) == level:
             found.append((line, []))
@@ -193,7 +193,7 @@ def _parts(text: str) -> Iterator[Part]:
     """Each mark begins a part, which ends where the next one begins."""
     kind: Kind = "text"
     held: list[str] = []
-    for line, is_fenced in _lines(text):
+    for line, is_fenced in mark_fences(_LINE.findall(text)):
         mark = None if is_fenced else _MARK.match(line)
         if mark:
             if held:
@@ -204,10 +204,10 @@ def _parts(text: str) -> Iterator[Part]:
         yield Part(kind, "".join(held))
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line with its end, and whether it belongs to fenced code."""
+def mark_fences(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it belongs to fenced code."""
     fence = ""
-    for line in _LINE.findall(text):
+    for line in lines:
         found = _FENCE.match(line)
         if fence:
             yield line, True

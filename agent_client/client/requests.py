@@ -175,26 +175,22 @@ class RegistryProtocol:
         self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool
     ) -> Generator[Step, Outcome, Bundle]:
         """A bundle that was asked for and, where keys are trusted, is signed by one of them."""
-        if self.guard is not None and bundle.capability_id == capability_id:
+        if bundle.capability_id != capability_id:
+            raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
+        if self.guard is not None:
             yield from self.guard.check_bundle(bundle, self._ask)
-        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+        if self.lock is not None:
+            self.lock.accept(bundle, renew=renew_lock)
+        if digest is not None and bundle.digest != digest:
+            words = f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}"
+            raise ResponseRejected(words)
+        return bundle
 
     def _ask(self, operation: str, query: Mapping[str, Any]) -> Document:
         """For the guard: what never changes comes from the cache where it can, what does is always asked."""
         if operation != "capability_signature":
             return (yield from self._query(operation, query))
         return (yield from self._get(operation, query, lambda got: got.document))
-
-    def _accepted(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Bundle:
-        if bundle.capability_id != capability_id:
-            raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
-        if self.lock is not None:
-            self.lock.accept(bundle, renew=renew_lock)
-        if digest is not None and bundle.digest != digest:
-            raise ResponseRejected(
-                f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}"
-            )
-        return bundle
 
     def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
         """One supporting file of the release that was loaded, checked against the digest that came with it."""

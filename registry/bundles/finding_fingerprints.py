@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from registry.bundles.finding import Finding
+from registry.bundles.json_edits import NOWHERE, follow_pointer
 from registry.bundles.json_locations import locate_pointers
-from registry.bundles.problem import Path
 from registry.bundles.text import Lines
 
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
-_NOWHERE: Final = object()
 # About the bundle as a whole, whatever its texts say.
 _OF_BUNDLE: Final = frozenset({"SCAN_MISSING"})
 # What their messages say depends on the texts alone, and on how many others there are: the passage says enough.
@@ -63,7 +62,7 @@ class _Passages:
     lines: list[str] = field(init=False)
     blocks: list[tuple[int, int]] | None = field(default=None, init=False)
     places: Lines = field(init=False)
-    value: Any = field(default=_NOWHERE, init=False)
+    value: Any = field(default=NOWHERE, init=False)
 
     def __post_init__(self) -> None:
         self.lines, self.places = self.text.split("\n"), Lines(self.text)
@@ -71,11 +70,11 @@ class _Passages:
             try:
                 self.value = json.loads(self.text)
             except (ValueError, RecursionError):
-                self.value = _NOWHERE
+                self.value = NOWHERE
 
     def find(self, pointer: str, line: int, column: int) -> list[Any]:
         """The passage at a place, and where in it the place is."""
-        if self.value is not _NOWHERE:
+        if self.value is not NOWHERE:
             found = self._find_value(pointer, line, column) if pointer else None
             return found if found is not None else self._find_line(line, column)
         if self.blocks is None:
@@ -88,8 +87,8 @@ class _Passages:
         return [written.strip(), column - (len(written) - len(written.lstrip()))]
 
     def _find_value(self, pointer: str, line: int, column: int) -> list[Any] | None:
-        path, value = _follow(self.value, pointer)
-        if value is _NOWHERE:
+        path, value = follow_pointer(self.value, pointer)
+        if value is NOWHERE:
             return None
         start = locate_pointers(self.text, [path])[path].start
         offset = self.places.start_of(line) + column - 1 - start
@@ -97,22 +96,6 @@ class _Passages:
         place = max(offset, -1) if isinstance(value, str) or offset < 0 else 0
         key = path[-1] if path and isinstance(path[-1], str) else ""
         return [key, value, place]
-
-
-def _follow(value: Any, pointer: str) -> tuple[Path, Any]:
-    """The path of a JSON Pointer (RFC 6901) and the value there, `_NOWHERE` where it leads nowhere."""
-    path: list[str | int] = []
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and key in value:
-            path.append(key)
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            path.append(int(key))
-            value = value[int(key)]
-        else:
-            return (), _NOWHERE
-    return tuple(path), value
 
 
 def _list_blocks(lines: list[str], *, is_markdown: bool) -> list[tuple[int, int]]:

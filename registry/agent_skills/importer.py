@@ -12,7 +12,7 @@ from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import parse_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import Finding
-from registry.bundles.parsed_bundle import BUNDLE_FILES
+from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import (
     COUNT_MAX,

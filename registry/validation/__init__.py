@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.deadline import Deadline, DeadlineExceeded
 from registry.bundles.finding import Finding, sort_findings
-from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle, parse_bundle
-from registry.bundles.problem import RawFinding
+from registry.bundles.parsed_bundle import ParsedBundle, parse_bundle
+from registry.bundles.problem import BUNDLE_FILES, RawFinding
 from registry.bundles.validation_context import ValidationContext
 from registry.common import tracing
 from registry.validation.codes import severity_by_code

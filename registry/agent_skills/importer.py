@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files, to_json
+from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files
 from registry.agent_skills.front_matter_mapping import map_front_matter
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import parse_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import Finding
+from registry.bundles.json_edits import to_json
 from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import (

@@ -33,6 +33,11 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     return text
 
 
+def to_json(value: Any) -> str:
+    """The text of a JSON file of ours."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
 def value_at(text: str, path: Path) -> Any:
     """What a path leads to in a JSON text; None where it leads nowhere."""
     value = reduce(_inside, path, json.loads(text))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final
+
+from registry.bundles.json_edits import to_json
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 
@@ -33,7 +34,7 @@ def build_scaffold(*, capability_id: str, name: str, description: str, skill_pro
     if skill_profile == "playbook":
         capability["playbook"] = {"problem": description, "conditions": [], "keywords": [name.lower()]}
     return {
-        "capability.json": json.dumps(capability, indent=2, ensure_ascii=False) + "\n",
+        "capability.json": to_json(capability),
         "skill.md": _BODIES[skill_profile].format(name=" ".join(name.split()), description=description.strip()),
         "tools.json": "[]\n",
         "ui_schemas.json": "[]\n",

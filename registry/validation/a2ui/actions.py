@@ -134,9 +134,8 @@ def _check_names(
         if key not in args.properties and args.is_closed:
             otherwise = f"It takes: {join_words(args.properties)}." if args.properties else "It takes no arguments."
             hint = work.did_you_mean(key, args.properties, otherwise)
-            yield build_finding(
-                "UI_ACTION_ARG_UNKNOWN", (*place, key), f"{owner}: there is no argument {quote_value(key)}", hint
-            )
+            message = f"{owner}: there is no argument {quote_value(key)}"
+            yield build_finding("UI_ACTION_ARG_UNKNOWN", (*place, key), message, hint)
     for name in args.required:
         if name not in context:
             message = f"{owner}: the required argument {quote_value(name)} is not sent"

@@ -64,9 +64,8 @@ def _check_schema_id(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
         yield build_finding("UI_ENTRY_SHAPE", here, "the required 'schema_id' is missing", _ENTRY_MEND)
     elif not isinstance(entry["schema_id"], str):
         message = f"'schema_id' must be a string; found {quote_value(entry['schema_id'])}"
-        yield build_finding(
-            "UI_ENTRY_SHAPE", (*here, "schema_id"), message, 'Write a string such as "WeightEntryForm.v1".'
-        )
+        hint = 'Write a string such as "WeightEntryForm.v1".'
+        yield build_finding("UI_ENTRY_SHAPE", (*here, "schema_id"), message, hint)
     elif not entry_schema.is_schema_id(entry["schema_id"]):
         message = f"expected a name such as WeightEntryForm.v1; found {quote_value(entry['schema_id'])}"
         yield build_finding("UI_SCHEMA_ID_FORMAT", (*here, "schema_id"), message, _id_hint(entry["schema_id"]))
@@ -118,9 +117,8 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Budget) -> Iterat
         message = f"'definition' must be an object; found {json_type(definition)}"
         yield build_finding("UI_DEFINITION_SHAPE", path, message, 'Write {"catalogId": "...", "components": [...]}.')
         return
-    yield from _unknown_keys(
-        "UI_DEFINITION_SHAPE", "a definition", path, definition, entry_schema.DEFINITION_PROPERTIES, work
-    )
+    known = entry_schema.DEFINITION_PROPERTIES
+    yield from _unknown_keys("UI_DEFINITION_SHAPE", "a definition", path, definition, known, work)
     yield from _check_catalog(path, definition)
     yield from _check_components(path, definition)
     yield from _check_data_model(path, definition)
@@ -152,9 +150,8 @@ def _check_components(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
         for index, component in enumerate(components):
             if not isinstance(component, dict):
                 message = f"a component must be an object; found {quote_value(component)}"
-                yield build_finding(
-                    "UI_DEFINITION_SHAPE", (*place, index), message, 'Write {"id": "...", "component": ...}.'
-                )
+                hint = 'Write {"id": "...", "component": ...}.'
+                yield build_finding("UI_DEFINITION_SHAPE", (*place, index), message, hint)
 
 
 def _check_data_model(path: Path, definition: dict[str, Any]) -> Iterator[RawFinding]:
@@ -163,9 +160,8 @@ def _check_data_model(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
         yield build_finding("UI_DEFINITION_SHAPE", (*path, "dataModel"), message, "Write an object with sample values.")
     if not isinstance(definition.get("sendDataModel", False), bool):
         message = f"'sendDataModel' must be true or false; found {quote_value(definition['sendDataModel'])}"
-        yield build_finding(
-            "UI_DEFINITION_SHAPE", (*path, "sendDataModel"), message, "Write true or false, or leave it out."
-        )
+        hint = "Write true or false, or leave it out."
+        yield build_finding("UI_DEFINITION_SHAPE", (*path, "sendDataModel"), message, hint)
 
 
 def _check_theme(path: Path, definition: dict[str, Any], work: Budget) -> Iterator[RawFinding]:

@@ -145,15 +145,8 @@ def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
         if "description" not in node.schema and "$ref" not in node.schema:
             message = f"The property '{name[:64]}' has no description"
             hint = "Say what it means, with the unit and an example: the agent reads it."
-            yield RawFinding(
-                "TOOL_PROPERTY_UNDESCRIBED",
-                FILE,
-                (*path, *node.path),
-                message,
-                hint,
-                at_key=True,
-                subject="description",
-            )
+            code, place = "TOOL_PROPERTY_UNDESCRIBED", (*path, *node.path)
+            yield RawFinding(code, FILE, place, message, hint, at_key=True, subject="description")
 
 
 def _check_defaults(graph: SchemaGraph, path: Path, patterns: Patterns) -> Iterator[RawFinding]:

@@ -123,16 +123,12 @@ def _zero_width(text: str) -> Iterator[RuleHit]:
     for match in odd:
         run = match.group()
         if len(run) >= _RUN or scattered:
-            says = (
-                f"{len(run)} zero-width characters in a row"
-                if len(run) >= _RUN
-                else "zero-width characters that spell bits"
-            )
+            in_a_row = f"{len(run)} zero-width characters in a row"
+            says = in_a_row if len(run) >= _RUN else "zero-width characters that spell bits"
             yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end())
         elif _inside_word(text, match) or run[0] in "\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f":
-            yield RuleHit(
-                "SEC_ZERO_WIDTH", "a zero-width character inside a word", max(match.start() - 8, 0), match.end() + 8
-            )
+            says = "a zero-width character inside a word"
+            yield RuleHit("SEC_ZERO_WIDTH", says, max(match.start() - 8, 0), match.end() + 8)
 
 
 def _blanks(text: str) -> Iterator[RuleHit]:

@@ -115,9 +115,8 @@ def _check(index: int, tool: dict[str, object]) -> Iterator[RawFinding]:
     code = "SEC_POLICY_LIE" if severity == "error" else "SEC_POLICY_DOUBT"
     name = tool.get("name")
     message = f'The tool {str(name)[:60]!r} is declared "read", but says that it changes something: "{words[:60]}".'
-    yield RawFinding(
-        code, "tools.json", (index, "policy", "kind"), message, 'Declare "kind": "write" and set "requires_approval".'
-    )
+    hint = 'Declare "kind": "write" and set "requires_approval".'
+    yield RawFinding(code, "tools.json", (index, "policy", "kind"), message, hint)
 
 
 def _verb_of_name(name: str) -> str:

@@ -91,9 +91,8 @@ def find_secrets(text: str) -> Iterator[RuleHit]:
         yield from _shaped(text, shape)
     if "PRIVATE KEY" in text:
         for match in _PRIVATE_KEY.finditer(text):
-            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(
-                match.group(1) + text[match.end() : match.end() + 3]
-            ):
+            is_omitted = _OMITTED.search(match.group(1) + text[match.end() : match.end() + 3])
+            if _entropy(match.group(1)) > 3.5 and not is_omitted:
                 yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
     yield from _web_tokens(text)
     yield from _in_urls(text)
@@ -160,19 +159,10 @@ def _assigned(text: str) -> Iterator[RuleHit]:
         if _NO_SECRET.search(text[max(match.start() - 14, 0) : match.start()]):
             continue
         value = match.group(1).rstrip(".:!?")
-        if (
-            _is_password(value)
-            and not _UUID.fullmatch(value)
-            and _entropy(value) >= 3.2
-            and not _looks_like_code(value)
-        ):
-            yield _hit(
-                "SEC_POSSIBLE_SECRET",
-                "a value that looks like a password or key",
-                match.start(1),
-                match.end(1),
-                value[:4],
-            )
+        is_known = _UUID.fullmatch(value) or _looks_like_code(value)
+        if _is_password(value) and _entropy(value) >= 3.2 and not is_known:
+            says = "a value that looks like a password or key"
+            yield _hit("SEC_POSSIBLE_SECRET", says, match.start(1), match.end(1), value[:4])
 
 
 def _find_assigned(text: str) -> Iterator[re.Match[str]]:

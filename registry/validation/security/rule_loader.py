@@ -140,6 +140,21 @@ def read_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8"))
 
 
+def load_phrases(table: str, *names: str) -> tuple[re.Pattern[str], ...]:
+    """Patterns of phrases.toml by their names."""
+    return tuple(re.compile(_join(_phrases()[table][name])) for name in names)
+
+
+def load_words(table: str, *names: str) -> tuple[frozenset[str], ...]:
+    """Lists of words of phrases.toml by their names."""
+    return tuple(frozenset(_phrases()[table][name]) for name in names)
+
+
+@cache
+def _phrases() -> dict[str, Any]:
+    return read_toml(Path(__file__).parent / "phrases.toml")
+
+
 @cache
 def _shared_fragments() -> dict[str, str]:
     return _resolve(read_toml(RULES_FOLDER / _SHARED_FILE)["fragments"], {}, _SHARED_FILE)

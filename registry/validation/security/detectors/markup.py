@@ -10,36 +10,12 @@ from itertools import islice
 from registry.validation.security.context import Context
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit, ScanBudget
 from registry.validation.security.normalization import normalize_text
+from registry.validation.security.rule_loader import load_phrases
 from registry.validation.security.text_corpus import ScannedDocument
 
 _LINK_COMMENT = re.compile(r"^\[[^\]\n]{1,30}\]: ?(?:#|<>) ?[(\"']([^\n]{1,1000})[)\"']\s{0,20}$", re.MULTILINE)
 _TAG = re.compile(r"<\w{1,12}\s[^<>]{0,400}>")
-_HIDING = re.compile(
-    r"display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?![.\d])|"
-    r"(?<![\w-])color\s?:\s?(?:white|#fff(?:fff)?\b|transparent)|"
-    r"left\s?:\s?-\d{3,5}|(?<![\w-])height\s?:\s?0(?![.\d])|text-indent\s?:\s?-\d{3}|"
-    r"\shidden(?=[\s>=/])",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(
-    r"\b(?:agents?|assistants?|ai|llms?|models?|claude|chatgpt|gpt|copilot|gemini|bots?|system|ki|"
-    r"ia|agente|assistent\w?|modell?)\b\s{0,2}[:,!—-]|\b(?:dear|attention|hey|note to|for|"
-    r"to)\b[^\n]{0,12}\b(?:agent|assistant|ai|llm|model|bot)s?\b"
-    r"|\byou (?:must|should|are|will|shall|have to)\b|\byour (?:real|true|actual|new)|when "
-    r"(?:processing|reading|loading|parsing|any other)|агент|ассистент|助手|代理|模型|アシスタント|"
-    r"エージェント"
-)
-_RISKY = re.compile(
-    r"(?:never|do not|don't|not) (?:to )?(?:show|tell|mention|reveal|display|inform|disclose)|real "
-    r"task|\b(?:send|upload|forward|exfiltrate|transmit)\b|\bpost\b[^\n]{0,40}http|\bcurl\b|"
-    r"\bwget\b|\bignore\b|disregard|~/\.|\bid_rsa|password|api[ _-]?key|"
-    r"\bsecrets?\b|\btokens?\b(?! limit)|next tool call|without (?:asking|confirm|approval|telling)|"
-    r"(?:skip|bypass) (?:the )?(?:approval|confirm)|override|drop theirs|prefer this|humans? "
-    r"(?:cannot|can't|do not|don't|won't|never) (?:see|read)|not (?:visible|shown) to|"
-    r"\w{1,30}_export\b|put (?:its|the) (?:output|result|contents?)|read (?:the )?(?:file|~|/)|"
-    r"delete|silently|secretly|https?://\S{4,}[^\n]{0,60}(?:run|execute|follow)|发送|忽略|密钥|送信|"
-    r"無視|отправ|игнорир"
-)
+_HIDING, _ADDRESS, _RISKY = load_phrases("markup", "hiding", "address", "risky")
 
 
 def find_markup(document: ScannedDocument, context: Context, budget: ScanBudget) -> Iterator[RuleHit]:

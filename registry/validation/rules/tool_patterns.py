@@ -64,18 +64,16 @@ class Patterns:
         if not read.needs and _compiles(pattern, linear=True):
             return PatternVerdict(runs=True)
         # An engine can know more than ECMA-262 does: what it takes is left alone, as ever.
-        return PatternVerdict(
-            runs=False, valid=not read.fault or _compiles(pattern, linear=False), reason=_reason(read)
-        )
+        valid = not read.fault or _compiles(pattern, linear=False)
+        return PatternVerdict(runs=False, valid=valid, reason=_reason(read))
 
     def check(self, graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
         """What is wrong with the patterns of one schema, errors before warnings."""
         refused = [(place, pattern) for place, pattern in collect_patterns(graph) if not self.verdict(pattern).runs]
         for valid in (False, True):
             found = (one for one in refused if self.verdict(one[1]).valid is valid)
-            yield from limit_findings(
-                _problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found
-            )
+            problems = (_problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found)
+            yield from limit_findings(problems)
 
     def without_hard_ones(self, schema: Any) -> Any:
         """A copy in which the patterns that are not run are left out; most schemas have none."""
@@ -85,11 +83,7 @@ class Patterns:
 
     def cost_of_running(self, graph: SchemaGraph) -> int:
         """What the patterns of one schema that are run cost together."""
-        return sum(
-            estimate_cost(pattern)
-            for pattern in {one for _, one in collect_patterns(graph)}
-            if self.verdict(pattern).runs
-        )
+        return sum(map(estimate_cost, {one for _, one in collect_patterns(graph) if self.verdict(one).runs}))
 
 
 def collect_patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:

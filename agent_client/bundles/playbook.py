@@ -19,9 +19,7 @@ _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?$")
 _NUMBER: Final = re.compile(r"(?:step\s*)?([0-9]{1,6})\s*[.:)\u2013-]?\s*", re.IGNORECASE)
-_MARK: Final = re.compile(
-    r"\s*(?:[-*+]\s+)?(?:\*\*|__)(do|check|say)\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE
-)
+_MARK: Final = re.compile(r"(?i)\s*(?:[-*+]\s+)?(?:\*\*|__)(do|check|say)\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,8 @@ class PlaybookStep:
         """A step from its words; Check and Say are left out where they are empty."""
         said = {"Do": do, "Check": check, "Say": say}
         parts = [Part(_MARKS[mark], f"**{mark}:** {words.strip()}\n") for mark, words in said.items() if words.strip()]
-        return PlaybookStep(
-            f"### {number}. {' '.join(title.split())}\n", (Part("text", "\n"), *parts, Part("text", "\n"))
-        )
+        gap = Part("text", "\n")
+        return PlaybookStep(f"### {number}. {' '.join(title.split())}\n", (gap, *parts, gap))
 
     @property
     def number(self) -> int | None:

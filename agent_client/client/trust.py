@@ -212,9 +212,8 @@ class HistoryGuard:
                 break
             query = {"after": following}
         if seen is not None and newest is None:
-            raise RegistryRolledBack(
-                f"The registry has no checkpoint {seen.number}, which it had at {seen.created_at}: it was rolled back"
-            )
+            gone = f"checkpoint {seen.number}, which it had at {seen.created_at}"
+            raise RegistryRolledBack(f"The registry has no {gone}: it was rolled back")
         return newest
 
 

@@ -147,9 +147,8 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: LossReport) -
     named = ", ".join(_describe_left_out(name) for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = (
-        f"A bundle keeps texts alone, at most {COUNT_MAX}. Rename the files that agents need and whose path is invalid."
-    )
+    kept = f"A bundle keeps texts alone, at most {COUNT_MAX}."
+    hint = f"{kept} Rename the files that agents need and whose path is invalid."
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)
 
 

@@ -186,9 +186,8 @@ def _phrases(text: str) -> Iterator[str]:
 
 def find_trigger_conflicts(triggers: Sequence[str]) -> list[Overlap]:
     """Those that a published capability has, in whatever form of the words."""
-    return find_trigger_overlaps(
-        CapabilityProfile("", "", triggers=tuple(triggers)), INDEX.refreshed().owners_of_trigger
-    )
+    mine = CapabilityProfile("", "", triggers=tuple(triggers))
+    return find_trigger_overlaps(mine, INDEX.refreshed().owners_of_trigger)
 
 
 def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Actor) -> SavedDraft:

@@ -66,9 +66,8 @@ def parse_json(text: str) -> ParsedJson:
         return ParsedJson(value, readable=True)
     faults = tuple(islice(_find_faults(text), ERRORS_MAX))
     # Past ERRORS_MAX nothing was checked: half a surrogate pair there could not be stored.
-    readable = len(faults) < ERRORS_MAX and all(
-        fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults
-    )
+    harmless = ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE")
+    readable = len(faults) < ERRORS_MAX and all(fault.code in harmless for fault in faults)
     return ParsedJson(value if readable else None, readable, faults)
 
 

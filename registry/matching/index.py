@@ -386,9 +386,8 @@ def _extended_classifier(
 
 def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) -> Floats | None:
     """The head that a job has fitted on exactly these samples, if it has."""
-    row = MatchClassifier.objects.filter(
-        model_id=embedder.model_id if embedder else "", fingerprint=samples.fingerprint
-    ).first()
+    model_id = embedder.model_id if embedder else ""
+    row = MatchClassifier.objects.filter(model_id=model_id, fingerprint=samples.fingerprint).first()
     if row is None or (row.samples, row.classes) != (len(samples.texts), samples.classes):
         return None
     return np.frombuffer(bytes(row.weights), "<f2").reshape(row.samples, row.classes).astype(np.float32)

@@ -49,9 +49,8 @@ def fit_classifier(likeness: Floats, labels: npt.NDArray[np.int64], classes: int
     weights = ahead = np.zeros((len(labels), classes), np.float32)
     momentum = 1.0
     for _ in range(_STEPS):
-        slope = (
-            predict_probabilities((kernel @ ahead).astype(np.float32)) - wanted + np.float32(_REGULARIZATION) * ahead
-        )
+        guessed = predict_probabilities((kernel @ ahead).astype(np.float32))
+        slope = guessed - wanted + np.float32(_REGULARIZATION) * ahead
         following = (ahead - step * slope).astype(np.float32)
         grown = (1 + (1 + 4 * momentum * momentum) ** 0.5) / 2
         ahead = following + np.float32((momentum - 1) / grown) * (following - weights)

@@ -123,10 +123,8 @@ def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     kept = sorted(findings, key=lambda finding: not finding.is_error)[:FINDINGS_MAX]
     message = f"{len(findings) - FINDINGS_MAX:,} more findings are not shown"
     first = findings[0]
-    kept.append(
-        Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Fix these first.")
-    )
-    return sort_findings(kept)
+    last = Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Fix these first.")
+    return sort_findings([*kept, last])
 
 
 def _bundle(documents: ParsedBundle) -> SkillBundle | None:

@@ -79,9 +79,8 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
     for name, action in surface.actions.items():
         path: Path = (surface.index, "actions", name)
         if not is_action(action):
-            message = (
-                f"the action {quote_value(name)} must be one of tool, reply and dismiss; found {quote_value(action)}"
-            )
+            found = quote_value(action)
+            message = f"the action {quote_value(name)} must be one of tool, reply and dismiss; found {found}"
             yield build_finding("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
         elif "tool" in action and action["tool"] not in tools:
             message = f"the tool {quote_value(action['tool'])} is not in tools.json"

@@ -189,9 +189,8 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
         return
     for key, item in value.items():
         if key not in properties:
-            close = closest_match(key, properties)
-            hint = f"Did you mean '{close}'?" if close else _listed(sorted(properties))
-            message = f"Unknown key '{key}'"
+            close, message = closest_match(key, properties), f"Unknown key '{key}'"
+            hint = _hint(close, sorted(properties))
             yield RawFinding("FIELD_UNKNOWN", file, (*at, key), message, hint, at_key=True, subject=close)
         elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
             yield from _unknown_keys(file, item, properties[key], (*at, key))
@@ -200,13 +199,12 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
 def suggest(word: str, known: Iterable[str]) -> str:
     """A hint with the nearest known word, or the known words where none is near."""
     words = sorted(known)
-    close = closest_match(word, words)
+    return _hint(closest_match(word, words), words)
+
+
+def _hint(close: str, words: list[str]) -> str:
     if close:
         return f"Did you mean '{close}'?"
-    return _listed(words)
-
-
-def _listed(words: list[str]) -> str:
     return f"Known here: {', '.join(words[:20])}." if words else ""
 
 
@@ -233,4 +231,4 @@ class SpellingSuggester:
     def hint(self, word: str) -> str:
         """The nearest known word, or the known words where none is near."""
         self._left -= self._letters * min(len(word), _COMPARED_LENGTH_MAX)
-        return suggest(word, self._short) if self._left >= 0 else _listed(self._known)
+        return suggest(word, self._short) if self._left >= 0 else _hint("", self._known)

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from agent_client.json_schema.graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
-from agent_client.json_schema.validation import first_error
+from agent_client.json_schema.validation import LINEAR, first_error
 from registry.bundles import json_locations
-from registry.validation.rules.tool_patterns import LINEAR, Patterns
+from registry.validation.rules.tool_patterns import Patterns
 from registry.validation.rules.tool_schemas import shortened_names
 
 # What one default may take: each of its values meets each subschema and each entry of an enum, and each of its letters

@@ -65,11 +65,8 @@ def _invalid(path: Path, message: str, hint: str) -> RawFinding:
 
 def _check_dialect(schema: dict[str, Any], path: Path) -> Iterator[RawFinding]:
     dialect = schema.get("$schema")
-    if (
-        isinstance(dialect, str)
-        and dialect.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")
-        not in DIALECTS
-    ):
+    plain = str(dialect).rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")
+    if isinstance(dialect, str) and plain not in DIALECTS:
         message = f"The dialect {dialect[:100]!r} is not supported"
         yield _invalid((*path, "$schema"), message, f"Leave $schema out, or write {DIALECTS[0]}.")
 

@@ -355,14 +355,8 @@ def _exclusive_ids(groups: Iterable[SkillGroup]) -> frozenset[str]:
 def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -> dict[str, Floats]:
     if vectors is None:
         return {}
-    found: dict[str, Floats] = {}
-    at = 0
-    for one in known:
-        count = len(one.counter_sentences)
-        if count:
-            found[one.capability_id] = vectors[at : at + count]
-        at += count
-    return found
+    own = _cut(vectors, [len(one.counter_sentences) for one in known])
+    return {one.capability_id: rows for one, rows in zip(known, own, strict=True) if rows is not None and len(rows)}
 
 
 def _extended_classifier(

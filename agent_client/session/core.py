@@ -704,13 +704,11 @@ class SessionCore:
 
     def state(self) -> Json:
         """The session in short: `{"session_id", "user_id", "loaded_skills", "context"}`."""
-        loaded = [each.capability_id for each in self.active]
-        context = dict(self.user.context)
         return {
             "session_id": self.session_id,
             "user_id": self.user.user_id,
-            "loaded_skills": loaded,
-            "context": context,
+            "loaded_skills": [each.capability_id for each in self.active],
+            "context": dict(self.user.context),
         }
 
     def to_json(self, *, secret: bytes | None = None) -> str:

@@ -214,9 +214,7 @@ def _unknown_calls(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFind
 
 def _calls(skill: SkillDocument) -> Iterator[Mention]:
     for line in _examples(skill):
-        if "(" not in line.text:
-            continue
-        for match in _CALL.finditer(line.text):
+        for match in _CALL.finditer(line.text) if "(" in line.text else ():
             if not _PLURAL.match(line.text, match.end() - 1):
                 yield Mention(match.group(1), line.number, match.start(1) + 1)
 
@@ -231,9 +229,7 @@ def _unknown_words(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFind
 
 def _snake_words(skill: SkillDocument) -> Iterator[Mention]:
     for line in _examples(skill):
-        if "_" not in line.text:
-            continue
-        for match in _SNAKE.finditer(line.text):
+        for match in _SNAKE.finditer(line.text) if "_" in line.text else ():
             yield Mention(match.group(1), line.number, match.start(1) + 1)
 
 

@@ -118,10 +118,9 @@ def _check_title(skill: SkillDocument) -> Iterator[RawFinding]:
         yield RawFinding("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint)
         return
     for heading in skill.outline.headings:
-        if heading.level != 1 or heading is skill.title:
-            continue
-        message = f"A second H1: '{heading.text[:80]}'"
-        yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
+        if heading.level == 1 and heading is not skill.title:
+            message = f"A second H1: '{heading.text[:80]}'"
+            yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
 
 
 def _check_section(skill: SkillDocument, section: SectionRule) -> list[RawFinding]:

@@ -38,45 +38,20 @@ if TYPE_CHECKING:
     from agent_client.session import ApprovalRequired, AsyncSession, Session, SessionOptions, User
     from agent_client.ui.ask import Ask, ask
 
-_HOME: Final = {
-    "ApprovalRequired": "session",
-    "Ask": "ui.ask",
-    "AsyncRegistry": "client.client",
-    "AsyncSession": "session",
-    "Bundle": "bundles.bundle",
-    "CapabilityNotFound": "errors",
-    "CapabilityQuarantined": "errors",
-    "DigestMismatch": "errors",
-    "Environment": "environment.probe",
-    "FormAction": "bundles.forms",
-    "FormError": "bundles.forms",
-    "LocalSkills": "client.local_registry",
-    "LockFile": "client.lockfile",
-    "LockMismatch": "errors",
-    "PlaybookDoc": "bundles.playbook",
-    "PlaybookStep": "bundles.playbook",
-    "Prompt": "prompt",
-    "Readiness": "environment.readiness",
-    "Registry": "client.client",
-    "RegistryError": "errors",
-    "RegistryForked": "errors",
-    "RegistryRolledBack": "errors",
-    "RegistryUnreachable": "errors",
-    "Session": "session",
-    "SessionOptions": "session",
-    "SeveralSources": "client.several_sources",
-    "SignatureInvalid": "errors",
-    "SignatureMissing": "errors",
-    "SigningKeyUnknown": "errors",
-    "SkillMalformed": "errors",
-    "Status": "environment.readiness",
-    "SupportingFileNotFound": "errors",
-    "User": "session",
-    "ask": "ui.ask",
-    "check_readiness": "environment.readiness",
-    "form_action": "bundles.forms",
-    "form_messages": "bundles.forms",
-    "render_prompt": "prompt",
+# The names by the module that they come from; all others are errors.
+_NAMES: Final = {
+    "bundles.bundle": ("Bundle",),
+    "bundles.forms": ("FormAction", "FormError", "form_action", "form_messages"),
+    "bundles.playbook": ("PlaybookDoc", "PlaybookStep"),
+    "client.client": ("AsyncRegistry", "Registry"),
+    "client.local_registry": ("LocalSkills",),
+    "client.lockfile": ("LockFile",),
+    "client.several_sources": ("SeveralSources",),
+    "environment.probe": ("Environment",),
+    "environment.readiness": ("Readiness", "Status", "check_readiness"),
+    "prompt": ("Prompt", "render_prompt"),
+    "session": ("ApprovalRequired", "AsyncSession", "Session", "SessionOptions", "User"),
+    "ui.ask": ("Ask", "ask"),
 }
 
 __all__ = [
@@ -124,6 +99,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("agent_client.version").VERSION
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'agent_client' has no attribute '{name}'")
-    return getattr(import_module(f"agent_client.{_HOME[name]}"), name)
+    home = next((module for module, names in _NAMES.items() if name in names), "errors")
+    return getattr(import_module(f"agent_client.{home}"), name)

@@ -21,6 +21,8 @@ class RegistryError(Exception):
     """
 
     code: ClassVar[str] = "REGISTRY_ERROR"
+    # What `user_message` returns.
+    said: ClassVar[str] = "The capability registry refused that, so I cannot use it for this request."
 
     def __init__(
         self, message: str, *, data: Mapping[str, Any] | None = None, status: int = 0, code: str | None = None
@@ -33,7 +35,7 @@ class RegistryError(Exception):
 
     def user_message(self) -> str:
         """What an agent can say to the user."""
-        return "The capability registry refused that, so I cannot use it for this request."
+        return self.said
 
 
 class InvalidRequest(RegistryError):
@@ -46,20 +48,14 @@ class Unauthenticated(RegistryError):
     """No key, or one that the registry does not know."""
 
     code = "UNAUTHENTICATED"
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "I am not signed in to the capability registry; whoever runs me has to give me a valid key."
+    said = "I am not signed in to the capability registry; whoever runs me has to give me a valid key."
 
 
 class Forbidden(RegistryError):
     """The key lacks the scope."""
 
     code = "FORBIDDEN"
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "My key does not allow that at the capability registry."
+    said = "My key does not allow that at the capability registry."
 
 
 class NotFound(RegistryError):
@@ -127,16 +123,13 @@ class CapabilityQuarantined(RegistryError):
     """Held back by its operators because it may do harm: what is loaded or cached of it must not be used either."""
 
     code = "CAPABILITY_QUARANTINED"
+    said = "That capability was taken out of use because it may do harm. I have stopped using it."
 
     @property
     def capability_id(self) -> str:
         """Which one; empty where the registry did not say."""
         found = self.data.get("capability_id")
         return found if isinstance(found, str) else ""
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "That capability was taken out of use because it may do harm. I have stopped using it."
 
 
 class RevisionNotFound(NotFound):
@@ -161,16 +154,14 @@ class InstallCodeNotFound(NotFound):
     """No capability has this install code."""
 
     code = "INSTALL_CODE_NOT_FOUND"
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "That install code is not known. Please check it: SKILL- and three groups of four."
+    said = "That install code is not known. Please check it: SKILL- and three groups of four."
 
 
 class SkillMalformed(RegistryError):
     """The stored bundle no longer passes validation; the registry has notified its operators."""
 
     code = "SKILL_MALFORMED"
+    said = "There is an issue with that capability. Its operators have been notified; I can help with another one."
 
     @property
     def details(self) -> str:
@@ -189,25 +180,18 @@ class SkillMalformed(RegistryError):
         found = self.data.get("last_good_digest")
         return found if isinstance(found, str) else None
 
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "There is an issue with that capability. Its operators have been notified; I can help with another one."
-
 
 class RateLimited(RegistryError):
     """Too many calls."""
 
     code = "RATE_LIMITED"
+    said = "I asked the capability registry too often; I will try again in a moment."
 
     @property
     def retry_after_seconds(self) -> float:
         """When to come back; 0 where the registry did not say."""
         found = self.data.get("retry_after_seconds")
         return float(found) if isinstance(found, int | float) else 0.0
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "I asked the capability registry too often; I will try again in a moment."
 
 
 class PayloadTooLarge(RegistryError):
@@ -232,10 +216,7 @@ class Unavailable(RegistryError):
     """The registry does not serve any request now; a cached response may be used instead."""
 
     code = "AWAY"
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "I cannot reach the capability registry right now. I can go on with what is loaded already."
+    said = "I cannot reach the capability registry right now. I can go on with what is loaded already."
 
 
 class RegistryUnavailable(Unavailable):
@@ -254,10 +235,7 @@ class ResponseRejected(RegistryError):
     """The response does not match the contract; nothing of it is used."""
 
     code = "ANSWER_REFUSED"
-
-    def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return "The capability registry sent something that I will not use, so I leave it out."
+    said = "The capability registry sent something that I will not use, so I leave it out."
 
 
 class AnswerTooLarge(ResponseRejected):

@@ -11,6 +11,7 @@ in the text, so that nothing in it can end the fence; everything else of a bundl
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,12 +140,8 @@ def fenced(bundle: Bundle, text: str) -> str:
 
 def _marker(digest: str, text: str) -> str:
     """Sixteen hex digits that the text does not contain."""
-    counter = 0
-    while True:
-        marker = hashlib.sha256(f"{digest}/{counter}".encode()).hexdigest()[:16]
-        if marker not in text:
-            return marker
-        counter += 1
+    markers = (hashlib.sha256(f"{digest}/{counter}".encode()).hexdigest()[:16] for counter in itertools.count())
+    return next(marker for marker in markers if marker not in text)
 
 
 def _fitting(
@@ -204,9 +201,7 @@ def _tools(bundles: Sequence[Bundle], extras: PromptContext) -> str:
             name = wire_name(bundle.capability_id, tool["name"]) if extras.names_are_wire_names else tool["name"]
             approval = ", waits for a person's approval" if policy.get("requires_approval") is True else ""
             lines.append(f"{name} ({policy['kind']}{approval}): {one_line(tool['description'])}")
-    withheld = [
-        f"{each.capability_id}: {', '.join(each.withheld_tools[:50])}" for each in bundles if each.withheld_tools
-    ]
+    withheld = (f"{one.capability_id}: {', '.join(one.withheld_tools[:50])}" for one in bundles if one.withheld_tools)
     sections = [
         _section("Available tools:", lines),
         _section("Not with this key (say so if a skill asks for one of these):", withheld),

@@ -30,6 +30,7 @@ _TEXTS = {
     ".txt",
     ".service",
     ".conf",
+    ".lua",
     ".example",
 }
 

@@ -149,17 +149,17 @@ class Bundle:
 
         Raises `ResponseRejected` for another shape, `DigestMismatch` where content and digest disagree.
         """
-        parts = _checked_parts(answer)
+        _check_parts(answer)
         check_digest(answer)
         confidence, revision = answer.get("confidence"), answer.get("revision", 0)
         replaced_by = answer.get("replaced_by")
         return cls(
             capability_id=answer["capability_id"],
             digest=answer["digest"],
-            skill_doc=parts["skill_doc"],
-            tools=tuple(parts["tools"]),
-            ui_schemas=tuple(parts["ui_schemas"]),
-            capability=parts["capability"],
+            skill_doc=answer["skill_doc"],
+            tools=tuple(answer["tools"]),
+            ui_schemas=tuple(answer["ui_schemas"]),
+            capability=answer["capability"],
             revision=revision if isinstance(revision, int) else 0,
             status=_text(answer, "status", default="published"),
             replaced_by=replaced_by if isinstance(replaced_by, str) else None,
@@ -206,7 +206,7 @@ def check_digest(answer: Mapping[str, Any]) -> None:
         raise DigestMismatch(f"The bundle has the digest {found}, and the registry says {answer['digest']}")
 
 
-def _checked_parts(answer: Any) -> Json:
+def _check_parts(answer: Any) -> None:
     if not isinstance(answer, dict) or not is_capability_id(answer.get("capability_id")):
         raise ResponseRejected("The answer is no bundle: it has no capability_id")
     if not isinstance(answer.get("digest"), str) or not DIGEST.fullmatch(answer["digest"]):
@@ -217,12 +217,7 @@ def _checked_parts(answer: Any) -> Json:
     _text(capability, "name"), _text(capability, "description")
     for tool in _objects(answer, "tools"):
         _check_tool(tool)
-    return {
-        "capability": capability,
-        "skill_doc": _text(answer, "skill_doc"),
-        "tools": _objects(answer, "tools"),
-        "ui_schemas": _objects(answer, "ui_schemas"),
-    }
+    _text(answer, "skill_doc"), _objects(answer, "ui_schemas")
 
 
 def _check_tool(tool: Json) -> None:

@@ -9,11 +9,11 @@ import re
 from typing import Any, Final
 
 from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.playbook import mark_fences
 from agent_client.text.sanitize import one_line
 
 FOLLOW_FROM: Final = 0.9
 DOUBT_BELOW: Final = 0.3
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TITLE: Final = re.compile(r" {0,3}#(?:[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}=+[ \t]*$")
 # A line by which an author would say how far a playbook is trusted.
@@ -75,16 +75,9 @@ def _count(value: Any) -> int:
 
 def _title_end(lines: list[str]) -> int:
     """The number of lines up to and with the first H1 outside of fences; 0 where there is none."""
-    fence = ""
-    for index, line in enumerate(lines):
-        found = _FENCE.match(line)
-        if fence:
-            is_end = found is not None and found[1].startswith(fence) and not line.strip().strip(fence[0])
-            fence = "" if is_end else fence
-        elif found is not None:
-            fence = found[1]
-        elif _TITLE.match(line):
+    for index, (line, is_fenced) in enumerate(mark_fences(lines)):
+        if not is_fenced and _TITLE.match(line):
             return index + 1
-        elif index + 1 < len(lines) and line.strip() and _UNDERLINE.match(lines[index + 1]):
+        if not is_fenced and index + 1 < len(lines) and line.strip() and _UNDERLINE.match(lines[index + 1]):
             return index + 2
     return 0

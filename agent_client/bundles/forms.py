@@ -65,9 +65,8 @@ def form_action(bundle: Bundle, schema_id: str, event: Mapping[str, Any]) -> For
     name = event.get("name")
     bound = actions.get(name) if isinstance(name, str) else None
     if not isinstance(bound, Mapping):
-        raise FormError(
-            f"{schema_id} has no action {str(name)[:80]!r}; there are: {', '.join(map(str, actions)) or 'none'}"
-        )
+        there = ", ".join(map(str, actions)) or "none"
+        raise FormError(f"{schema_id} has no action {str(name)[:80]!r}; there are: {there}")
     context = event.get("context")
     arguments = json.loads(json.dumps(context)) if isinstance(context, Mapping) else {}
     if isinstance(bound.get("tool"), str):

@@ -41,11 +41,7 @@ TOP_LEVEL: Final[dict[str, tuple[Path, FieldMapper]]] = {
     "priority": (("priority",), front_matter_values.parse_integer),
     "max_turns": (("max_turns",), front_matter_values.parse_integer),
     "tools": (("allowed_tools",), front_matter_values.parse_strings),
-    "emoji": (("emoji",), front_matter_values.parse_emoji),
-    "os": (("os",), front_matter_values.parse_systems),
-    "dependency_level": (("dependency_level",), front_matter_values.parse_level),
-    "skill_group": (("skill_groups",), front_matter_values.parse_groups),
-    "skill_groups": (("skill_groups",), front_matter_values.parse_groups),
+    **{key: _ENVIRONMENT[key,] for key in ("emoji", "os", "dependency_level", "skill_group", "skill_groups")},
 }
 
 

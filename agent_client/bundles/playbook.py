@@ -19,9 +19,7 @@ _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?$")
 _NUMBER: Final = re.compile(r"(?:step\s*)?([0-9]{1,6})\s*[.:)\u2013-]?\s*", re.IGNORECASE)
-_MARK: Final = re.compile(
-    r"\s*(?:[-*+]\s+)?(?:\*\*|__)(do|check|say)\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE
-)
+_MARK: Final = re.compile(r"(?i)\s*(?:[-*+]\s+)?(?:\*\*|__)(do|check|say)\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,8 @@ class PlaybookStep:
         """A step from its words; Check and Say are left out where they are empty."""
         said = {"Do": do, "Check": check, "Say": say}
         parts = [Part(_MARKS[mark], f"**{mark}:** {words.strip()}\n") for mark, words in said.items() if words.strip()]
-        return PlaybookStep(
-            f"### {number}. {' '.join(title.split())}\n", (Part("text", "\n"), *parts, Part("text", "\n"))
-        )
+        gap = Part("text", "\n")
+        return PlaybookStep(f"### {number}. {' '.join(title.split())}\n", (gap, *parts, gap))
 
     @property
     def number(self) -> int | None:
@@ -180,7 +177,7 @@ def _split(text: str, *, level: int) -> tuple[str, list[tuple[str, str]]]:
     """The text before the first heading of a level, then each heading with the text below it."""
     before: list[str] = []
     found: list[tuple[str, list[str]]] = []
-    for line, is_fenced in _lines(text):
+    for line, is_fenced in mark_fences(_LINE.findall(text)):
         heading = None if is_fenced else _HEADING.match(line)
         if heading and len(heading[1]) == level:
             found.append((line, []))
@@ -193,7 +190,7 @@ def _parts(text: str) -> Iterator[Part]:
     """Each mark begins a part, which ends where the next one begins."""
     kind: Kind = "text"
     held: list[str] = []
-    for line, is_fenced in _lines(text):
+    for line, is_fenced in mark_fences(_LINE.findall(text)):
         mark = None if is_fenced else _MARK.match(line)
         if mark:
             if held:
@@ -204,10 +201,10 @@ def _parts(text: str) -> Iterator[Part]:
         yield Part(kind, "".join(held))
 
 
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line with its end, and whether it belongs to fenced code."""
+def mark_fences(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it belongs to fenced code."""
     fence = ""
-    for line in _LINE.findall(text):
+    for line in lines:
         found = _FENCE.match(line)
         if fence:
             yield line, True

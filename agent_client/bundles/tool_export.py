@@ -166,11 +166,10 @@ def _converted_value(key: str, value: Any, vendor: Vendor, *, strict: bool) -> A
         return {name: _converted(item, vendor, strict=strict) for name, item in value.items()}
     if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
         return [_converted(item, vendor, strict=strict) for item in value]
-    if key in ("items", "not", "contains", "propertyNames", "if", "then", "else"):
+    is_schema = key in ("items", "not", "contains", "propertyNames", "if", "then", "else")
+    if is_schema or (key == "additionalProperties" and isinstance(value, dict)):
         return _converted(value, vendor, strict=strict)
-    return (
-        _converted(value, vendor, strict=strict) if key == "additionalProperties" and isinstance(value, dict) else value
-    )
+    return value
 
 
 def _is_dropped(key: str, value: Any, vendor: Vendor, *, strict: bool) -> bool:
@@ -235,11 +234,9 @@ def _is_free_map(schema: Any) -> bool:
     """Whether it is an object with arbitrary keys: closed, as strict mode requires, it could have none."""
     if not isinstance(schema, dict) or schema.get("properties"):
         return False
-    return _names_object(schema.get("type")) and schema.get("additionalProperties") is not False
-
-
-def _names_object(kind: Any) -> bool:
-    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+    kind = schema.get("type")
+    is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+    return is_object and schema.get("additionalProperties") is not False
 
 
 def _fits_strict(schema: Json) -> bool:

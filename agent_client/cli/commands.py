@@ -56,46 +56,43 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--environment", type=Path, help="a JSON file that says what is there, instead of looking")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_skills(verbs)
-    load = verbs.add_parser("load", help="load one capability and show it")
+    load = _add(verbs, "load", _load, "load one capability and show it")
     load.add_argument("capability_id")
     load.add_argument("--json", action="store_true", help="the whole bundle as JSON")
-    load.set_defaults(verb=_load)
-    match = verbs.add_parser("match", help="which capabilities a message leads to")
+    match = _add(verbs, "match", _match, "which capabilities a message leads to")
     match.add_argument("message")
-    match.set_defaults(verb=_match)
-    doctor = verbs.add_parser("doctor", help="what is ready on this computer, and how to fix what is not")
+    doctor = _add(verbs, "doctor", _doctor, "what is ready on this computer, and how to fix what is not")
     doctor.add_argument("capability_id", nargs="*")
-    doctor.set_defaults(verb=_doctor)
-    chat = verbs.add_parser("chat", help="a playground: what a session makes of what a user says, without a model")
+    chat = _add(verbs, "chat", _chat, "a playground: what a session makes of what a user says, without a model")
     chat.add_argument("--user", default="", help="the user's name; without it the user is new")
     chat.add_argument("--first-run", help="the capability of the introduction")
     chat.add_argument("--no-carry", action="store_true", help="skills last one turn")
     chat.add_argument("--state", type=Path, help="keep the session in this file")
-    chat.set_defaults(verb=_chat)
-    playbook = verbs.add_parser("playbook", help="write a playbook draft from a session that ran")
+    playbook = _add(verbs, "playbook", _playbook, "write a playbook draft from a session that ran")
     playbook.add_argument("session", type=Path, help="the text of session.to_json()")
     playbook.add_argument("--id", required=True, dest="capability_id")
     playbook.add_argument("--name", required=True)
     playbook.add_argument("--problem", required=True, help="what was solved, in your words")
     playbook.add_argument("--to", type=Path, help="the folder to write; else one named like the id")
-    playbook.set_defaults(verb=_playbook)
-    docs = verbs.add_parser("docs", help="where the pages for agent developers are, or one of them")
+    docs = _add(verbs, "docs", _docs, "where the pages for agent developers are, or one of them")
     docs.add_argument("page", nargs="?", help="print this page, such as agents")
-    docs.set_defaults(verb=_docs)
     return parser
 
 
-def _add_skills(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    skills = verbs.add_parser("skills", help="list, install and uninstall; without an action a menu")
-    skills.set_defaults(verb=_skills_menu)
+def _add_skills(verbs: Any) -> None:
+    skills = _add(verbs, "skills", _skills_menu, "list, install and uninstall; without an action a menu")
     actions = skills.add_subparsers(metavar="ACTION")
-    actions.add_parser("list", help="what is installed, or with --url what the registry has").set_defaults(verb=_list)
-    install = actions.add_parser("install", help="from a folder, a git address, an install code or a capability_id")
+    _add(actions, "list", _list, "what is installed, or with --url what the registry has")
+    install = _add(actions, "install", _install, "from a folder, a git address, an install code or a capability_id")
     install.add_argument("source")
-    install.set_defaults(verb=_install)
-    uninstall = actions.add_parser("uninstall", help="remove an installed skill")
+    uninstall = _add(actions, "uninstall", _uninstall, "remove an installed skill")
     uninstall.add_argument("capability_id")
-    uninstall.set_defaults(verb=_uninstall)
+
+
+def _add(verbs: Any, name: str, verb: Verb, about: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=about)
+    parser.set_defaults(verb=verb)
+    return parser
 
 
 def _registry(options: argparse.Namespace) -> Registry | None:
@@ -203,9 +200,8 @@ def _match(options: argparse.Namespace) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     """Exit code 1 where something that was asked for by name is not ready."""
     source, here = _source(options), _environment(options)
-    names = [name.replace("-", "_") for name in options.capability_id] or [
-        e.capability_id for e in source.list().entries
-    ]
+    asked = [name.replace("-", "_") for name in options.capability_id]
+    names = asked or [entry.capability_id for entry in source.list().entries]
     is_all_ready = True
     for name in names:
         judged = check_readiness(source.load(name), here)
@@ -213,7 +209,7 @@ def _doctor(options: argparse.Namespace) -> int:
         print(f"{judged.status:11} {name}" + (f"  {judged.reason}" if judged.reason else ""))
         for item in judged.missing:
             print(f"            {item.what}: {item.fix}")
-    return 0 if is_all_ready or not options.capability_id else 1
+    return 0 if is_all_ready or not asked else 1
 
 
 def _playbook(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, Unpack
+from typing import Generic, Self, TypeVar
 
 from agent_client.bundles.bundle import Bundle, Listing
 from agent_client.client.answers import (
@@ -28,23 +28,14 @@ from agent_client.client.transport import AsyncWire, SyncWire
 from agent_client.client.trust import HistoryGuard, TrustedKeys, trust_path
 
 T = TypeVar("T")
+W = TypeVar("W", SyncWire, AsyncWire)
 Verify = bool | ssl.SSLContext
 
 
-class RegistryOptions(TypedDict, total=False):
-    """The settings of a registry, as `Registry` explains them."""
-
-    cache_dir: Path | str | None
-    lock: LockFile | Path | str | None
-    limits: Limits | None
-    max_stale: float
-    verify: Verify
-    proxy: str | None
-    trusted_keys: TrustedKeys | None
-
-
-class _Questions:
+class _Questions(Generic[W]):
     """What both have in common: the settings."""
+
+    _wire_class: type[W]
 
     def __init__(
         self,
@@ -78,7 +69,7 @@ class _Questions:
         # Reading the certificates of all authorities takes longer than a request to a registry that uses none.
         needs_tls = self.core.url.startswith("https:") or proxy is not None
         trust = verify if needs_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._wire_options: dict[str, Any] = {"verify": trust, "proxy": proxy}
+        self._wire: W = self._wire_class(verify=trust, proxy=proxy)
 
     @property
     def url(self) -> str:
@@ -86,12 +77,10 @@ class _Questions:
         return self.core.url
 
 
-class Registry(_Questions):
+class Registry(_Questions[SyncWire]):
     """Blocking. Several threads may share one. Every method raises a `RegistryError` (errors.py)."""
 
-    def __init__(self, url: str, key: str | None = None, **options: Unpack[RegistryOptions]) -> None:
-        super().__init__(url, key, **options)
-        self._wire = SyncWire(**self._wire_options)
+    _wire_class = SyncWire
 
     def _run(self, steps: Generator[Step, Outcome, T]) -> T:
         outcome: Outcome = None
@@ -192,12 +181,10 @@ class Registry(_Questions):
         self.close()
 
 
-class AsyncRegistry(_Questions):
+class AsyncRegistry(_Questions[AsyncWire]):
     """The same for asyncio; `Registry` documents what each method returns."""
 
-    def __init__(self, url: str, key: str | None = None, **options: Unpack[RegistryOptions]) -> None:
-        super().__init__(url, key, **options)
-        self._wire = AsyncWire(**self._wire_options)
+    _wire_class = AsyncWire
 
     async def _run(self, steps: Generator[Step, Outcome, T]) -> T:
         outcome: Outcome = None

@@ -151,18 +151,17 @@ def read_folder(folder: Path) -> Bundle:
     if not isinstance(capability, dict):
         raise SkillUnreadable("capability.json is no object")
     capability.pop("utterances", None)
+    tools = _json(folder / "tools.json", [])
     parts: dict[str, Any] = {
         "capability": capability,
         "skill_doc": body,
-        "tools": _unwrapped(_json(folder / "tools.json", []), "tools"),
+        "tools": tools.get("tools") if isinstance(tools, dict) else tools,
         "ui_schemas": _listed(_json(folder / "ui_schemas.json", [])),
     }
     try:
         digest = bundle_digest(**parts)
-        files = {"files": describe_files(decode_texts(folder))}
-        return Bundle.from_answer(
-            {"capability_id": capability.get("capability_id"), "digest": digest, **parts, **files}
-        )
+        head = {"capability_id": capability.get("capability_id"), "digest": digest}
+        return Bundle.from_answer({**head, **parts, "files": describe_files(decode_texts(folder))})
     except RegistryError as error:
         raise SkillUnreadable(error.message) from None
     except (ValueError, TypeError, RecursionError) as error:
@@ -226,7 +225,3 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return [{"schema_id": name, "definition": definition} for name, definition in value.items()]
-
-
-def _unwrapped(value: Any, key: str) -> Any:
-    return value.get(key) if isinstance(value, dict) else value

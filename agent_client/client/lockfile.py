@@ -47,9 +47,8 @@ class LockFile:
                     f"(revision {bundle.revision}); load it with renew_lock=True to take the new one"
                 )
             if held is None and self.is_frozen and not renew:
-                raise LockMismatch(
-                    f"'{bundle.capability_id}' is not in the lock file {self.path.name}, which is frozen"
-                )
+                where = f"the lock file {self.path.name}, which is frozen"
+                raise LockMismatch(f"'{bundle.capability_id}' is not in {where}")
             rows = self._rows | {bundle.capability_id: {"digest": bundle.digest, "revision": bundle.revision}}
             text = json.dumps({"format": FORMAT, "capabilities": dict(sorted(rows.items()))}, indent=2)
             try:

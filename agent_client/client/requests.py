@@ -126,13 +126,11 @@ class RegistryProtocol:
         return listing
 
     def _list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
-        given = {name: value for name, value in filters.items() if value is not None}
         entries: dict[str, ListingEntry] = {}
         cursor, size, begun = "", 0, self.clock()
         first: CachedResponse | None = None
         for _ in range(PAGES_MAX):
-            query = given | ({"cursor": cursor} if cursor else {})
-            page = yield from self._get("capability_registry_list", query, _page)
+            page = yield from self._get("capability_registry_list", {**filters, "cursor": cursor or None}, _page)
             known = len(entries)
             entries.update({entry.capability_id: entry for entry in page.entries})
             size += page.answer.size
@@ -156,8 +154,7 @@ class RegistryProtocol:
         if self.guard is not None:
             yield from self.guard.check_history(self._ask)
         try:
-            given = {name: value for name, value in query.items() if value is not None}
-            bundle = yield from self._get("capability_skill_load", given, _bundle)
+            bundle = yield from self._get("capability_skill_load", query, _bundle)
         except CapabilityNotFound as error:
             error.capability_id = capability_id
             raise
@@ -175,26 +172,22 @@ class RegistryProtocol:
         self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool
     ) -> Generator[Step, Outcome, Bundle]:
         """A bundle that was asked for and, where keys are trusted, is signed by one of them."""
-        if self.guard is not None and bundle.capability_id == capability_id:
+        if bundle.capability_id != capability_id:
+            raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
+        if self.guard is not None:
             yield from self.guard.check_bundle(bundle, self._ask)
-        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+        if self.lock is not None:
+            self.lock.accept(bundle, renew=renew_lock)
+        if digest is not None and bundle.digest != digest:
+            words = f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}"
+            raise ResponseRejected(words)
+        return bundle
 
     def _ask(self, operation: str, query: Mapping[str, Any]) -> Document:
         """For the guard: what never changes comes from the cache where it can, what does is always asked."""
         if operation != "capability_signature":
             return (yield from self._query(operation, query))
         return (yield from self._get(operation, query, lambda got: got.document))
-
-    def _accepted(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Bundle:
-        if bundle.capability_id != capability_id:
-            raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
-        if self.lock is not None:
-            self.lock.accept(bundle, renew=renew_lock)
-        if digest is not None and bundle.digest != digest:
-            raise ResponseRejected(
-                f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}"
-            )
-        return bundle
 
     def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
         """One supporting file of the release that was loaded, checked against the digest that came with it."""
@@ -239,8 +232,7 @@ class RegistryProtocol:
 
     def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
         """A GET request whose response is not cached."""
-        given = {name: value for name, value in query.items() if value is not None}
-        reply = yield from self._tried("GET", _path(operation, given), None, {})
+        reply = yield from self._tried("GET", _path(operation, query), None, {})
         return response_json.parse_document(reply)
 
     def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
@@ -336,11 +328,9 @@ class RegistryProtocol:
             outcome = yield Request(method, url, sent, body, self.limits.total, self.limits.bytes_max)
             if not isinstance(outcome, Response | TransportError):
                 raise TypeError("a Call is answered with a Reply or NoReply")
-            if (
-                isinstance(outcome, TransportError)
-                or outcome.status not in (301, 302, 303, 307, 308)
-                or method != "GET"
-            ):
+            if isinstance(outcome, TransportError) or method != "GET":
+                return outcome
+            if outcome.status not in (301, 302, 303, 307, 308):
                 return outcome
             target = urljoin(url, outcome.headers.get("location", ""))
             redirects += 1
@@ -366,8 +356,9 @@ def _said(text: object, name: str) -> str:
 
 
 def _path(operation: str, query: Mapping[str, Any]) -> str:
+    given = sorted((name, value) for name, value in query.items() if value is not None)
     try:
-        return f"{operation}?{urlencode(sorted(query.items()))}" if query else operation
+        return f"{operation}?{urlencode(given)}" if given else operation
     except UnicodeEncodeError:
         raise InvalidRequest(HALF_CHARACTER) from None
 

@@ -27,9 +27,8 @@ def parse_document(reply: Response) -> dict[str, Any]:
     """The JSON object of a 2xx response. Raises `ResponseRejected`."""
     media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
-        raise ResponseRejected(
-            f"The answer is '{media_type[:60] or 'nothing'}', not application/json", status=reply.status
-        )
+        message = f"The answer is '{media_type[:60] or 'nothing'}', not application/json"
+        raise ResponseRejected(message, status=reply.status)
     value = parse_json(reply.body)
     if not isinstance(value, dict):
         raise ResponseRejected("The answer is JSON, but no object", status=reply.status)
@@ -73,9 +72,8 @@ def parse_refusal(reply: Response) -> RegistryError:
     except ResponseRejected:
         envelope = None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("code"), str):
-        return ResponseRejected(
-            f"The answer has the status {reply.status} and no error that can be read", status=reply.status
-        )
+        message = f"The answer has the status {reply.status} and no error that can be read"
+        return ResponseRejected(message, status=reply.status)
     data = {name: value for name, value in envelope.items() if name not in ("code", "message")}
     return error_for(envelope["code"][:64], str(envelope.get("message", ""))[:1000], data=data, status=reply.status)
 

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from agent_client.bundles.bundle import Bundle, Listing
-from agent_client.client.client import Registry
-from agent_client.client.local_registry import LocalSkills
 from agent_client.errors import CapabilityNotFound, NotFound, RegistryError, Unavailable
 
 T = TypeVar("T")
-OneSource = Registry | LocalSkills
 
 
 class SeveralSources:

@@ -83,10 +83,7 @@ class SyncWire:
         """Return a response, or why there is none. Raises nothing for what the peer does."""
         _deadline.at = time.monotonic() + call.seconds
         try:
-            request = self._client.build_request(
-                call.method, call.url, headers=dict(call.headers), content=call.body, timeout=_timeout(call)
-            )
-            response = self._client.send(request, stream=True)
+            response = self._client.send(_build(self._client, call), stream=True)
             try:
                 body = _Body(call, response.headers)
                 for chunk in response.iter_raw():
@@ -124,10 +121,7 @@ class AsyncWire:
             return _no_reply(error, call)
 
     async def _send(self, call: Request) -> Response:
-        request = self._client.build_request(
-            call.method, call.url, headers=dict(call.headers), content=call.body, timeout=_timeout(call)
-        )
-        response = await self._client.send(request, stream=True)
+        response = await self._client.send(_build(self._client, call), stream=True)
         try:
             body = _Body(call, response.headers)
             async for chunk in response.aiter_raw():
@@ -145,8 +139,9 @@ class AsyncWire:
         await self._client.aclose()
 
 
-def _timeout(call: Request) -> float:
-    return min(_STEP_SECONDS, call.seconds)
+def _build(client: httpx.Client | httpx.AsyncClient, call: Request) -> httpx.Request:
+    seconds = min(_STEP_SECONDS, call.seconds)
+    return client.build_request(call.method, call.url, headers=dict(call.headers), content=call.body, timeout=seconds)
 
 
 class _RequestDeadline(threading.local):

@@ -110,7 +110,6 @@ class HistoryGuard:
 
     file: TrustFile
     pinned: tuple[PublicKey, ...]
-    trusts_first_use: bool
     max_stale: float
     clock: Callable[[], float]
     _looked_at: float | None = None
@@ -128,7 +127,7 @@ class HistoryGuard:
         pinned = () if isinstance(trusted, str) else tuple(map(parse_public_key, trusted))
         if not pinned and trusted != FIRST_USE:
             raise ValueError(f"trusted_keys is empty: name the registry's public keys, or {FIRST_USE!r}")
-        return cls(TrustFile(path), pinned, trusted == FIRST_USE, max_stale, clock)
+        return cls(TrustFile(path), pinned, max_stale, clock)
 
     def check_history(self, ask: Ask) -> Generator[Step, Outcome, None]:
         """Compare the registry's checkpoints with the last one that was seen, once in `HISTORY_SECONDS`.
@@ -213,9 +212,8 @@ class HistoryGuard:
                 break
             query = {"after": following}
         if seen is not None and newest is None:
-            raise RegistryRolledBack(
-                f"The registry has no checkpoint {seen.number}, which it had at {seen.created_at}: it was rolled back"
-            )
+            gone = f"checkpoint {seen.number}, which it had at {seen.created_at}"
+            raise RegistryRolledBack(f"The registry has no {gone}: it was rolled back")
         return newest
 
 

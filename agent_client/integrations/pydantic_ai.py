@@ -49,11 +49,9 @@ class SkillToolset(AbstractToolset[Any]):
         """What may be called in this step, one after the other: a session is not for several tasks at once."""
         made = {}
         for each in self.session.tools("mcp"):
-            schema, words = each["inputSchema"], each["description"]
-            definition = ToolDefinition(
-                name=each["name"], parameters_json_schema=schema, description=words, sequential=True
-            )
-            made[each["name"]] = ToolsetTool(toolset=self, tool_def=definition, max_retries=1, args_validator=_ANY)
+            name, schema, words = each["name"], each["inputSchema"], each["description"]
+            tool = ToolDefinition(name=name, parameters_json_schema=schema, description=words, sequential=True)
+            made[name] = ToolsetTool(toolset=self, tool_def=tool, max_retries=1, args_validator=_ANY)
         return made
 
     async def call_tool(

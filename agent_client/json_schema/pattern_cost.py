@@ -145,9 +145,8 @@ class _PatternReader:
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                raise _PatternError(
-                    f"the {text[at]} at character {at + 1} is not closed or begins nothing that there is"
-                )
+                place = f"the {text[at]} at character {at + 1}"
+                raise _PatternError(f"{place} is not closed or begins nothing that there is")
             self._take(match)
             at = match.end()
         if len(self.groups) > 1:

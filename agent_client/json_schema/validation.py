@@ -21,8 +21,8 @@ from agent_client.text.sanitize import one_line
 DEPTH_MAX: Final = 64
 BYTES_MAX: Final = 1024 * 1024
 _VISITS_MAX: Final = EXPANSIONS_MAX * 10
-_LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
-_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
+LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
 
 
 class SchemaUnsafe(ValueError):
@@ -38,14 +38,14 @@ def _compiled(text: str) -> tuple[Any, SchemaGraph]:
     # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
     if '"pattern' in text:
         schema = drop_expensive_patterns(schema, CompileBudget().refuses)
-    validator = _built(schema) or _built(drop_expensive_patterns(schema, lambda pattern: not _is_known(pattern)))
+    validator = _built(schema) or _built(drop_expensive_patterns(schema, lambda pattern: not compiles(pattern)))
     if validator is None:
         raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
     return validator, graph
 
 
 def _built(schema: Any) -> Any:
-    for patterns in (_LINEAR, _BACKTRACKING):
+    for patterns in (LINEAR, BACKTRACKING):
         try:
             return jsonschema_rs.Draft202012Validator(schema, pattern_options=patterns, offline=True)
         except ValueError:
@@ -53,9 +53,10 @@ def _built(schema: Any) -> Any:
     return None
 
 
-def _is_known(pattern: str) -> bool:
+def compiles(pattern: str, engine: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions = BACKTRACKING) -> bool:
+    """Whether an engine knows a pattern. Call it only for one whose cost is bounded."""
     try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=_BACKTRACKING, offline=True)
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=engine, offline=True)
     except ValueError:
         return False
     return True
@@ -96,12 +97,16 @@ def _first_error(schema: Any, value: Any, depth: int) -> Any:
     validator, graph = _compiled(json.dumps(schema, sort_keys=True))
     if graph.visits(depth) > _VISITS_MAX:
         raise SchemaUnsafe("the tool's schema takes too long on a value of this depth")
-    if validator.is_valid(value):
-        return None
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        return error
+    return first_error(validator, value)
+
+
+def first_error(validator: jsonschema_rs.Validator, value: Any) -> jsonschema_rs.ValidationError | None:
+    """The first error of a value; None where it fits. A validator's list of all errors can take minutes."""
+    if not validator.is_valid(value):
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return error
     return None
 
 
@@ -164,13 +169,10 @@ def _said(path: Iterable[Any], message: str) -> str:
     return one_line(f"{place}: {message}" if place else message, most=300)
 
 
-def measure_depth(value: Any) -> int:
-    """How many levels of lists and objects; counted no further than one past DEPTH_MAX."""
+def measure_depth(value: Any, most: int = DEPTH_MAX) -> int:
+    """How many levels of lists and objects; counted no further than one past `most`."""
     level, depth = [value], 0
-    while depth <= DEPTH_MAX:
-        level = [item for each in level for item in _below(each)]
-        if not level:
-            return depth
+    while depth <= most and (level := [item for each in level for item in _below(each)]):
         depth += 1
     return depth
 

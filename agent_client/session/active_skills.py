@@ -102,7 +102,6 @@ class ActiveSkills:
         while len(self._held) > self._options.active_max:
             oldest = min(self._held.values(), key=lambda each: each.order)
             del self._held[oldest.capability_id]
-            dropped.append(
-                (oldest, f"at most {self._options.active_max} skills are active, and it was used longest ago")
-            )
+            why = f"at most {self._options.active_max} skills are active, and it was used longest ago"
+            dropped.append((oldest, why))
         return dropped

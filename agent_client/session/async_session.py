@@ -10,11 +10,10 @@ from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T
+from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T, Turn
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.tool_gate import CallResult, ToolCall
-from agent_client.session.turn import Turn
 
 
 class AsyncSession(SessionCore):

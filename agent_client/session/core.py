@@ -10,7 +10,7 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Self, TypedDict, TypeVar
 
@@ -22,11 +22,10 @@ from agent_client.environment.readiness import Readiness, check_readiness
 from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError, Unavailable
 from agent_client.prompt import Prompt, PromptContext, render_prompt
 from agent_client.session import own_tools, serialization
-from agent_client.session.active_skills import ActiveSkills
-from agent_client.session.capability_index import SkillIndex
+from agent_client.session.active_skills import ActiveSkill, ActiveSkills
 from agent_client.session.hints import Hint, hints_from_match, local_hints
 from agent_client.session.introduction import ConversationStart, Introduction
-from agent_client.session.invocations import canonical_name, complete_name, read_mentions
+from agent_client.session.invocations import SkillIndex, canonical_name, complete_name, read_mentions
 from agent_client.session.messages import Message, Model, ModelCall, ModelReply
 from agent_client.session.operations import Operation, OperationKind, Tracer, no_trace
 from agent_client.session.options import ARGUMENTS_MAX, EVENTS_MAX, MESSAGES_MAX, Event, EventKind, SessionOptions, User
@@ -49,7 +48,6 @@ from agent_client.session.tool_gate import (
     find_tool,
     is_tool_of,
 )
-from agent_client.session.turn import Turn
 from agent_client.text.sanitize import one_line, strip_surrogates
 from agent_client.ui.ask import AskForm
 
@@ -63,6 +61,17 @@ Asker = Callable[[AskForm], Any]
 Steps = Generator["Operation | Message", Any, T]
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
 logger = logging.getLogger("agent_client.session")
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one message of the user led to. `message` is without the `$name`s that were removed from it."""
+
+    number: int
+    message: str
+    hints: tuple[Hint, ...]
+    active: tuple[ActiveSkill, ...]
+    events: tuple[Event, ...]
 
 
 class SessionSettings(TypedDict, total=False):
@@ -141,7 +150,7 @@ class SessionCore:
     def _read_list(self) -> Steps[None]:
         """While the registry is away, the session goes on with what it knows."""
         try:
-            listing = yield _operation("list", self.source.list)
+            listing = yield Operation("list", partial(self.source.list))
         except Unavailable as error:
             self._note("index", "", f"The list of capabilities could not be read: {error.message}")
             return
@@ -308,7 +317,7 @@ class SessionCore:
         if self.matcher is None or not message.strip():
             return local_hints(message, self._index.triggers, self._index.entries)
         try:
-            answer = yield _operation("match", self.matcher, message)
+            answer = yield Operation("match", partial(self.matcher, message))
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
             return local_hints(message, self._index.triggers, self._index.entries)
@@ -544,7 +553,7 @@ class SessionCore:
         if tool == own_tools.ASK:
             call.state = "waiting"
             questions = _questions(call)
-            self.gate.restore(call)
+            self.gate.keep(call)
             self._note_call(call, "the user is asked")
             raise AnswerRequired(call, questions)
         try:
@@ -619,7 +628,7 @@ class SessionCore:
         yield from self._turned(text)
         yield self._record(Message("user", text))
         for _ in range(self.options.steps_max):
-            reply = yield _operation("model", model, self, tuple(self.messages))
+            reply = yield Operation("model", partial(model, self, tuple(self.messages)))
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
             yield self._record(Message("agent", reply.text, reply.calls))
@@ -695,13 +704,11 @@ class SessionCore:
 
     def state(self) -> Json:
         """The session in short: `{"session_id", "user_id", "loaded_skills", "context"}`."""
-        loaded = [each.capability_id for each in self.active]
-        context = dict(self.user.context)
         return {
             "session_id": self.session_id,
             "user_id": self.user.user_id,
-            "loaded_skills": loaded,
-            "context": context,
+            "loaded_skills": [each.capability_id for each in self.active],
+            "context": dict(self.user.context),
         }
 
     def to_json(self, *, secret: bytes | None = None) -> str:
@@ -728,10 +735,6 @@ class SessionCore:
         logger.info("%s %s%s", kind, f"{capability_id}: " if capability_id else "", event.words)
         if self.on_event is not None:
             self.on_event(event)
-
-
-def _operation(kind: OperationKind, call: Callable[..., Any], *arguments: Any) -> Operation:
-    return Operation(kind, partial(call, *arguments))
 
 
 def _of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call: ToolCall) -> Operation:

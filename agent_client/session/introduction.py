@@ -68,8 +68,5 @@ def is_said_by_user(text: str) -> bool:
 def greeting(user: User) -> str:
     """For a known user."""
     name = one_line(user.name, most=60)
-    return (
-        f"Hey {name}, good to see you. What can I help with?"
-        if name
-        else "Good to see you again. What can I help with?"
-    )
+    hello = f"Hey {name}, good to see you." if name else "Good to see you again."
+    return f"{hello} What can I help with?"

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from agent_client.bundles.bundle import ListingEntry
+from agent_client.bundles.bundle import Listing, ListingEntry
 from agent_client.text.tokenizer import tokenize
+from agent_client.text.trigger_matching import TriggerIndex
 
 # A price ($5), a shell variable ($HOME) and an escaped sign (\$x) are no invocations: only a known name is one.
 _INVOCATION: Final = re.compile(r"\$([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
@@ -123,6 +124,28 @@ def _is_beside_skill(stems: Sequence[str], start: int, end: int) -> bool:
 
 
 _SKILL_STEMS: Final = frozenset(word.stem for text in sorted(_SKILL_WORDS) for word in tokenize(text))
+
+
+class SkillIndex:
+    """What a session knows of the registry's list, ready for looking up: empty until a list is accepted."""
+
+    def __init__(self) -> None:
+        self.is_read = False
+        self.first_run = ""
+        self.exclusive_groups: tuple[str, ...] = ()
+        self.entries: dict[str, ListingEntry] = {}
+        self.triggers = TriggerIndex(())
+        self.names = NameIndex(())
+
+    def accept(self, listing: Listing) -> None:
+        """Take this list in the place of the one before."""
+        self.is_read = True
+        self.first_run = listing.first_run or ""
+        self.exclusive_groups = listing.exclusive_groups
+        self.entries = {entry.capability_id: entry for entry in listing.entries}
+        pairs = ((entry.capability_id, trigger) for entry in listing.entries for trigger in entry.intent_triggers)
+        self.triggers = TriggerIndex(pairs)
+        self.names = NameIndex(listing.entries)
 
 
 def complete_name(prefix: str, entries: Iterable[ListingEntry], *, most: int = 20) -> list[ListingEntry]:

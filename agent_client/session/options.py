@@ -66,12 +66,10 @@ class SessionOptions:
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for a number that makes no sense, and for an unknown tool."""
-        for name, least in (("active_max", 1), ("characters_max", 1), ("hints_max", 0), ("steps_max", 1)):
+        counts = (("active_max", 1), ("characters_max", 1), ("hints_max", 0), ("steps_max", 1))
+        for name, least in (*counts, ("ttl_turns", 0), ("ttl_turns_by_hand", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is at least {least}, not {getattr(self, name)}")
-        for name in ("ttl_turns", "ttl_turns_by_hand"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
         unknown = sorted(set(self.own_tools) - OWN_TOOLS)
         if unknown:
             raise ValueError(f"There is no own tool {unknown[0]!r}; there are {', '.join(sorted(OWN_TOOLS))}")

@@ -143,9 +143,8 @@ def _steps(calls: list[_Call | tuple[str, ...]]) -> Iterator[PlaybookStep]:
         else:
             asked = f" ({', '.join(call)})" if call else ""
             do = f"Ask the user for what is missing{asked}; do not guess it."
-            yield PlaybookStep.of(
-                number, "Ask the user", do=do, check="Each question has an answer.", say="What you need."
-            )
+            check = "Each question has an answer."
+            yield PlaybookStep.of(number, "Ask the user", do=do, check=check, say="What you need.")
 
 
 def _what(call: _Call | tuple[str, ...]) -> tuple[str, ...]:

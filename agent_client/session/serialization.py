@@ -142,7 +142,7 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
             raise ValueError("a call of the file has no known state")
         # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
         state = "failed" if row["state"] == "running" else row["state"]
-        session.gate.restore(ToolCall(**{**row, "state": state}))
+        session.gate.keep(ToolCall(**{**row, "state": state}))
     session.messages = [_message(row) for row in content.get("messages", ())]
     session.events = [Event(**row) for row in content["events"]]
 

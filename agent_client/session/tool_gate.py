@@ -178,7 +178,7 @@ class ToolCallGate:
             state="waiting" if waits else "ready",
             idempotency_key=secrets.token_urlsafe(18) if policy["kind"] == "write" else None,
         )
-        self._keep(call)
+        self.keep(call)
         if waits:
             raise ApprovalRequired(call)
         return call
@@ -228,10 +228,6 @@ class ToolCallGate:
         """What another process has to know: all that is not done."""
         return [call for call in self._calls.values() if call.state != "done"]
 
-    def restore(self, call: ToolCall) -> None:
-        """Put back what was saved."""
-        self._keep(call)
-
     def check_role(self, bundle: Bundle, tool: Mapping[str, Any]) -> None:
         """Raises `RoleNotAllowed` where the session has none of the roles that may call the tool."""
         allowed = tool["policy"].get("allowed_roles")
@@ -256,7 +252,8 @@ class ToolCallGate:
             raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state}")
         return call
 
-    def _keep(self, call: ToolCall) -> None:
+    def keep(self, call: ToolCall) -> None:
+        """Keep a call: a new one, or what was saved."""
         self._calls[call.call_id] = call
         while len(self._calls) > CALLS_MAX:
             over = next((name for name, each in self._calls.items() if each.state in _OVER), None)

@@ -94,9 +94,8 @@ def parse_checkpoint(values: Mapping[str, Any], digest: str) -> CheckpointFacts:
     """The facts of a payload whose hex SHA-256 is `digest`. Raises `SignatureInvalid` for another shape."""
     numbers = {name: values.get(name) for name in _NUMBERS}
     hashes = {name: values.get(name) for name in (*_HASHES, "created_at")}
-    is_good = all(isinstance(value, int) and not isinstance(value, bool) for value in numbers.values()) and all(
-        isinstance(value, str) for value in hashes.values()
-    )
+    is_good = all(isinstance(value, int) and not isinstance(value, bool) for value in numbers.values())
+    is_good = is_good and all(isinstance(value, str) for value in hashes.values())
     if not is_good or not all(DIGEST.fullmatch(f"sha256:{hashes[name]}") for name in _HASHES):
         raise SignatureInvalid("A checkpoint has another form than expected")
     return CheckpointFacts(**numbers, **hashes, hash=digest)  # type: ignore[arg-type]

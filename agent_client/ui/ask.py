@@ -41,20 +41,12 @@ class Ask:
 
     def entry(self) -> Json:
         """The question as an entry of ui_schemas.json: its one action is a reply."""
-        return {
-            "schema_id": f"Ask{self.widget.title().replace('_', '')}.v1",
-            "a2ui_version": "v0.9.1",
-            "definition": {
-                "catalogId": CATALOG,
-                "components": [
-                    {"id": "root", "component": "Column", "children": ["prompt", *self._roots()]},
-                    {"id": "prompt", "component": "Text", "text": {"path": "/prompt"}, "variant": "h4"},
-                    *self._components(),
-                ],
-                "dataModel": self._data(),
-            },
-            "actions": {"answer": {"reply": True}},
-        }
+        components: list[Json] = [
+            {"id": "root", "component": "Column", "children": ["prompt", *self._roots()]},
+            {"id": "prompt", "component": "Text", "text": {"path": "/prompt"}, "variant": "h4"},
+            *self._components(),
+        ]
+        return _entry(f"Ask{self.widget.title().replace('_', '')}.v1", components, self._data())
 
     def messages(self, surface_id: str | None = None) -> list[Json]:
         """The three A2UI v0.9.1 messages that show it."""
@@ -177,23 +169,13 @@ class AskForm:
         """The questions as an entry of ui_schemas.json: its one action is a reply with all values."""
         fields = {name: f"field_{number}" for number, name in enumerate(self.questions)}
         values = {fields[name]: {"path": f"/{fields[name]}"} for name in self.questions}
-        return {
-            "schema_id": "AskForm.v1",
-            "a2ui_version": "v0.9.1",
-            "definition": {
-                "catalogId": CATALOG,
-                "components": [
-                    {"id": "root", "component": "Column", "children": [*fields.values(), "send"]},
-                    *(each.input(fields[name], f"/{fields[name]}") for name, each in self.questions.items()),
-                    *_button("send", "Continue", values, is_primary=True),
-                ],
-                "dataModel": {
-                    "request_id": self.request_id,
-                    **{fields[name]: each.initial() for name, each in self.questions.items()},
-                },
-            },
-            "actions": {"answer": {"reply": True}},
-        }
+        components = [
+            {"id": "root", "component": "Column", "children": [*fields.values(), "send"]},
+            *(each.input(fields[name], f"/{fields[name]}") for name, each in self.questions.items()),
+            *_button("send", "Continue", values, is_primary=True),
+        ]
+        data = {fields[name]: each.initial() for name, each in self.questions.items()}
+        return _entry("AskForm.v1", components, {"request_id": self.request_id, **data})
 
     def messages(self, surface_id: str | None = None) -> list[Json]:
         """The three A2UI v0.9.1 messages that show it; the same ones again after a reload of the page."""
@@ -256,6 +238,12 @@ def ask(
         except ReplyNotUnderstood:
             raise ValueError(f"The default is none of the answers of {widget}") from None
     return made
+
+
+def _entry(schema_id: str, components: list[Json], data: Json) -> Json:
+    definition = {"catalogId": CATALOG, "components": components, "dataModel": data}
+    actions = {"answer": {"reply": True}}
+    return {"schema_id": schema_id, "a2ui_version": "v0.9.1", "definition": definition, "actions": actions}
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,6 @@ is the front matter of skill.md. They are ours where `capability_id` there is th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +13,7 @@ from typing import Any, Final
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import ParsedSkill
 from registry.bundles import json_reader
+from registry.bundles.json_edits import to_json
 from registry.bundles.text import decode_text
 
 FOLDER: Final = "references"
@@ -69,11 +69,6 @@ def embed_files(body: str) -> str:
     """A skill.md whose skill_doc is this text: one that begins as a front matter does gets an empty one before it."""
     first = body.partition("\n")[0]
     return f"---\n---\n{body}" if first.rstrip(" \t") == "---" else body
-
-
-def to_json(value: Any) -> str:
-    """The text of a JSON file of ours."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

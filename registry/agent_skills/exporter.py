@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER, to_json
+from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER
 from registry.agent_skills.front_matter_writer import write_front_matter
 from registry.agent_skills.importer import import_skill
 from registry.agent_skills.names import skill_name_of
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.front_matter import split_front_matter
+from registry.bundles.json_edits import to_json
 from registry.bundles.supporting_files import METADATA_KEY
 
 
@@ -55,11 +56,6 @@ def write_skill_md(bundle: SkillBundle) -> str:
         # More than a front matter may have, or a key that is not a line: it is in references/capability.json alone.
         text = write_front_matter(name, values | {"metadata": own})
     return text + bundle.skill_doc
-
-
-def build_front_matter(bundle: SkillBundle) -> dict[str, Any]:
-    """The front matter of `skill_md` as a client reads it."""
-    return split_front_matter(write_skill_md(bundle)).values
 
 
 def _is_lossless(text: str, capability: dict[str, Any], bundle: SkillBundle) -> bool:

@@ -1,4 +1,8 @@
-"""From the front matter of a SKILL.md to capability.json, with every loss named."""
+"""From the front matter of a SKILL.md to capability.json, with every loss and every move named.
+
+Which key of another product means which is in agent_client.bundles.front_matter_keys: agents that read a folder have
+the same table.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import Any, Final
 
 from agent_client.bundles import front_matter_keys
 from agent_client.bundles.front_matter_values import parse_strings, to_string
-from registry.agent_skills import dialects, names, profile_detection
+from registry.agent_skills import names, profile_detection
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import ParsedSkill
 from registry.bundles.skill_document import SkillDocument
@@ -30,7 +34,7 @@ def map_front_matter(skill: ParsedSkill, body: SkillDocument, folder: str, losse
         return None
     capability: dict[str, Any] = {"capability_id": capability_id, "name": values["name"], "description": description}
     rest = {key: value for key, value in values.items() if key not in ("name", "description")}
-    dialects.map_top_level(rest, capability, losses)
+    _map_top_level(rest, capability, losses)
     profile_detection.resolve_profile(capability, body, rest, losses)
     _take_known(rest, capability, losses)
     _take_metadata(rest, capability, skill, losses)
@@ -81,6 +85,22 @@ def _description(values: dict[str, Any], losses: LossReport) -> str:
         message = f"The description has {len(value):,} characters; the format takes {DESCRIPTION_MAX:,}"
         losses.add("IMPORT_FORM_ODD", message, "Shorten it before you publish.", key="description")
     return value
+
+
+def _map_top_level(front_matter: dict[str, Any], capability: dict[str, Any], losses: LossReport) -> None:
+    """Move the keys of the front matter's first level that mean something here; what does not fit stays."""
+    for path, target in front_matter_keys.move_top_level(front_matter, capability):
+        message = f"'{'.'.join(path)}' became {'.'.join(target)}"
+        losses.add("IMPORT_KEY_MAPPED", message, key=path[0], below=path[1] if len(path) > 1 else "")
+
+
+def _map_block(name: str, block: dict[str, Any], capability: dict[str, Any], losses: LossReport) -> dict[str, Any]:
+    """The same for one product's block below metadata; returns what is left of it."""
+    rest, moved = front_matter_keys.move_block(block, capability)
+    for path, target in moved:
+        message = f"'metadata.{name}.{'.'.join(path)}' became {'.'.join(target)}"
+        losses.add("IMPORT_KEY_MAPPED", message, key="metadata", below=name)
+    return rest
 
 
 def _take_known(rest: dict[str, Any], capability: dict[str, Any], losses: LossReport) -> None:
@@ -143,7 +163,7 @@ def _left_of(name: str, value: Any, capability: dict[str, Any], losses: LossRepo
     if name == "capability_id" and value == capability["capability_id"]:
         return None
     if name in front_matter_keys.BLOCKS and isinstance(value, dict):
-        return dialects.map_block(name, value, capability, losses) or None
+        return _map_block(name, value, capability, losses) or None
     return value
 
 

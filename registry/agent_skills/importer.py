@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files, to_json
+from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files
 from registry.agent_skills.front_matter_mapping import map_front_matter
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import parse_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import Finding
-from registry.bundles.parsed_bundle import BUNDLE_FILES
+from registry.bundles.json_edits import to_json
+from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import (
     COUNT_MAX,
@@ -146,9 +147,8 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: LossReport) -
     named = ", ".join(_describe_left_out(name) for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = (
-        f"A bundle keeps texts alone, at most {COUNT_MAX}. Rename the files that agents need and whose path is invalid."
-    )
+    kept = f"A bundle keeps texts alone, at most {COUNT_MAX}."
+    hint = f"{kept} Rename the files that agents need and whose path is invalid."
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)
 
 

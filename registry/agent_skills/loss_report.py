@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from registry.bundles.finding import Finding
+from registry.bundles.json_locations import build_pointer
 from registry.bundles.text import Lines
 from registry.validation.codes import severity_by_code
 
@@ -22,13 +23,9 @@ class LossReport:
     def add(self, code: str, message: str, hint: str = "", *, key: str = "", below: str = "") -> None:
         """Note one; `key` is a key of the front matter and `below` one inside of its value."""
         line, column = Lines(self.text).place(self.key_offsets.get(key, 0))
-        pointer = "".join(f"/{_escaped(step)}" for step in (key, below) if step)
+        pointer = build_pointer(tuple(step[:200] for step in (key, below) if step))
         self.findings.append(Finding(code, severity_by_code()[code], self.file, pointer, line, column, message, hint))
 
     def add_file(self, code: str, name: str, message: str, hint: str = "") -> None:
         """Note one about another file, which has no place."""
         self.findings.append(Finding(code, severity_by_code()[code], name[:200], "", None, None, message, hint))
-
-
-def _escaped(step: str) -> str:
-    return step[:200].replace("~", "~0").replace("/", "~1")

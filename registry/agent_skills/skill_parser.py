@@ -27,7 +27,6 @@ class ParsedSkill:
     `has_front_matter` distinguishes a file without any from one with an empty one.
     """
 
-    text: str
     values: dict[str, Any] = field(default_factory=dict)
     body: str = ""
     typed: frozenset[str] = frozenset()
@@ -49,7 +48,7 @@ def parse_skill(raw: bytes | str, losses: LossReport) -> ParsedSkill | None:
         return None
     found = split_front_matter(text)
     if not found.body_offset and not found.faults:
-        return ParsedSkill(text, body=text)
+        return ParsedSkill(body=text)
     if not found.values:
         found = _rescue(text, found, losses)
     if not found.values:
@@ -61,11 +60,8 @@ def parse_skill(raw: bytes | str, losses: LossReport) -> ParsedSkill | None:
     for duplicate in found.faults:
         losses.add("IMPORT_KEY_LOST", f"{duplicate.message}; the last one counts", duplicate.hint)
     typed = frozenset(_typed_keys(found.source))
-    return ParsedSkill(text, found.values, text[_body_offset(text) :], typed, has_front_matter=True)
-
-
-def _body_offset(text: str) -> int:
-    return split_front_matter(text).body_offset
+    body = text[split_front_matter(text).body_offset :]
+    return ParsedSkill(found.values, body, typed, has_front_matter=True)
 
 
 def _rescue(text: str, found: FrontMatter, losses: LossReport) -> FrontMatter:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from agent_client.text.tokenizer import tokenize
 from registry.authoring.form_generator import generate_form
+from registry.bundles.json_edits import to_json
 from registry.bundles.profile import CapabilityProfile
 from registry.bundles.scaffolds import build_scaffold
 from registry.bundles.supporting_files import split_path
@@ -19,7 +20,7 @@ from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.common.stop_words import STOP_WORDS
 from registry.core.published_index import INDEX
-from registry.matching.trigger_overlaps import find_trigger_overlaps
+from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.models import Capability
 from registry.validation.a2ui.surface import dict_or_empty
 
@@ -76,14 +77,6 @@ class CapabilitySpec:
     tools: tuple[ToolSpec, ...] = ()
 
 
-@dataclass(frozen=True)
-class TriggerConflict:
-    """A trigger that others have as well."""
-
-    trigger: str
-    others: tuple[str, ...]
-
-
 def create_capability(*, wish: CapabilitySpec, by: Actor) -> SavedDraft:
     """Store the draft of a new capability. Raises `DraftConflict` where the id exists, `InvalidRequest` for what can
     never be stored."""
@@ -101,9 +94,9 @@ def build_files(wish: CapabilitySpec) -> dict[str, str]:
         capability["intent_triggers"] = list(wish.triggers)
     if wish.sentences:
         capability["utterances"] = {"should_match": list(wish.sentences)}
-    files["capability.json"] = _to_json(capability)
+    files["capability.json"] = to_json(capability)
     if wish.tools:
-        files["tools.json"] = _to_json([_tool(each) for each in wish.tools])
+        files["tools.json"] = to_json([_tool(each) for each in wish.tools])
     forms: dict[str, str] = {}
     for each in wish.tools:
         if each.has_form:
@@ -112,10 +105,6 @@ def build_files(wish: CapabilitySpec) -> dict[str, str]:
             forms[made.schema_id] = each.name
     files["skill.md"] = _with_tools(files["skill.md"], wish.tools, forms)
     return files
-
-
-def _to_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _tool(wish: ToolSpec) -> dict[str, Any]:
@@ -131,12 +120,9 @@ def _tool(wish: ToolSpec) -> dict[str, Any]:
 
 
 def _schema(argument: ArgumentSpec) -> dict[str, Any]:
-    schema: dict[str, Any] = (
-        {"type": "string", "enum": list(argument.choices)}
-        if argument.kind == "choice"
-        else dict(_SCHEMAS[argument.kind])
-    )
-    return {**schema, "description": argument.meaning} if argument.meaning else schema
+    choice = {"type": "string", "enum": list(argument.choices)}
+    schema: Mapping[str, Any] = choice if argument.kind == "choice" else _SCHEMAS[argument.kind]
+    return {**schema, "description": argument.meaning} if argument.meaning else dict(schema)
 
 
 def _with_tools(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str, str]) -> str:
@@ -201,11 +187,10 @@ def _phrases(text: str) -> Iterator[str]:
         run = []
 
 
-def find_trigger_conflicts(triggers: Sequence[str], *, capability_id: str = "") -> list[TriggerConflict]:
-    """Those that another published capability has, in whatever form of the words."""
-    candidate = CapabilityProfile(capability_id, "", triggers=tuple(triggers))
-    overlaps = find_trigger_overlaps(candidate, INDEX.refreshed().owners_of_trigger)
-    return [TriggerConflict(each.trigger, each.others) for each in overlaps]
+def find_trigger_conflicts(triggers: Sequence[str]) -> list[Overlap]:
+    """Those that a published capability has, in whatever form of the words."""
+    mine = CapabilityProfile("", "", triggers=tuple(triggers))
+    return find_trigger_overlaps(mine, INDEX.refreshed().owners_of_trigger)
 
 
 def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Actor) -> SavedDraft:
@@ -232,7 +217,7 @@ def _renamed(files: Mapping[str, str], new_id: str, name: str) -> dict[str, str]
     names = {tool: _other_name(tool, old_id, new_id) for tool in _tool_names(tools)}
     capability |= {"capability_id": new_id, "name": name}
     copied = {file: _with_names(text, names) for file, text in files.items()}
-    copied["capability.json"] = _with_names(_to_json(capability), names)
+    copied["capability.json"] = _with_names(to_json(capability), names)
     title = f"# {old_name}\n"
     if old_name and title in copied.get("skill.md", ""):
         copied["skill.md"] = copied["skill.md"].replace(title, f"# {' '.join(name.split())}\n", 1)

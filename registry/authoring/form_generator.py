@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from registry.bundles.json_edits import add_item, add_key, apply_edits, value_at
+from registry.bundles.json_locations import build_pointer
+from registry.bundles.problem import Path
 from registry.common.errors import InvalidRequest
 from registry.validation.a2ui.surface import dict_or_empty
 
@@ -71,12 +73,11 @@ def generate_form(*, files: Mapping[str, str], tool_name: str) -> GeneratedForm:
     entry, left_out = _entry(tools[index], schema_id)
     texts = {"ui_schemas.json": _ending(apply_edits(forms_text, [add_item(forms_text, (), entry)]))}
     ui = tools[index].get("ui")
+    path: Path = (*base, index)
     if ui is None:
-        named = add_key(tools_text, (*base, index), "ui", {"form": schema_id})
-        texts["tools.json"] = apply_edits(tools_text, [named])
+        texts["tools.json"] = apply_edits(tools_text, [add_key(tools_text, path, "ui", {"form": schema_id})])
     elif isinstance(ui, dict) and "form" not in ui:
-        named = add_key(tools_text, (*base, index, "ui"), "form", schema_id)
-        texts["tools.json"] = apply_edits(tools_text, [named])
+        texts["tools.json"] = apply_edits(tools_text, [add_key(tools_text, (*path, "ui"), "form", schema_id)])
     return GeneratedForm(schema_id, texts, tuple(left_out))
 
 
@@ -111,7 +112,7 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
     if len(making.components) > FIELDS_MAX:
         raise InvalidRequest(f"The tool has too many arguments for one form: at most {FIELDS_MAX} fields")
     title = _title(str(tool.get("name", "")))
-    context = {name: {"path": f"/{_escaped(name)}"} for name in sample}
+    context = {name: {"path": build_pointer((name,))} for name in sample}
     event: dict[str, Any] = {"name": "send", **({"context": context} if context else {})}
     send = _button("send", event, "primary")
     if making.required:
@@ -150,7 +151,7 @@ def _fields(schema: dict[str, Any], at: str, making: _Making, depth: int) -> tup
     sample: dict[str, Any] = {}
     for name, one in dict_or_empty(schema.get("properties")).items():
         is_needed = name in (needed or [])
-        made = _field(name, dict_or_empty(one), f"{at}/{_escaped(name)}", making, depth, is_needed=is_needed)
+        made = _field(name, dict_or_empty(one), at + build_pointer((name,)), making, depth, is_needed=is_needed)
         if made is None and is_needed:
             raise InvalidRequest(f"'{name[:64]}' is required, and no field of a form can hold what its schema asks for")
         if made is None:
@@ -283,7 +284,3 @@ def _title(name: str) -> str:
 def _label(name: str) -> str:
     words = " ".join(re.sub(r"[_-]+", " ", name).split())
     return (words[:1].upper() + words[1:])[:120] or "Value"
-
-
-def _escaped(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")

@@ -15,6 +15,7 @@ from agent_client.bundles.forms import VERSION, surface_messages
 from agent_client.errors import ResponseRejected
 from agent_client.prompt import Prompt, render_prompt
 from agent_client.session.form_dry_run import FormDryRun, dry_run_action
+from registry.bundles.json_locations import build_pointer
 from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
@@ -90,8 +91,8 @@ def _forms(report: Report) -> list[FormPreview]:
     for index, entry in enumerate(entries[:50]):
         if not isinstance(entry, dict) or not isinstance(entry.get("schema_id"), str):
             continue
-        step = entry["schema_id"].replace("~", "~0").replace("/", "~1") if is_map else str(index)
-        found.append(_form(entry, [one for one in errors if _concerns(one, f"/{step}")], tools))
+        pointer = build_pointer((entry["schema_id"] if is_map else index,))
+        found.append(_form(entry, [one for one in errors if _concerns(one, pointer)], tools))
     return found
 
 
@@ -117,9 +118,8 @@ def _form(entry: dict[str, Any], errors: list[Finding], tools: Mapping[str, dict
     title = entry.get("title") if isinstance(entry.get("title"), str) else ""
     if errors:
         count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
-        return FormPreview(
-            entry["schema_id"], title or "", None, f"It is drawn once its {count} are fixed. {errors[0].message}."
-        )
+        why = f"It is drawn once its {count} are fixed. {errors[0].message}."
+        return FormPreview(entry["schema_id"], title or "", None, why)
     definition = dict_or_empty(entry.get("definition"))
     version, schema_id = entry.get("a2ui_version", VERSION), entry["schema_id"]
     filled = _filled(entry, definition, tools)

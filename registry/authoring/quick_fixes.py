@@ -16,6 +16,7 @@ from registry.bundles.markdown_outline import Heading
 from registry.bundles.problem import Path
 from registry.bundles.skill_document import SkillDocument
 from registry.validation import Finding, Report
+from registry.validation.a2ui.surface import dict_or_empty
 from registry.validation.rules.sections import list_sections
 
 # More than anyone clicks; the next check returns the next ones.
@@ -49,8 +50,7 @@ class _FixContext:
 
     @property
     def capability(self) -> dict[str, Any]:
-        value = _parsed(self.files.get("capability.json", ""))
-        return value if isinstance(value, dict) else {}
+        return dict_or_empty(_parsed(self.files.get("capability.json", "")))
 
 
 def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFix]:
@@ -205,8 +205,7 @@ def _document_tool(case: _FixContext) -> QuickFix | None:
     line = f"- `{tool.get('name')}`: {description}"
     if section is None:
         return None
-    policy = tool.get("policy")
-    kind = policy.get("kind") if isinstance(policy, dict) else None
+    kind = dict_or_empty(tool.get("policy")).get("kind")
     parts = [one for one in skill.outline.inside(section) if one.level == 3]
     under = next((one for one in parts if one.key == kind), None)
     if parts and under is None:

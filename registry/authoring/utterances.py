@@ -37,9 +37,8 @@ def add_utterance(*, capability_id: str, sentence: str, place: UtteranceList, by
         changed = _with_sentence(files.get("capability.json", ""), text, place)
         if changed is None:
             return None
-        saved = drafts.save_draft(
-            capability_id=capability_id, files={**files, "capability.json": changed}, based_on=version, by=by
-        )
+        texts = {**files, "capability.json": changed}
+        saved = drafts.save_draft(capability_id=capability_id, files=texts, based_on=version, by=by)
         detail = {"place": place, "draft_version": saved.version}
         audit.record(by=by, verb="draft.add_sentence", subject=capability_id, detail=detail)
     return saved

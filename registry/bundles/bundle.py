@@ -38,11 +38,11 @@ class SkillBundle:
     @cached_property
     def digest(self) -> str:
         """`sha256:` + hex, see schemas/README.md."""
+        return self._digest_with(self.public_capability)
+
+    def _digest_with(self, capability: dict[str, Any]) -> str:
         return bundle_digest(
-            capability=self.public_capability,
-            skill_doc=self.skill_doc,
-            tools=self.tools,
-            ui_schemas=self.ui_schemas,
+            capability=capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
         )
 
     @cached_property
@@ -50,9 +50,7 @@ class SkillBundle:
         """As `digest`, with the utterances and the supporting files: distinguishes two releases for their author."""
         if "utterances" not in self.capability and not self.supporting_files:
             return self.digest
-        of_four = bundle_digest(
-            capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
-        )
+        of_four = self._digest_with(self.capability)
         if not self.supporting_files:
             return of_four
         beside = [[facts["path"], facts["digest"]] for facts in build_file_facts(self.supporting_files)]

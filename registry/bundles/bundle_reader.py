@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
-from registry.bundles.parsed_bundle import BUNDLE_FILES
+from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.supporting_files import FOLDERS, JUNK_FILES, is_in_folder, list_named_paths
 from registry.bundles.text import FILE_BYTES_MAX, NOT_TEXT, is_binary
 from registry.common.errors import SourceUnreadable
@@ -111,11 +111,7 @@ def read_content(name: str, read: ArchiveReader) -> bytes:
 
 def read_bundle_zip(data: bytes, path: str) -> list[SourceBundle]:
     """The bundles of a zip: at its root, or in its top folders. Raises `SourceUnreadable` that names the entry."""
-    return _bundles_of(zip_members(data, path), path)
-
-
-def _bundles_of(members: Mapping[str, ArchiveReader], path: str) -> list[SourceBundle]:
-    bundles = {folder: _members_of(below) for folder, below in _by_folder(members).items()}
+    bundles = {folder: _members_of(below) for folder, below in _by_folder(zip_members(data, path)).items()}
     if "" in bundles:
         return [SourceBundle(path, bundles[""])]
     if not bundles:

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import Any
 
-from registry.bundles.problem import Severity
-
-FILE_ORDER = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
+from registry.bundles.problem import BUNDLE_FILES, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +73,6 @@ def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _sort_key(finding: Finding) -> tuple[Any, ...]:
-    known = finding.file in FILE_ORDER
-    position = FILE_ORDER.index(finding.file) if known else len(FILE_ORDER)
-    return (
-        position,
-        finding.file,
-        finding.line or 0,
-        finding.column or 0,
-        finding.code,
-        finding.pointer,
-        finding.message,
-    )
+    position = next((at for at, name in enumerate(BUNDLE_FILES) if name == finding.file), len(BUNDLE_FILES))
+    place = (position, finding.file, finding.line or 0, finding.column or 0)
+    return (*place, finding.code, finding.pointer, finding.message)

@@ -17,12 +17,12 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from registry.bundles.finding import Finding
+from registry.bundles.json_edits import NOWHERE, follow_pointer
 from registry.bundles.json_locations import locate_pointers
 from registry.bundles.problem import Path
 from registry.bundles.text import Lines
 
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
-_NOWHERE: Final = object()
 # A passage of more characters, written as JSON, counts by its digest.
 LONG: Final = 4096
 # About the bundle as a whole, whatever its texts say.
@@ -110,12 +110,12 @@ class _Passages:
 
 def _find_values(document: Any, text: str, pointers: Collection[str]) -> dict[str, _Value]:
     """By their pointers; one that leads nowhere, or to the whole document, is left out."""
-    followed = {pointer: _follow(document, pointer) for pointer in pointers if pointer}
-    spans = locate_pointers(text, [path for path, value in followed.values() if value is not _NOWHERE])
+    followed = {pointer: follow_pointer(document, pointer) for pointer in pointers if pointer}
+    spans = locate_pointers(text, [path for path, value in followed.values() if value is not NOWHERE])
     return {
         pointer: _Value(_key_of(path), _shorten(value), isinstance(value, str), spans[path].start)
         for pointer, (path, value) in followed.items()
-        if value is not _NOWHERE
+        if value is not NOWHERE
     }
 
 
@@ -127,22 +127,6 @@ def _shorten(content: Any) -> Any:
     """A passage, or the digest of a long one."""
     written = json.dumps(content, ensure_ascii=True, sort_keys=True)
     return content if len(written) <= LONG else {"sha256": hashlib.sha256(written.encode()).hexdigest()}
-
-
-def _follow(value: Any, pointer: str) -> tuple[Path, Any]:
-    """The path of a JSON Pointer (RFC 6901) and the value there, `_NOWHERE` where it leads nowhere."""
-    path: list[str | int] = []
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and key in value:
-            path.append(key)
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            path.append(int(key))
-            value = value[int(key)]
-        else:
-            return (), _NOWHERE
-    return tuple(path), value
 
 
 def _list_blocks(lines: list[str], *, is_markdown: bool) -> list[tuple[int, int]]:

@@ -94,7 +94,8 @@ class _FrontMatterReader:
             self._fault(f"Broken YAML: {str(error).splitlines()[0][:120]}", "", 0)
             return {}
         if isinstance(value, dict):
-            self._note_keys(node)
+            for key, _ in node.value if node is not None else ():
+                self.key_offsets[str(key.value)] = self.start + key.start_mark.index
             return value
         self._fault("The front matter is not a list of keys and values", "Write lines such as name: value.", 0)
         return {}
@@ -125,20 +126,14 @@ class _FrontMatterReader:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self._fault(
-                    "A key must be a plain word", "Quote it, or write it on one line.", key_node.start_mark.index
-                )
+                hint = "Quote it, or write it on one line."
+                self._fault("A key must be a plain word", hint, key_node.start_mark.index)
                 continue
             if key_node.value in values:
                 hint = "Remove one of the two."
                 self._fault(f"The key '{key_node.value}' appears twice", hint, key_node.start_mark.index)
             values[key_node.value] = self._value(value_node)
         return values
-
-    def _note_keys(self, node: Any) -> None:
-        if node is not None:
-            for key, _ in node.value:
-                self.key_offsets[str(key.value)] = self.start + key.start_mark.index
 
 
 def _index(event: yaml.Event) -> int:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 from registry.bundles.json_locations import locate_pointers
@@ -13,6 +14,7 @@ from registry.bundles.problem import Path, PathStep
 
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+NOWHERE: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +33,39 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     return text
 
 
+def to_json(value: Any) -> str:
+    """The text of a JSON file of ours."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
 def value_at(text: str, path: Path) -> Any:
     """What a path leads to in a JSON text; None where it leads nowhere."""
-    value = json.loads(text)
-    for step in path:
-        value = _inside(value, step)
-    return value
+    value = reduce(_inside, path, json.loads(text))
+    return None if value is NOWHERE else value
 
 
 def path_of(text: str, pointer: str) -> Path:
-    """A JSON Pointer as a path: its numbers are indexes where the text has a list."""
-    value, path = json.loads(text), list[PathStep]()
+    """A JSON Pointer as a path into a JSON text."""
+    return follow_pointer(json.loads(text), pointer)[0]
+
+
+def follow_pointer(value: Any, pointer: str) -> tuple[Path, Any]:
+    """A JSON Pointer (RFC 6901) as a path, whose numbers are indexes where there is a list, and the value there.
+
+    The value is `NOWHERE` where it leads nowhere.
+    """
+    path: list[PathStep] = []
     for raw in pointer.split("/")[1:]:
         word = raw.replace("~1", "/").replace("~0", "~")
-        step: PathStep = int(word) if isinstance(value, list) and word.isdecimal() else word
-        path.append(step)
-        value = _inside(value, step)
-    return tuple(path)
+        path.append(int(word) if isinstance(value, list) and word.isdecimal() else word)
+        value = _inside(value, path[-1])
+    return tuple(path), value
 
 
 def _inside(value: Any, step: PathStep) -> Any:
     if isinstance(value, list):
-        return value[step] if isinstance(step, int) and step < len(value) else None
-    return value.get(step) if isinstance(value, dict) and isinstance(step, str) else None
+        return value[step] if isinstance(step, int) and step < len(value) else NOWHERE
+    return value.get(step, NOWHERE) if isinstance(value, dict) and isinstance(step, str) else NOWHERE
 
 
 def replace_value(text: str, path: Path, value: Any) -> TextEdit:

@@ -57,19 +57,42 @@ def parse_json(text: str) -> ParsedJson:
     if deep is not None:
         message = f"More than {LEVELS_MAX} levels of lists and objects"
         return _unreadable(JsonError("JSON_TOO_DEEP", (), message, "Flatten the structure.", deep))
-    loader = _StrictLoader()
+    loader = _StrictLoader(text)
     try:
-        value = loader.load(text)
+        value = loader.load()
     except _NotJson as error:
         return _unreadable(error.fault)
     if not loader.suspicious and not _SURROGATE.search(text) and "\\u0000" not in text:
         return ParsedJson(value, readable=True)
-    faults = tuple(_faults(text))
+    faults = tuple(islice(_find_faults(text), ERRORS_MAX))
     # Past ERRORS_MAX nothing was checked: half a surrogate pair there could not be stored.
-    readable = len(faults) < ERRORS_MAX and all(
-        fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults
-    )
+    harmless = ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE")
+    readable = len(faults) < ERRORS_MAX and all(fault.code in harmless for fault in faults)
     return ParsedJson(value if readable else None, readable, faults)
+
+
+def iterate_values(value: Any) -> Iterator[Any]:
+    """Every value in a JSON value, itself included, in no order; without recursion, so that depth costs nothing."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def iterate_places(value: Any) -> Iterator[tuple[Path, Any]]:
+    """As `iterate_values`, each with the path to it, in the order of the document."""
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, node = waiting.pop()
+        yield path, node
+        if isinstance(node, dict):
+            waiting += [((*path, str(key)), inner) for key, inner in reversed(node.items())]
+        elif isinstance(node, list):
+            waiting += [((*path, index), node[index]) for index in reversed(range(len(node)))]
 
 
 def _unreadable(fault: JsonError) -> ParsedJson:
@@ -100,28 +123,23 @@ class _NotJson(Exception):
 class _StrictLoader:
     """The standard reader with hooks that notice what JSON forbids and Python lets through."""
 
+    text: str
     suspicious: bool = False
-    constant: str = ""
 
-    def load(self, text: str) -> Any:
+    def load(self) -> Any:
         try:
             return json.loads(
-                text,
+                self.text,
                 object_pairs_hook=self._object,
                 parse_int=self._integer,
                 parse_float=self._float,
                 parse_constant=self._constant,
             )
         except json.JSONDecodeError as error:
-            raise _NotJson(_syntax_fault(text, error)) from None
+            raise _NotJson(_syntax_fault(self.text, error)) from None
         except RecursionError:
             # The depth was counted before, so this is a text whose brackets are unbalanced.
             raise _NotJson(JsonError("JSON_INVALID", (), "The brackets do not pair", "", 0)) from None
-        except _Constant:
-            at = _find_constant(text, self.constant)
-            message = f"{self.constant} is not JSON"
-            hint = "JSON has numbers only; use null where there is none."
-            raise _NotJson(JsonError("JSON_INVALID", (), message, hint, at)) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -144,12 +162,9 @@ class _StrictLoader:
         return number
 
     def _constant(self, name: str) -> Any:
-        self.constant = name
-        raise _Constant
-
-
-class _Constant(Exception):
-    pass
+        at = next((match.start() for match in _TOKEN.finditer(self.text) if match.group() == name), 0)
+        hint = "JSON has numbers only; use null where there is none."
+        raise _NotJson(JsonError("JSON_INVALID", (), f"{name} is not JSON", hint, at))
 
 
 def _syntax_fault(text: str, error: json.JSONDecodeError) -> JsonError:
@@ -174,13 +189,6 @@ def _syntax_fault(text: str, error: json.JSONDecodeError) -> JsonError:
     return JsonError("JSON_INVALID", (), f"Not valid JSON: {error.msg}", hint, offset)
 
 
-def _find_constant(text: str, constant: str) -> int:
-    for match in _TOKEN.finditer(text):
-        if match.group() == constant:
-            return match.start()
-    return 0
-
-
 @dataclass(slots=True)
 class _Container:
     """An open list or object during the walk over all tokens."""
@@ -196,12 +204,8 @@ class _Container:
         return self.key if self.is_object else self.index
 
 
-def _faults(text: str) -> Iterator[JsonError]:
-    """Every duplicate key, number out of range and lone surrogate of a well-formed text, at most FAULTS_MAX."""
-    yield from islice(_all_faults(text), ERRORS_MAX)
-
-
-def _all_faults(text: str) -> Iterator[JsonError]:
+def _find_faults(text: str) -> Iterator[JsonError]:
+    """Every duplicate key, number out of range and lone surrogate of a well-formed text."""
     stack: list[_Container] = []
     for match in _TOKEN.finditer(text):
         token = match.group()

@@ -13,7 +13,15 @@ from registry.bundles import json_locations, json_reader
 from registry.bundles import text as texts
 from registry.bundles.finding import Finding, sort_findings
 from registry.bundles.json_locations import Span
-from registry.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, FileName, Path, RawFinding, Severity, limit_findings
+from registry.bundles.problem import (
+    BUNDLE_FILES,
+    EXAMINED_MAX,
+    PER_CODE_MAX,
+    Path,
+    RawFinding,
+    Severity,
+    limit_findings,
+)
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import (
     COUNT_MAX,
@@ -25,8 +33,7 @@ from registry.bundles.supporting_files import (
     path_error,
 )
 
-BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
-REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
+REQUIRED_FILES: Final = ("capability.json", "skill.md")
 _PLACED_MAX: Final = 4_000
 _NOT_A_LIST: Final = "not a list"
 # By what an entry of these lists is known to the other files.
@@ -82,15 +89,9 @@ def parse_json_document(file: str, text: str) -> tuple[JsonDocument, list[RawFin
 def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFinding]]:
     value = document.value
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
+        hint = "Move it into a tool, or remove it."
         problems = [
-            RawFinding(
-                "FIELD_UNKNOWN",
-                "tools.json",
-                (key,),
-                f"Unknown key '{key}' beside tools",
-                "Move it into a tool, or remove it.",
-                at_key=True,
-            )
+            RawFinding("FIELD_UNKNOWN", "tools.json", (key,), f"Unknown key '{key}' beside tools", hint, at_key=True)
             for key in islice(value, EXAMINED_MAX)
             if key not in ("tools", "$schema")
         ]

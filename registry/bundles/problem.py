@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 Severity = Literal["error", "warning"]
 FileName = Literal["capability.json", "skill.md", "tools.json", "ui_schemas.json"]
+BUNDLE_FILES: Final[tuple[FileName, ...]] = get_args(FileName)
 PathStep = str | int
 Path = tuple[PathStep, ...]
 

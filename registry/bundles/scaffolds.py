@@ -2,79 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import Any, Final
+
+from registry.bundles.json_edits import to_json
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 
 _BODIES: Final = {
-    "capability": """# {name}
-
-## When to use
-
-{description}
-
-## Default behavior
-
-Say here what the agent does unless the user asks for something else.
-
-## Examples
-
-**User:** what a user would say
-**Agent:** what the agent does then
-""",
-    "playbook": """# {name}
-
-## Goal
-
-{description}
-
-## Prerequisites
-
-- What must be true before the first step.
-
-## Steps
-
-### 1. The first step
-
-**Do:** What the agent does.
-**Check:** What must be true before going on.
-**Say:** What to tell the customer.
-
-## Edge Cases
-
-- A condition → what to do instead.
-
-## Escalation
-
-When to hand over to a person, and with what.
-""",
-    "runbook": """# {name}
-
-## Meaning
-
-{description}
-
-## Impact
-
-Who is affected, and how badly.
-
-## Diagnosis
-
-How to find the cause.
-
-## Mitigation
-
-How to make it stop.
-""",
-    "agent_skill": """# {name}
-
-{description}
-""",
+    profile: (Path(__file__).parent / "skill_templates" / f"{profile}.md").read_text("utf-8") for profile in PROFILES
 }
-
-
-# The lines of the bodies above that say what to write there.
+# The lines of the bodies that say what to write there.
 PLACEHOLDERS: Final = frozenset(
     line.strip()
     for body in _BODIES.values()
@@ -96,7 +34,7 @@ def build_scaffold(*, capability_id: str, name: str, description: str, skill_pro
     if skill_profile == "playbook":
         capability["playbook"] = {"problem": description, "conditions": [], "keywords": [name.lower()]}
     return {
-        "capability.json": json.dumps(capability, indent=2, ensure_ascii=False) + "\n",
+        "capability.json": to_json(capability),
         "skill.md": _BODIES[skill_profile].format(name=" ".join(name.split()), description=description.strip()),
         "tools.json": "[]\n",
         "ui_schemas.json": "[]\n",

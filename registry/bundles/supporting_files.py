@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 from agent_client.bundles import supporting_files
 from agent_client.bundles.supporting_files import describe_files
 from registry.bundles import json_reader
-from registry.bundles.problem import FileName
+from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.text import FILE_BYTES_MAX, decode_text, size_bytes
 
 FOLDERS: Final = ("references", "scripts", "assets")
@@ -30,7 +30,6 @@ IGNORED_FOLDERS: Final = JUNK_FILES | {"node_modules", ".venv", "__pycache__"}
 RESERVED: Final = frozenset(
     f"references/{name}" for name in ("capability.json", "tools.json", "ui_schemas.json", "skill-front-matter.yaml")
 )
-_FOUR: Final = frozenset(get_args(FileName))
 Content = TypeVar("Content", str, bytes | str)
 
 
@@ -70,7 +69,7 @@ def list_named_paths(content: bytes | str) -> frozenset[str]:
 
 def is_part(name: str, named: Collection[str]) -> bool:
     """Whether a file of this name is a part of a bundle whose capability.json names those."""
-    return name in _FOUR or is_in_folder(name) or name in named
+    return name in BUNDLE_FILES or is_in_folder(name) or name in named
 
 
 def split_path(files: Mapping[str, Content]) -> dict[str, Content]:
@@ -83,7 +82,7 @@ def split_path(files: Mapping[str, Content]) -> dict[str, Content]:
 
 def find_supporting_files(files: Mapping[str, str]) -> dict[str, str]:
     """The supporting files among the files of a bundle, by path."""
-    return {name: files[name] for name in sorted(files) if name not in _FOUR}
+    return {name: files[name] for name in sorted(files) if name not in BUNDLE_FILES}
 
 
 def path_error(name: str) -> str:
@@ -101,7 +100,7 @@ def describe_path_error(name: str, fault: str) -> str:
 
 def _fault_outside(name: str, steps: Sequence[str]) -> str:
     """What is wrong with a path in none of the folders alone."""
-    if name.lower() in _FOUR:
+    if name.lower() in BUNDLE_FILES:
         return "it is one of the four files of a bundle"
     if steps[-1].lower() == "skill.md":
         return "a SKILL.md makes its folder a skill of its own"

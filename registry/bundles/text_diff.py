@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Final, Literal
 
-from registry.bundles.parsed_bundle import BUNDLE_FILES
+from registry.bundles.problem import BUNDLE_FILES
 
 DIFF_LINES_MAX: Final = 20_000
 # More than anyone reads on a page; the files themselves can be downloaded.

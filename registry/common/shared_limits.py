@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
@@ -30,50 +31,8 @@ PAUSE_SECONDS: Final = 2.0
 # Of a new connection, which no caller waits for.
 _CONNECT_SECONDS: Final = 2.0
 
-# KEYS: one window. ARGV: the count, its length in ms, 1 to count a call. Returns the ms to wait, 0 where it is taken.
-_WINDOW: Final = """
-local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if used >= tonumber(ARGV[1]) then return math.max(1, redis.call('PTTL', KEYS[1])) end
-if ARGV[3] == '1' and redis.call('INCR', KEYS[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return 0
-"""
-# KEYS: buckets, as in `rate_limits.FailureThrottle`. ARGV: burst, interval and longest interval of each. Returns the ms
-# to wait; 0 where the attempt is counted against each of them.
-_ATTEMPT: Final = """
-local clock = redis.call('TIME')
-local now = tonumber(clock[1]) + tonumber(clock[2]) / 1000000
-local wait, levels, intervals = 0, {}, {}
-for place, key in ipairs(KEYS) do
-  local burst, shortest = tonumber(ARGV[3 * place - 2]), tonumber(ARGV[3 * place - 1])
-  local bucket = redis.call('HMGET', key, 'level', 'interval', 'at')
-  local level, interval = 0, shortest
-  if bucket[1] then
-    interval = tonumber(bucket[2])
-    level = math.max(0, tonumber(bucket[1]) - (now - tonumber(bucket[3])) / interval)
-    if level == 0 then interval = shortest end
-  end
-  wait = math.max(wait, (level + 1 - burst - 1e-9) * interval)
-  levels[place], intervals[place] = level, interval
-end
-if wait > 0 then return math.ceil(wait * 1000) end
-for place, key in ipairs(KEYS) do
-  local burst, shortest, longest = tonumber(ARGV[3*place-2]), tonumber(ARGV[3*place-1]), tonumber(ARGV[3*place])
-  local level, interval = levels[place] + 1, intervals[place]
-  if level + 1 > burst then interval = math.max(shortest, math.min(interval * 2, longest)) end
-  redis.call('HSET', key, 'level', string.format('%.9f', level), 'interval', string.format('%.6f', interval),
-    'at', string.format('%.6f', now))
-  redis.call('PEXPIRE', key, math.ceil(level * interval * 1000) + 1000)
-end
-return 0
-"""
-# KEYS: a bucket. Takes one attempt back.
-_REFUND: Final = """
-local level = redis.call('HGET', KEYS[1], 'level')
-if level then redis.call('HSET', KEYS[1], 'level', string.format('%.9f', math.max(0, tonumber(level) - 1))) end
-return 0
-"""
-_RESET: Final = "return redis.call('DEL', KEYS[1])"
-_SCRIPTS: Final[Mapping[str, str]] = {"window": _WINDOW, "attempt": _ATTEMPT, "refund": _REFUND, "reset": _RESET}
+# Run by Redis, each as a whole.
+_SCRIPTS: Final = Path(__file__).parent / "limit_scripts"
 
 
 @dataclass
@@ -181,9 +140,9 @@ def _connected(url: str) -> tuple[Redis, dict[str, Script]]:
         retry=Retry(NoBackoff(), 0),
         client_name="capability-studio-limits",
     )
-    scripts = {name: client.register_script(text) for name, text in _SCRIPTS.items()}
-    for name in scripts:
-        client.script_load(_SCRIPTS[name])
+    scripts = {path.stem: client.register_script(path.read_text("utf-8")) for path in _SCRIPTS.glob("*.lua")}
+    for script in scripts.values():
+        client.script_load(script.script)
     return client, scripts
 
 

@@ -31,13 +31,6 @@ from registry.common import tracing
 from registry.common.errors import RegistryError
 from registry.common.tracing import Attributes, Carrier, Kind, Value
 
-_KINDS: Final = {
-    "internal": SpanKind.INTERNAL,
-    "server": SpanKind.SERVER,
-    "client": SpanKind.CLIENT,
-    "producer": SpanKind.PRODUCER,
-    "consumer": SpanKind.CONSUMER,
-}
 _W3C: Final = TraceContextTextMapPropagator()
 _FLUSH_SECONDS: Final = 1.0
 # Of one query's text.
@@ -108,7 +101,7 @@ class OtlpTracer:
             return
         came_from = _W3C.extract(parent) if parent else None
         links = [Link(get_current_span().get_span_context())] if is_linked and parent else None
-        begun = self._tracer.start_span(name, came_from, _KINDS[kind], attributes, links)
+        begun = self._tracer.start_span(name, came_from, SpanKind[kind.upper()], attributes, links)
         token = contexts.attach(set_span_in_context(begun))
         handle = SpanHandle(begun)
         try:

@@ -95,9 +95,8 @@ def split_clauses(message: str) -> list[Span]:
     places = [(match.start(), match.end()) for match in _SEPARATOR.finditer(message)]
     starts, ends = [0, *(end for _, end in places)], [*(start for start, _ in places), len(message)]
     found = [(start, end) for start, end in zip(starts, ends, strict=True) if has_words(message[start:end])]
-    return (
-        [*found[: CLAUSES_MAX - 1], (found[CLAUSES_MAX - 1][0], found[-1][1])] if len(found) >= CLAUSES_MAX else found
-    )
+    last = [(found[CLAUSES_MAX - 1][0], found[-1][1])] if len(found) >= CLAUSES_MAX else []
+    return [*found[: CLAUSES_MAX - len(last)], *last]
 
 
 def _part_texts(message: str, clauses: Sequence[Span]) -> dict[Span, list[str]]:
@@ -155,9 +154,8 @@ def _joined(matcher: Matcher, message: str, parts: Sequence[MatchResult], whole:
     asked: dict[str, Match] = {}
     unclear = next((part for part in parts if part.decision == "ambiguous"), None)
     for one in (one for part in parts for one in part.matches[: 2 if part is unclear else 1]):
-        shown = replace(
-            one, triggers=tuple(hits.get(one.capability_id, ())[:TRIGGERS_SHOWN_MAX]), is_below_threshold=False
-        )
+        triggers = tuple(hits.get(one.capability_id, ())[:TRIGGERS_SHOWN_MAX])
+        shown = replace(one, triggers=triggers, is_below_threshold=False)
         asked[one.capability_id] = max(shown, asked.get(one.capability_id, shown), key=lambda each: each.score)
     rows = sorted(asked.values(), key=lambda one: -one.score)
     rows += [one for one in whole.matches if one.capability_id not in asked]
@@ -166,6 +164,5 @@ def _joined(matcher: Matcher, message: str, parts: Sequence[MatchResult], whole:
         return MatchResult("ambiguous", matches, unclear.reason)
     names = [f"'{capability_id}'" for capability_id in asked]
     both = "both " if len(names) == 2 else ""
-    return MatchResult(
-        "match", matches, f"The message asks for {both}{', '.join(names[:-1])} and {names[-1]}.", tuple(asked)
-    )
+    reason = f"The message asks for {both}{', '.join(names[:-1])} and {names[-1]}."
+    return MatchResult("match", matches, reason, tuple(asked))

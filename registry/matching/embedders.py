@@ -112,9 +112,8 @@ class EndpointEmbedder:
 
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         try:
-            answer = httpx.post(
-                self.url, json={"model": self.model, "input": texts}, headers=headers, timeout=_ENDPOINT_SECONDS
-            )
+            asked = {"model": self.model, "input": texts}
+            answer = httpx.post(self.url, json=asked, headers=headers, timeout=_ENDPOINT_SECONDS)
             answer.raise_for_status()
             rows = sorted(answer.json()["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], np.float32)

@@ -355,14 +355,8 @@ def _exclusive_ids(groups: Iterable[SkillGroup]) -> frozenset[str]:
 def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -> dict[str, Floats]:
     if vectors is None:
         return {}
-    found: dict[str, Floats] = {}
-    at = 0
-    for one in known:
-        count = len(one.counter_sentences)
-        if count:
-            found[one.capability_id] = vectors[at : at + count]
-        at += count
-    return found
+    own = _cut(vectors, [len(one.counter_sentences) for one in known])
+    return {one.capability_id: rows for one, rows in zip(known, own, strict=True) if rows is not None and len(rows)}
 
 
 def _extended_classifier(
@@ -386,9 +380,8 @@ def _extended_classifier(
 
 def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) -> Floats | None:
     """The head that a job has fitted on exactly these samples, if it has."""
-    row = MatchClassifier.objects.filter(
-        model_id=embedder.model_id if embedder else "", fingerprint=samples.fingerprint
-    ).first()
+    model_id = embedder.model_id if embedder else ""
+    row = MatchClassifier.objects.filter(model_id=model_id, fingerprint=samples.fingerprint).first()
     if row is None or (row.samples, row.classes) != (len(samples.texts), samples.classes):
         return None
     return np.frombuffer(bytes(row.weights), "<f2").reshape(row.samples, row.classes).astype(np.float32)

@@ -49,7 +49,8 @@ def fit_classifier(likeness: Floats, labels: npt.NDArray[np.int64], classes: int
     weights = ahead = np.zeros((len(labels), classes), np.float32)
     momentum = 1.0
     for _ in range(_STEPS):
-        slope = _softmax((kernel @ ahead).astype(np.float32)) - wanted + np.float32(_REGULARIZATION) * ahead
+        guessed = predict_probabilities((kernel @ ahead).astype(np.float32))
+        slope = guessed - wanted + np.float32(_REGULARIZATION) * ahead
         following = (ahead - step * slope).astype(np.float32)
         grown = (1 + (1 + 4 * momentum * momentum) ** 0.5) / 2
         ahead = following + np.float32((momentum - 1) / grown) * (following - weights)
@@ -76,14 +77,10 @@ def extend_classifier(
     return extended
 
 
-def _softmax(scores: Floats) -> Floats:
+def predict_probabilities(scores: Floats) -> Floats:
+    """Of each row of scores, or of one message's, summing to 1."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True), np.float32)
-
-
-def predict_probabilities(scores: Floats) -> Floats:
-    """Of one message's scores, summing to 1."""
-    return _softmax(scores)
 
 
 def _largest_eigenvalue(matrix: Floats) -> float:

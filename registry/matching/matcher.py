@@ -186,9 +186,8 @@ class Matcher:
         if rivals:
             near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))
-            return MatchResult(
-                "ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant."
-            )
+            reason = f"{names} fit about equally well: ask which one is meant."
+            return MatchResult("ambiguous", tuple(near[:top]), reason)
         return MatchResult("match", tuple(near[:top]), _reason(first), (first.capability_id,))
 
 

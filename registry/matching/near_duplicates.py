@@ -56,9 +56,8 @@ def find_near_duplicates(bundle: SkillBundle) -> list[NearDuplicate]:
         for near in measure(bundle):
             found[near.capability_id] = max(near.likeness, found.get(near.capability_id, 0.0))
     ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [NearDuplicate(name, round(likeness, 4)) for name, likeness in ranked if likeness > SIMILARITY_MIN][
-        :SHOWN_MAX
-    ]
+    nearest = [NearDuplicate(name, round(likeness, 4)) for name, likeness in ranked if likeness > SIMILARITY_MIN]
+    return nearest[:SHOWN_MAX]
 
 
 def measure_by_words(bundle: SkillBundle) -> list[NearDuplicate]:

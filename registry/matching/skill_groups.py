@@ -142,9 +142,8 @@ def _given(group_id: str, value: Any) -> dict[str, Any]:
 
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
     if not is_group_id(group_id):
-        raise InvalidRequest(
-            f"'{group_id[:80]}' is not a valid group id: use lower-case words joined by _, at most 64 characters"
-        )
+        rule = "use lower-case words joined by _, at most 64 characters"
+        raise InvalidRequest(f"'{group_id[:80]}' is not a valid group id: {rule}")
     if name is not None and not (name.strip() and len(name) <= 80):
         raise InvalidRequest("A group's name has 1 to 80 characters")
     if description is not None and len(description) > 1024:

@@ -19,9 +19,8 @@ _HEADS_KEPT: Final = 3
 
 def queue_training() -> None:
     """After what readers see has changed. Inside `write_transaction()`."""
-    jobs.enqueue(
-        KIND, {}, run_after=timezone.now() + timedelta(seconds=settings.MATCHING_LEARN_AFTER_SECONDS), dedupe_key=KIND
-    )
+    run_after = timezone.now() + timedelta(seconds=settings.MATCHING_LEARN_AFTER_SECONDS)
+    jobs.enqueue(KIND, {}, run_after=run_after, dedupe_key=KIND)
 
 
 def train(lease: Lease) -> CommitAction:
@@ -42,9 +41,8 @@ def train(lease: Lease) -> CommitAction:
 
     def write() -> None:
         if evidence is not None and weights:
-            _keep(
-                model_id, evidence.samples.fingerprint, weights, len(evidence.samples.texts), evidence.samples.classes
-            )
+            samples = evidence.samples
+            _keep(model_id, samples.fingerprint, weights, len(samples.texts), samples.classes)
         if get_registry_revision() != snapshot.registry_revision:
             queue_training()
 

@@ -119,9 +119,8 @@ class TriggerEvidence:
                 self._seen.update(self._found[text])
         for one in new:
             self._count_own(one)
-        self._seen = Counter(
-            {phrase: count for phrase, count in self._seen.items() if count and phrase in self._owners}
-        )
+        seen = {phrase: count for phrase, count in self._seen.items() if count and phrase in self._owners}
+        self._seen = Counter(seen)
 
     def _count_phrase(self, phrase: str) -> None:
         alone = TriggerIndex([("", phrase)])

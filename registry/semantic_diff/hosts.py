@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from registry.bundles.bundle import SkillBundle
+from registry.bundles.json_reader import iterate_places
 from registry.bundles.problem import Path
 from registry.semantic_diff.change import Change, as_string
 
@@ -42,8 +43,9 @@ def find_host_mentions(bundle: SkillBundle) -> Iterator[HostMention]:
     """Every address with a scheme of the web, file by file in the order of the text; hosts in lower case."""
     values = (("skill.md", bundle.skill_doc), ("tools.json", bundle.tools), ("ui_schemas.json", bundle.ui_schemas))
     for file, value in (*values, *sorted(bundle.supporting_files.items())):
-        for path, words in _texts(value):
-            for match in _ADDRESS.finditer(words):
+        for path, words in iterate_places(value):
+            is_named = "://" in as_string(words) and _NAMES.isdisjoint(path)
+            for match in _ADDRESS.finditer(words) if is_named else ():
                 host = match[1].rstrip(".").lower()
                 if host:
                     yield HostMention(host, file, path, match.start())
@@ -55,15 +57,3 @@ def _hosts(bundle: SkillBundle) -> dict[str, str]:
     for mention in find_host_mentions(bundle):
         found.setdefault(mention.host, mention.file)
     return found
-
-
-def _texts(value: Any) -> Iterator[tuple[Path, str]]:
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, dict):
-            waiting += [((*path, str(key)), inner) for key, inner in reversed(one.items()) if key not in _NAMES]
-        elif isinstance(one, list):
-            waiting += [((*path, index), one[index]) for index in range(len(one) - 1, -1, -1)]
-        elif "://" in as_string(one):
-            yield path, one

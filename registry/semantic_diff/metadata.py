@@ -46,15 +46,20 @@ def _change(effect: Effect, key: str, words: str, *more: str | int) -> Change:
 def _list_changes(
     before: dict[str, Any], after: dict[str, Any], key: str, what: str, *, added: Effect
 ) -> Iterator[Change]:
-    old, new = as_strings(before.get(key)), as_strings(after.get(key))
-    values = after.get(key)
-    for item in new:
-        if item not in old:
-            place = values.index(item) if isinstance(values, list) else 0
-            yield _change(added, key, f"{what.format(item)} is new", place)
-    for item in old:
-        if item not in new:
-            yield Change("changes", "", f"{what.format(item)} is gone", None, FILE)
+    old, new, values = as_strings(before.get(key)), as_strings(after.get(key)), after.get(key)
+    for item in _without(new, old):
+        place = values.index(item) if isinstance(values, list) else 0
+        yield _change(added, key, f"{what.format(item)} is new", place)
+    for item in _without(old, new):
+        yield _gone(f"{what.format(item)} is gone")
+
+
+def _gone(words: str) -> Change:
+    return Change("changes", "", words, None, FILE)
+
+
+def _without(items: list[str], others: list[str]) -> list[str]:
+    return [item for item in items if item not in others]
 
 
 def _system_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
@@ -79,19 +84,15 @@ def _systems(capability: dict[str, Any]) -> set[str]:
 def _need_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
     for key, what in _NEEDS:
         old, new = as_strings(before.get(key)), as_strings(after.get(key))
-        for item in new:
-            if item not in old:
-                yield _change("breaks", "dependencies", f"It needs {what} `{item}` now", key)
-        for item in old:
-            if item not in new:
-                yield Change("changes", "", f"It no longer needs {what} `{item}`", None, FILE)
+        for item in _without(new, old):
+            yield _change("breaks", "dependencies", f"It needs {what} `{item}` now", key)
+        for item in _without(old, new):
+            yield _gone(f"It no longer needs {what} `{item}`")
     old, new = as_strings(before.get("permissions")), as_strings(after.get("permissions"))
-    for item in new:
-        if item not in old:
-            yield _change("widens", "dependencies", f"It asks the system for the permission `{item}`", "permissions")
-    for item in old:
-        if item not in new:
-            yield Change("changes", "", f"It no longer asks for the permission `{item}`", None, FILE)
+    for item in _without(new, old):
+        yield _change("widens", "dependencies", f"It asks the system for the permission `{item}`", "permissions")
+    for item in _without(old, new):
+        yield _gone(f"It no longer asks for the permission `{item}`")
 
 
 def _level_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
@@ -112,7 +113,7 @@ def _allowed_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[
     for item in sorted(new - old):
         yield _change("widens", "allowed_tools", f"It may use the agent's own tool `{item}`")
     for item in sorted(old - new):
-        yield Change("changes", "", f"It may no longer use the agent's own tool `{item}`", None, FILE)
+        yield _gone(f"It may no longer use the agent's own tool `{item}`")
 
 
 def _allowed(capability: dict[str, Any]) -> set[str]:

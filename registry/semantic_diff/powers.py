@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.json_locations import build_pointer, locate_pointers
+from registry.bundles.json_reader import iterate_places
 from registry.bundles.problem import Path
 from registry.bundles.text import Lines
 from registry.semantic_diff.change import as_mapping, as_string, as_strings
@@ -51,10 +52,6 @@ class PowerPlace:
     line: int
     column: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The shape of a place in schemas/api/bundle_powers.schema.json."""
-        return {"file": self.file, "pointer": self.pointer, "line": self.line, "column": self.column}
-
 
 @dataclass(frozen=True, slots=True)
 class Power:
@@ -66,8 +63,8 @@ class Power:
     kind: PowerKind
     name: str
     detail: str
-    requires_approval: bool | None
-    places: tuple[PowerPlace, ...]
+    requires_approval: bool | None = None
+    places: tuple[PowerPlace, ...] = ()
 
     @property
     def identity(self) -> tuple[str, str, str, bool | None]:
@@ -79,7 +76,7 @@ class Power:
         row: dict[str, Any] = {"kind": self.kind, "name": self.name, "detail": self.detail}
         if self.requires_approval is not None:
             row["requires_approval"] = self.requires_approval
-        return row | {"places": [place.as_dict() for place in self.places]}
+        return row | {"places": [asdict(place) for place in self.places]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +90,8 @@ class PowerComparison:
 
     def as_dict(self) -> dict[str, Any]:
         """`{"powers", "added", "removed"}`; both lists are empty for a first release."""
-        return {
-            key: [power.as_dict() for power in powers]
-            for key, powers in (("powers", self.powers), ("added", self.added), ("removed", self.removed))
-        }
+        lists = {"powers": self.powers, "added": self.added, "removed": self.removed}
+        return {key: [power.as_dict() for power in powers] for key, powers in lists.items()}
 
 
 # The file, the path in its parsed value, and the offset in a text.
@@ -139,7 +134,7 @@ def compare_powers(old: SkillBundle | None, new: SkillBundle) -> PowerComparison
 
 def _find_powers(bundle: SkillBundle) -> Iterator[_Found]:
     for mention in find_host_mentions(bundle):
-        yield Power("host", mention.host, "", None, ()), mention.file, mention.path, mention.offset
+        yield Power("host", mention.host, ""), mention.file, mention.path, mention.offset
     for index, tool in enumerate(bundle.tools):
         if isinstance(tool, dict) and as_string(tool.get("name")):
             yield from _powers_of_tool(index, tool)
@@ -147,7 +142,7 @@ def _find_powers(bundle: SkillBundle) -> Iterator[_Found]:
     yield from _secret_fields(bundle.ui_schemas)
     for path in sorted(bundle.supporting_files):
         if path.startswith("scripts/"):
-            yield Power("program", path, "a script of the bundle", None, ()), path, (), 0
+            yield Power("program", path, "a script of the bundle"), path, (), 0
     yield from _sentences(bundle)
 
 
@@ -156,15 +151,15 @@ def _powers_of_tool(index: int, tool: dict[str, Any]) -> Iterator[_Found]:
     if policy.get("kind") != "read":
         approval = policy.get("requires_approval") is True
         detail = "each call needs approval" if approval else "without approval"
-        yield Power("write_tool", name, detail, approval, ()), "tools.json", (index, "policy"), 0
+        yield Power("write_tool", name, detail, approval), "tools.json", (index, "policy"), 0
     properties = as_mapping(as_mapping(tool.get("args_schema")).get("properties"))
     for key, schema in properties.items():
         path = (index, "args_schema", "properties", key)
         if _SECRET_ARGUMENT.search(key):
-            yield Power("credential", f"{name}({key})", "an argument of a tool", None, ()), "tools.json", path, 0
+            yield Power("credential", f"{name}({key})", "an argument of a tool"), "tools.json", path, 0
         elif _WEB_ARGUMENT.search(key) or as_mapping(schema).get("format") in ("uri", "url"):
             words = "a tool that is given an address"
-            yield Power("remote_text", f"{name}({key})", words, None, ()), "tools.json", path, 0
+            yield Power("remote_text", f"{name}({key})", words), "tools.json", path, 0
 
 
 def _needs(capability: dict[str, Any]) -> Iterator[_Found]:
@@ -174,30 +169,25 @@ def _needs(capability: dict[str, Any]) -> Iterator[_Found]:
         for index, name in enumerate(names if isinstance(names, list) else ()):
             if isinstance(name, str):
                 path = ("dependencies", key, index)
-                yield Power(kind, name, words, None, ()), "capability.json", path, 0
+                yield Power(kind, name, words), "capability.json", path, 0
     allowed = capability.get("allowed_tools")
     for name in as_strings(allowed) if isinstance(allowed, list) else dict.fromkeys(as_string(allowed).split()):
-        yield Power("program", name, "a tool of the runtime", None, ()), "capability.json", ("allowed_tools",), 0
+        yield Power("program", name, "a tool of the runtime"), "capability.json", ("allowed_tools",), 0
 
 
 def _secret_fields(forms: list[Any]) -> Iterator[_Found]:
     """Fields of forms that hide what is typed."""
-    waiting: list[tuple[Path, Any]] = [((), forms)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, dict):
-            if one.get("component") == "TextField" and one.get("variant") == "obscured":
-                name = as_string(one.get("label")) or as_string(one.get("id"))
-                yield Power("credential", name, "a hidden field of a form", None, ()), "ui_schemas.json", path, 0
-            waiting += [((*path, str(key)), inner) for key, inner in reversed(one.items())]
-        elif isinstance(one, list):
-            waiting += [((*path, index), one[index]) for index in range(len(one) - 1, -1, -1)]
+    for path, value in iterate_places(forms):
+        one = as_mapping(value)
+        if one.get("component") == "TextField" and one.get("variant") == "obscured":
+            name = as_string(one.get("label")) or as_string(one.get("id"))
+            yield Power("credential", name, "a hidden field of a form"), "ui_schemas.json", path, 0
 
 
 def _sentences(bundle: SkillBundle) -> Iterator[_Found]:
     for found in find_power_sentences(_author_texts(bundle)):
         kind: PowerKind = next(each for each in POWER_KINDS if each == found.kind)
-        yield Power(kind, found.quote, found.description, None, ()), found.file, found.path, found.offset
+        yield Power(kind, found.quote, found.description), found.file, found.path, found.offset
 
 
 def _author_texts(bundle: SkillBundle) -> Iterator[AuthorText]:

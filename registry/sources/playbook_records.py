@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any, Final
 
-from registry.agent_skills.embedded_files import to_json
 from registry.agent_skills.names import capability_id_of, nearest_skill_name
 from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.json_edits import to_json
 from registry.common.errors import SourceUnreadable
 
 RECORDS_MAX: Final = 1000

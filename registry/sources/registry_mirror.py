@@ -16,8 +16,8 @@ import orjson
 import rfc8785
 
 from agent_client.bundles.digest import digest_of_load, text_digest
-from registry.agent_skills.embedded_files import to_json
 from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.json_edits import to_json
 from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
 from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse

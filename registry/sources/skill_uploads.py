@@ -16,13 +16,13 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from registry.agent_skills.embedded_files import to_json
 from registry.agent_skills.importer import ImportedSkill, import_skill
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
 from registry.bundles.archives import write_zip
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import sort_findings
+from registry.bundles.json_edits import to_json
 from registry.bundles.supporting_files import split_path
 from registry.bundles.text import FILE_BYTES_MAX, decode_text
 from registry.bundles.validation_context import VisibilityFilter

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.deadline import Deadline, DeadlineExceeded
 from registry.bundles.finding import Finding, sort_findings
-from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle, parse_bundle
-from registry.bundles.problem import RawFinding
+from registry.bundles.parsed_bundle import ParsedBundle, parse_bundle
+from registry.bundles.problem import BUNDLE_FILES, RawFinding
 from registry.bundles.validation_context import ValidationContext
 from registry.common import tracing
 from registry.validation.codes import severity_by_code
@@ -123,10 +123,8 @@ def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     kept = sorted(findings, key=lambda finding: not finding.is_error)[:FINDINGS_MAX]
     message = f"{len(findings) - FINDINGS_MAX:,} more findings are not shown"
     first = findings[0]
-    kept.append(
-        Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Fix these first.")
-    )
-    return sort_findings(kept)
+    last = Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Fix these first.")
+    return sort_findings([*kept, last])
 
 
 def _bundle(documents: ParsedBundle) -> SkillBundle | None:

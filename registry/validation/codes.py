@@ -62,9 +62,8 @@ def _read_family(key: str, table: dict[str, Any]) -> Family:
 
 def _read_row(code: str, row: dict[str, Any]) -> FindingCode:
     if set(row) != {"severity", "cause", "example", "fix"} or not all(isinstance(each, str) for each in row.values()):
-        raise ValueError(
-            f"{FINDINGS_FILE.name}: {code} must have the texts severity, cause, example and fix, not {', '.join(row)}"
-        )
+        texts = f"severity, cause, example and fix, not {', '.join(row)}"
+        raise ValueError(f"{FINDINGS_FILE.name}: {code} must have the texts {texts}")
     if row["severity"] not in get_args(Severity):
         raise ValueError(f"{FINDINGS_FILE.name}: {code}: severity must be error or warning, not {row['severity']}")
     return FindingCode(code=code, **row)

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from registry.bundles.deadline import NEVER, Deadline
-from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle
-from registry.bundles.problem import RawFinding
+from registry.bundles.parsed_bundle import ParsedBundle
+from registry.bundles.problem import BUNDLE_FILES, RawFinding
 from registry.bundles.supporting_files import find_supporting_files
 from registry.bundles.validation_context import ValidationContext
 from registry.validation import a2ui, security

@@ -10,11 +10,11 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from registry.bundles.json_reader import parse_json
-from registry.bundles.problem import FileName, Severity
+from registry.bundles.problem import BUNDLE_FILES, Severity
 from registry.bundles.text import Lines, decode_text
 from registry.common.errors import InvalidRequest
 from registry.validation.rules.json_schema import type_word
@@ -28,7 +28,6 @@ RULE_MAX: Final = 255
 VERSION: Final = "2.1.0"
 _LEVELS: Final = ("none", "note", "warning", "error")
 _NOT_A_FAULT: Final = frozenset({"pass", "open", "informational", "notApplicable", "review"})
-_BUNDLE_FILES: Final = frozenset(get_args(FileName))
 _ARGUMENT: Final = re.compile(r"\{(\d{1,2})\}")
 
 
@@ -253,7 +252,7 @@ class _RunReader:
             uri = _text(known, "uri")
         path = _path_of(uri)
         file = path.removeprefix(self.below) if path.startswith(self.below) else ""
-        if file not in self.files and file not in _BUNDLE_FILES:
+        if file not in self.files and file not in BUNDLE_FILES:
             shown = clean_text(uri, 200)
             words = f"'{shown}' is not a file of this bundle"
             hint = "where paths begin with a folder, name it as 'below'" if not self.below else f"below {self.below}"

@@ -70,9 +70,8 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
     if errors == [""]:
         raise NameNotResolved(f"Host not found: {host}")
     if not found:
-        raise NameNotResolved(
-            f"'{host}' could not be resolved: {errors[0] if errors else f'no answer within {seconds:.0f} s'}"
-        )
+        why = errors[0] if errors else f"no answer within {seconds:.0f} s"
+        raise NameNotResolved(f"'{host}' could not be resolved: {why}")
     return list(found)
 
 

@@ -79,9 +79,8 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
     for name, action in surface.actions.items():
         path: Path = (surface.index, "actions", name)
         if not is_action(action):
-            message = (
-                f"the action {quote_value(name)} must be one of tool, reply and dismiss; found {quote_value(action)}"
-            )
+            found = quote_value(action)
+            message = f"the action {quote_value(name)} must be one of tool, reply and dismiss; found {found}"
             yield build_finding("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
         elif "tool" in action and action["tool"] not in tools:
             message = f"the tool {quote_value(action['tool'])} is not in tools.json"
@@ -134,9 +133,8 @@ def _check_names(
         if key not in args.properties and args.is_closed:
             otherwise = f"It takes: {join_words(args.properties)}." if args.properties else "It takes no arguments."
             hint = work.did_you_mean(key, args.properties, otherwise)
-            yield build_finding(
-                "UI_ACTION_ARG_UNKNOWN", (*place, key), f"{owner}: there is no argument {quote_value(key)}", hint
-            )
+            message = f"{owner}: there is no argument {quote_value(key)}"
+            yield build_finding("UI_ACTION_ARG_UNKNOWN", (*place, key), message, hint)
     for name in args.required:
         if name not in context:
             message = f"{owner}: the required argument {quote_value(name)} is not sent"

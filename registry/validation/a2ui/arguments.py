@@ -18,6 +18,9 @@ import jsonschema_rs
 from agent_client.json_schema.coercion import coerce
 from agent_client.json_schema.graph import SchemaGraph
 from agent_client.json_schema.pattern_cost import estimate_cost
+from agent_client.json_schema.validation import first_error
+from registry.bundles.json_locations import build_pointer
+from registry.bundles.json_reader import iterate_values
 from registry.validation.a2ui.budget import Budget
 from registry.validation.a2ui.data_paths import MISSING, is_relative, is_well_formed
 from registry.validation.a2ui.limits import DEPTH_MAX
@@ -98,9 +101,8 @@ class Arguments:
         if self._visits_for(graph, depth_of(coerced[key], DEPTH_MAX)) > _VISITS_MAX:
             return None
         validator = self._validator(args, key)
-        if validator is None or validator.is_valid(coerced[key]):
-            return None
-        return _first_error(validator, coerced[key])
+        error = None if validator is None else first_error(validator, coerced[key])
+        return None if error is None else _describe(error)
 
     def _graph(self, schema: dict[str, Any]) -> SchemaGraph | None:
         if id(schema) not in self._graphs:
@@ -138,11 +140,11 @@ def _compile(schema: dict[str, Any], key: str) -> jsonschema_rs.Validator | None
     """
     # All drafts are read as 2020-12 (docs/contract.md 1.3), and an own $id would move the references.
     document = {name: value for name, value in schema.items() if name not in ("$schema", "$id")}
-    pointer = key.replace("~", "~0").replace("/", "~1").replace("%", "%25")
+    pointer = build_pointer(("properties", key)).replace("%", "%25")
     try:
         registry = jsonschema_rs.Registry([(_ROOT_URI, document)])
         return jsonschema_rs.Draft202012Validator(
-            {"$ref": f"{_ROOT_URI}#/properties/{pointer}"},
+            {"$ref": f"{_ROOT_URI}#{pointer}"},
             registry=registry,
             pattern_options=jsonschema_rs.RegexOptions(size_limit=_PATTERN_BYTES_MAX),
             offline=True,
@@ -151,14 +153,10 @@ def _compile(schema: dict[str, Any], key: str) -> jsonschema_rs.Validator | None
         return None
 
 
-def _first_error(validator: jsonschema_rs.Validator, value: Any) -> ArgumentsVerdict:
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-        words = error.message if len(error.message) <= 160 else error.message[:160] + "..."
-        return f"{place.lstrip('.')}: {words}" if place else words
-    return None
+def _describe(error: jsonschema_rs.ValidationError) -> str:
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+    words = error.message if len(error.message) <= 160 else error.message[:160] + "..."
+    return f"{place.lstrip('.')}: {words}" if place else words
 
 
 def evaluate(surface: Surface, scope: DataScope, value: Any) -> Any:
@@ -194,18 +192,7 @@ def count_nodes(value: object, most: int) -> int:
 
 
 def _patterns(schema: object) -> Iterator[str]:
-    for node in _objects(schema):
+    for node in map(dict_or_empty, iterate_values(schema)):
         if isinstance(node.get("pattern"), str):
             yield node["pattern"]
         yield from dict_or_empty(node.get("patternProperties"))
-
-
-def _objects(value: object) -> Iterator[dict[str, Any]]:
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)

@@ -137,10 +137,8 @@ def _bindings_in_text(place: Path, text: str) -> Iterator[Binding]:
 
 
 def _outside(surface: Surface, visit: ComponentVisit, binding: Binding) -> RawFinding:
-    owner = component_name(visit.component.body)
-    message = (
-        f"{owner}: the path {quote_value(binding.path)} needs a list item to start from, and no list is drawn here"
-    )
+    owner, path = component_name(visit.component.body), quote_value(binding.path)
+    message = f"{owner}: the path {path} needs a list item to start from, and no list is drawn here"
     absolute = quote_value(join_paths(binding.steps, is_absolute=True))
     hint = f"Begin the path with /, as in {absolute}, or move the component into a list's template."
     if resolve(surface.data_model, binding.steps)[0] is not MISSING:
@@ -174,13 +172,11 @@ def _hint_for_path(surface: Surface, scope: DataScope, binding: Binding, taken: 
 
 
 def _check_template(component: Component, binding: Binding, value: object) -> Iterator[RawFinding]:
-    owner = component_name(component.body)
+    owner, path = component_name(component.body), quote_value(binding.path)
     if not isinstance(value, list):
-        message = f"{owner}: a template needs an array; {quote_value(binding.path)} holds {json_type(value)}"
+        message = f"{owner}: a template needs an array; {path} holds {json_type(value)}"
         hint = "Bind the template to an array in 'dataModel'."
         yield build_finding("UI_TEMPLATE_NOT_ARRAY", binding.place, message, hint)
     elif not value:
-        message = (
-            f"{owner}: the list at {quote_value(binding.path)} has no sample item, so paths inside it are unchecked"
-        )
+        message = f"{owner}: the list at {path} has no sample item, so paths inside it are unchecked"
         yield build_finding("UI_TEMPLATE_NO_SAMPLE", binding.place, message, "Add one sample item to the list.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from registry.bundles.problem import RawFinding
 from registry.validation.a2ui.budget import Budget, build_finding, component_name, join_words, quote_value
-from registry.validation.a2ui.catalog import component_names, component_schema, component_validator
+from registry.validation.a2ui.catalog import component_names, component_schema
 from registry.validation.a2ui.entry import find_expression
 from registry.validation.a2ui.functions import check_functions, is_regular_expression
 from registry.validation.a2ui.schema_errors import find_schema_errors
@@ -14,32 +14,20 @@ from registry.validation.a2ui.surface import Component, Surface
 from registry.validation.a2ui.urls import MEDIA, check_url, check_url_expression
 
 # What people write for what the catalogue calls otherwise; spelling alone would not find these.
-_OTHER_NAMES = {
-    "dropdown": "ChoicePicker",
-    "select": "ChoicePicker",
-    "multiplechoice": "ChoicePicker",
-    "radio": "ChoicePicker",
-    "radiogroup": "ChoicePicker",
-    "input": "TextField",
-    "textinput": "TextField",
-    "textarea": "TextField",
-    "label": "Text",
-    "heading": "Text",
-    "paragraph": "Text",
-    "markdown": "Text",
-    "switch": "CheckBox",
-    "toggle": "CheckBox",
-    "datepicker": "DateTimeInput",
-    "dateinput": "DateTimeInput",
-    "timepicker": "DateTimeInput",
-    "range": "Slider",
-    "container": "Column",
-    "stack": "Column",
-    "dialog": "Modal",
-    "separator": "Divider",
-    "audio": "AudioPlayer",
-    "link": "Button",
+_MEANT = {
+    "ChoicePicker": "dropdown select multiplechoice radio radiogroup",
+    "TextField": "input textinput textarea",
+    "Text": "label heading paragraph markdown",
+    "CheckBox": "switch toggle",
+    "DateTimeInput": "datepicker dateinput timepicker",
+    "Slider": "range",
+    "Column": "container stack",
+    "Modal": "dialog",
+    "Divider": "separator",
+    "AudioPlayer": "audio",
+    "Button": "link",
 }
+_OTHER_NAMES = {word: name for name, words in _MEANT.items() for word in words.split()}
 
 
 def check_components(surface: Surface, work: Budget) -> Iterator[RawFinding]:
@@ -54,11 +42,9 @@ def check_components(surface: Surface, work: Budget) -> Iterator[RawFinding]:
 def _check_type(component: Component, work: Budget) -> Iterator[RawFinding]:
     body, owner = component.body, component_name(component.body)
     if component.type in component_names():
-        schema, validator = component_schema(component.type), component_validator(component.type)
-        for fault in find_schema_errors(validator, schema, body, work):
-            yield build_finding(
-                "UI_COMPONENT_INVALID", (*component.path, *fault.path), f"{owner}: {fault.message}", fault.hint
-            )
+        for fault in find_schema_errors(component_schema(component.type), body, work):
+            path, message = (*component.path, *fault.path), f"{owner}: {fault.message}"
+            yield build_finding("UI_COMPONENT_INVALID", path, message, fault.hint)
         yield from _check_texts(component)
         return
     if "component" in body:
@@ -67,9 +53,8 @@ def _check_type(component: Component, work: Budget) -> Iterator[RawFinding]:
         yield build_finding("UI_COMPONENT_UNKNOWN", (*component.path, "component"), message, hint)
     else:
         hint = 'Add "component" with the type, such as "Text".'
-        yield build_finding(
-            "UI_COMPONENT_INVALID", component.path, f"{owner}: the required 'component' is missing", hint
-        )
+        message = f"{owner}: the required 'component' is missing"
+        yield build_finding("UI_COMPONENT_INVALID", component.path, message, hint)
     if not component.id:
         message = f"{owner}: 'id' must be a non-empty string"
         yield build_finding("UI_COMPONENT_INVALID", component.path, message, 'Add "id" with a name of your choice.')
@@ -82,9 +67,8 @@ def _check_texts(component: Component) -> Iterator[RawFinding]:
         yield build_finding("UI_COMPONENT_INVALID", (*component.path, "id"), "a component's 'id' is empty", hint)
     pattern = component.body.get("validationRegexp")
     if isinstance(pattern, str) and not is_regular_expression(pattern):
-        message = (
-            f"{component_name(component.body)}: {quote_value(pattern)} is no regular expression that a browser can read"
-        )
+        owner = component_name(component.body)
+        message = f"{owner}: {quote_value(pattern)} is no regular expression that a browser can read"
         hint = "Check brackets and backslashes; in JSON a backslash is written twice."
         yield build_finding("UI_COMPONENT_INVALID", (*component.path, "validationRegexp"), message, hint)
 

@@ -10,7 +10,7 @@ from typing import Any
 from registry.bundles.problem import Path, RawFinding
 from registry.validation.a2ui import entry_schema, limits
 from registry.validation.a2ui.budget import Budget, build_finding, component_name, join_words, json_type, quote_value
-from registry.validation.a2ui.catalog import theme_schema, theme_validator
+from registry.validation.a2ui.catalog import theme_schema
 from registry.validation.a2ui.schema_errors import find_schema_errors
 from registry.validation.a2ui.surface import Surface
 from registry.validation.a2ui.urls import check_url
@@ -26,7 +26,7 @@ def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]
     if depth_of(entry, limits.DEPTH_MAX + 1) > limits.DEPTH_MAX + 1:
         yield _too_deep(here, entry)
         return
-    yield from _unknown_keys("UI_ENTRY_SHAPE", "an entry", here, entry, entry_schema.entry_properties(), work)
+    yield from _unknown_keys("UI_ENTRY_SHAPE", "an entry", here, entry, entry_schema.ENTRY_PROPERTIES, work)
     yield from _check_schema_id(here, entry)
     yield from _check_texts(here, entry)
     yield from _check_size(here, entry)
@@ -64,9 +64,8 @@ def _check_schema_id(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
         yield build_finding("UI_ENTRY_SHAPE", here, "the required 'schema_id' is missing", _ENTRY_MEND)
     elif not isinstance(entry["schema_id"], str):
         message = f"'schema_id' must be a string; found {quote_value(entry['schema_id'])}"
-        yield build_finding(
-            "UI_ENTRY_SHAPE", (*here, "schema_id"), message, 'Write a string such as "WeightEntryForm.v1".'
-        )
+        hint = 'Write a string such as "WeightEntryForm.v1".'
+        yield build_finding("UI_ENTRY_SHAPE", (*here, "schema_id"), message, hint)
     elif not entry_schema.is_schema_id(entry["schema_id"]):
         message = f"expected a name such as WeightEntryForm.v1; found {quote_value(entry['schema_id'])}"
         yield build_finding("UI_SCHEMA_ID_FORMAT", (*here, "schema_id"), message, _id_hint(entry["schema_id"]))
@@ -84,7 +83,7 @@ def _check_texts(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
     for key in ("title", "description"):
         if key not in entry:
             continue
-        value, most = entry[key], entry_schema.entry_properties()[key]["maxLength"]
+        value, most = entry[key], entry_schema.ENTRY_PROPERTIES[key]["maxLength"]
         if not isinstance(value, str):
             message = f"'{key}' must be a string; found {json_type(value)}"
             yield build_finding("UI_ENTRY_SHAPE", (*here, key), message, "Write it in quotes, or leave it out.")
@@ -101,11 +100,11 @@ def _check_size(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
 
 
 def _check_version(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
-    allowed = entry_schema.versions()
-    version = entry.get("a2ui_version", allowed[0])
-    if version not in allowed:
-        message = f"expected A2UI {' or '.join(allowed)}; found {quote_value(version)}"
-        hint = f'Write the form for A2UI {allowed[0]} and set "a2ui_version": "{allowed[0]}".'
+    first = entry_schema.VERSIONS[0]
+    version = entry.get("a2ui_version", first)
+    if version not in entry_schema.VERSIONS:
+        message = f"expected A2UI {' or '.join(entry_schema.VERSIONS)}; found {quote_value(version)}"
+        hint = f'Write the form for A2UI {first} and set "a2ui_version": "{first}".'
         yield build_finding("UI_VERSION_UNSUPPORTED", (*here, "a2ui_version"), message, hint)
 
 
@@ -118,9 +117,8 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Budget) -> Iterat
         message = f"'definition' must be an object; found {json_type(definition)}"
         yield build_finding("UI_DEFINITION_SHAPE", path, message, 'Write {"catalogId": "...", "components": [...]}.')
         return
-    yield from _unknown_keys(
-        "UI_DEFINITION_SHAPE", "a definition", path, definition, entry_schema.definition_properties(), work
-    )
+    known = entry_schema.DEFINITION_PROPERTIES
+    yield from _unknown_keys("UI_DEFINITION_SHAPE", "a definition", path, definition, known, work)
     yield from _check_catalog(path, definition)
     yield from _check_components(path, definition)
     yield from _check_data_model(path, definition)
@@ -128,10 +126,10 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Budget) -> Iterat
 
 
 def _check_catalog(path: Path, definition: dict[str, Any]) -> Iterator[RawFinding]:
-    hint = f'Write "catalogId": "{entry_schema.catalog_id()}".'
+    hint = f'Write "catalogId": "{entry_schema.CATALOG_ID}".'
     if "catalogId" not in definition:
         yield build_finding("UI_DEFINITION_SHAPE", path, "the required 'catalogId' is missing", hint)
-    elif definition["catalogId"] != entry_schema.catalog_id():
+    elif definition["catalogId"] != entry_schema.CATALOG_ID:
         message = f"only the A2UI basic catalogue can be used; found {quote_value(definition['catalogId'])}"
         yield build_finding("UI_CATALOG_UNSUPPORTED", (*path, "catalogId"), message, hint)
 
@@ -145,16 +143,15 @@ def _check_components(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
     if not isinstance(components, list) or not components:
         came = "an empty list" if components == [] else json_type(components)
         yield build_finding("UI_DEFINITION_SHAPE", place, f"expected an array of components; found {came}", hint)
-    elif len(components) > entry_schema.components_max():
-        message = f"{len(components)} components; at most {entry_schema.components_max()} are allowed"
+    elif len(components) > entry_schema.COMPONENTS_MAX:
+        message = f"{len(components)} components; at most {entry_schema.COMPONENTS_MAX} are allowed"
         yield build_finding("UI_LIMIT_EXCEEDED", place, message, "Split the form into two.")
     else:
         for index, component in enumerate(components):
             if not isinstance(component, dict):
                 message = f"a component must be an object; found {quote_value(component)}"
-                yield build_finding(
-                    "UI_DEFINITION_SHAPE", (*place, index), message, 'Write {"id": "...", "component": ...}.'
-                )
+                hint = 'Write {"id": "...", "component": ...}.'
+                yield build_finding("UI_DEFINITION_SHAPE", (*place, index), message, hint)
 
 
 def _check_data_model(path: Path, definition: dict[str, Any]) -> Iterator[RawFinding]:
@@ -163,16 +160,15 @@ def _check_data_model(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
         yield build_finding("UI_DEFINITION_SHAPE", (*path, "dataModel"), message, "Write an object with sample values.")
     if not isinstance(definition.get("sendDataModel", False), bool):
         message = f"'sendDataModel' must be true or false; found {quote_value(definition['sendDataModel'])}"
-        yield build_finding(
-            "UI_DEFINITION_SHAPE", (*path, "sendDataModel"), message, "Write true or false, or leave it out."
-        )
+        hint = "Write true or false, or leave it out."
+        yield build_finding("UI_DEFINITION_SHAPE", (*path, "sendDataModel"), message, hint)
 
 
 def _check_theme(path: Path, definition: dict[str, Any], work: Budget) -> Iterator[RawFinding]:
     if "theme" not in definition:
         return
     theme, place = definition["theme"], (*path, "theme")
-    for fault in find_schema_errors(theme_validator(), theme_schema(), theme, work):
+    for fault in find_schema_errors(theme_schema(), theme, work):
         yield build_finding("UI_DEFINITION_SHAPE", (*place, *fault.path), f"the theme: {fault.message}", fault.hint)
     if isinstance(theme, dict) and isinstance(theme.get("iconUrl"), str):
         yield from check_url((*place, "iconUrl"), theme["iconUrl"], "the theme's icon")

@@ -6,55 +6,22 @@ The findings are worded and ordered here, under their own codes; the rules are i
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from registry.common.schema_loader import read_schema
 
-
-@cache
-def _definitions() -> dict[str, Any]:
-    definitions: dict[str, Any] = read_schema("ui_schemas")["$defs"]
-    return definitions
-
-
-@cache
-def entry_properties() -> dict[str, Any]:
-    """Return the keys of an entry, each with its schema."""
-    return dict(_definitions()["entry"]["properties"])
-
-
-@cache
-def definition_properties() -> dict[str, Any]:
-    """Return the keys of a definition, each with its schema."""
-    return dict(_definitions()["definition"]["properties"])
-
-
-def entries_max() -> int:
-    """Return how many entries a file may have."""
-    return int(read_schema("ui_schemas")["else"]["maxItems"])
-
-
-def components_max() -> int:
-    """Return how many components a definition may have."""
-    return int(definition_properties()["components"]["maxItems"])
-
-
-def versions() -> list[str]:
-    """List the A2UI versions that may be named, the one to write first."""
-    return list(entry_properties()["a2ui_version"]["enum"])
-
-
-def catalog_id() -> str:
-    """Return the one catalogue that a definition may name."""
-    return str(definition_properties()["catalogId"]["const"])
+_SCHEMA: Final = read_schema("ui_schemas")
+# The keys of an entry and of a definition, each with its schema.
+ENTRY_PROPERTIES: Final[dict[str, Any]] = _SCHEMA["$defs"]["entry"]["properties"]
+DEFINITION_PROPERTIES: Final[dict[str, Any]] = _SCHEMA["$defs"]["definition"]["properties"]
+ENTRIES_MAX: Final[int] = _SCHEMA["else"]["maxItems"]
+COMPONENTS_MAX: Final[int] = DEFINITION_PROPERTIES["components"]["maxItems"]
+# The A2UI versions that may be named, the one to write first.
+VERSIONS: Final[list[str]] = ENTRY_PROPERTIES["a2ui_version"]["enum"]
+CATALOG_ID: Final[str] = DEFINITION_PROPERTIES["catalogId"]["const"]
+_SCHEMA_ID: Final = re.compile(_SCHEMA["$defs"]["schema_id"]["pattern"].removeprefix("^").removesuffix("$"))
 
 
 def is_schema_id(text: str) -> bool:
     """Whether `text` has the form of a schema_id."""
-    return _schema_id().fullmatch(text) is not None
-
-
-@cache
-def _schema_id() -> re.Pattern[str]:
-    return re.compile(str(_definitions()["schema_id"]["pattern"]).removeprefix("^").removesuffix("$"))
+    return _SCHEMA_ID.fullmatch(text) is not None

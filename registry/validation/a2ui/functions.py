@@ -10,7 +10,7 @@ import jsonschema_rs
 
 from registry.bundles.problem import Path, RawFinding
 from registry.validation.a2ui.budget import Budget, build_finding, component_name, join_words, quote_value
-from registry.validation.a2ui.catalog import function_names, function_schema, function_validator
+from registry.validation.a2ui.catalog import function_names, function_schema
 from registry.validation.a2ui.entry import find_expression
 from registry.validation.a2ui.expressions import CallUse, ExpressionError, read_expressions
 from registry.validation.a2ui.schema_errors import find_schema_errors
@@ -36,7 +36,7 @@ def _check_call(path: Path, call: dict[str, Any], owner: str, work: Budget) -> I
     if name not in function_names():
         yield build_finding("UI_FUNCTION_UNKNOWN", (*path, "call"), _unknown(owner, name), _hint_unknown(name, work))
         return
-    for fault in find_schema_errors(function_validator(name), function_schema(name), call, work):
+    for fault in find_schema_errors(function_schema(name), call, work):
         yield build_finding("UI_FUNCTION_ARGS", (*path, *fault.path), f"{owner}, '{name}': {fault.message}", fault.hint)
     args = call.get("args")
     if isinstance(args, dict):

@@ -80,6 +80,5 @@ def _check_selected(component: Component, path: Path, selected: list[object]) ->
     unknown = next((item for item in selected if item not in known), None)
     if unknown is not None:
         message = f"{component_name(component.body)}: {quote_value(unknown)} is selected in the sample but is no option"
-        yield build_finding(
-            "UI_CHOICE_VALUE_UNKNOWN", path, message, f"The options are: {join_words(map(quote_value, values))}."
-        )
+        hint = f"The options are: {join_words(map(quote_value, values))}."
+        yield build_finding("UI_CHOICE_VALUE_UNKNOWN", path, message, hint)

@@ -7,7 +7,7 @@ bounded: see `limits`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -54,19 +54,17 @@ def check_ui_schemas(
         map_form=map_form,
     )
     found = list(_too_many(ui_schemas))
-    for index, entry in enumerate(ui_schemas[: entry_schema.entries_max()]):
+    for index, entry in enumerate(ui_schemas[: entry_schema.ENTRIES_MAX]):
         found += _capped(index, run.check(index, entry))
     return found
 
 
 def _too_many(entries: list[Any]) -> Iterator[RawFinding]:
-    if len(entries) > entry_schema.entries_max():
-        message = (
-            f"{len(entries)} UI schemas; at most {entry_schema.entries_max()} are allowed, and only those were checked"
-        )
-        yield build_finding(
-            "UI_LIMIT_EXCEEDED", (), message, "Split the capability, or remove forms that are not used."
-        )
+    if len(entries) > entry_schema.ENTRIES_MAX:
+        most = entry_schema.ENTRIES_MAX
+        message = f"{len(entries)} UI schemas; at most {most} are allowed, and only those were checked"
+        hint = "Split the capability, or remove forms that are not used."
+        yield build_finding("UI_LIMIT_EXCEEDED", (), message, hint)
 
 
 def _capped(index: int, found: Iterable[RawFinding]) -> list[RawFinding]:
@@ -74,9 +72,8 @@ def _capped(index: int, found: Iterable[RawFinding]) -> list[RawFinding]:
     if len(problems) <= limits.FINDINGS_PER_ENTRY_MAX:
         return problems
     message = f"this entry has more than {limits.FINDINGS_PER_ENTRY_MAX} findings; the rest is not shown"
-    more = build_finding(
-        "UI_LIMIT_EXCEEDED", (index,), message, "Fix these first, then validate again.", severity="warning"
-    )
+    hint = "Fix these first, then validate again."
+    more = build_finding("UI_LIMIT_EXCEEDED", (index,), message, hint, severity="warning")
     return [*problems[: limits.FINDINGS_PER_ENTRY_MAX], more]
 
 
@@ -94,10 +91,9 @@ class _EntryCheck:
     def check(self, index: int, entry: object) -> Iterator[RawFinding]:
         """Check one entry, group after group."""
         yield from check_is_referenced(index, entry, self.used)
-        errors = _ErrorCount()
-        yield from errors.watch(check_entry(index, entry, self.work))
-        yield from errors.watch(self._check_is_unique(index, entry))
-        if errors.any() or not isinstance(entry, dict):
+        is_odd = yield from _report(check_entry(index, entry, self.work))
+        is_taken = yield from _report(self._check_is_unique(index, entry))
+        if is_odd or is_taken or not isinstance(entry, dict):
             return
         surface = read_surface(index, entry, map_form=self.map_form)
         groups: tuple[Callable[[Surface], Iterator[RawFinding]], ...] = (
@@ -108,8 +104,7 @@ class _EntryCheck:
             reference_validator.check_known_refusals,
         )
         for group in groups:
-            yield from errors.watch(group(surface))
-            if errors.any():
+            if (yield from _report(group(surface))):
                 return
 
     def _check_is_unique(self, index: int, entry: object) -> Iterator[RawFinding]:
@@ -118,9 +113,8 @@ class _EntryCheck:
             return
         if schema_id in self.ids:
             message = f"an earlier entry has the schema_id {quote_value(schema_id)}, too"
-            yield build_finding(
-                "UI_SCHEMA_ID_DUPLICATE", (index, "schema_id"), message, "Give each entry an id of its own."
-            )
+            hint = "Give each entry an id of its own."
+            yield build_finding("UI_SCHEMA_ID_DUPLICATE", (index, "schema_id"), message, hint)
         self.ids.add(schema_id)
 
     def _check_meaning(self, surface: Surface) -> Iterator[RawFinding]:
@@ -134,18 +128,10 @@ class _EntryCheck:
             yield build_finding("UI_LIMIT_EXCEEDED", surface.path, message, hint)
 
 
-@dataclass(slots=True)
-class _ErrorCount:
-    """Counts the errors that pass by."""
-
-    count: int = 0
-
-    def any(self) -> bool:
-        """Whether there was one."""
-        return self.count > 0
-
-    def watch(self, found: Iterable[RawFinding]) -> Iterator[RawFinding]:
-        for each in found:
-            if (each.severity or severity_by_code()[each.code]) == "error":
-                self.count += 1
-            yield each
+def _report(found: Iterable[RawFinding]) -> Generator[RawFinding, None, bool]:
+    """Yields them; returns whether there was an error among them."""
+    has_error = False
+    for each in found:
+        has_error = has_error or (each.severity or severity_by_code()[each.code]) == "error"
+        yield each
+    return has_error

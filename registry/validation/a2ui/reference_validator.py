@@ -47,9 +47,8 @@ def _check_data(path: Path, data: object) -> Iterator[RawFinding]:
     for site in iterate_sites(data, path):
         value = site.node.get("path")
         if isinstance(value, str) and not is_well_formed(value):
-            message = (
-                f"The validator a2ui-core takes every key 'path' for a binding, and {quote_value(value)} is not a path"
-            )
+            found = quote_value(value)
+            message = f"The validator a2ui-core takes every key 'path' for a binding, and {found} is not a path"
             yield _refused((*site.path, "path"), message, "Rename the key, or write a ~ as ~0.")
         if site.is_call and site.calls >= limits.NESTED_CALLS_MAX:
             message = "The validator a2ui-core takes keys 'call' with 'args' for function calls, nested too deep here"

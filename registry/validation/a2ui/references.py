@@ -39,20 +39,13 @@ def _check_tool(index: int, tool: dict[str, object], forms: _Forms, work: Budget
         if schema_id not in forms.entries:
             otherwise = f"There are: {join_words(forms.entries)}." if forms.entries else "Add it to ui_schemas.json."
             hint = work.did_you_mean(schema_id, forms.entries, otherwise)
-            yield _in_tools(
-                "UI_TOOL_REF_UNKNOWN", path, f"There is no {quote_value(schema_id)} in ui_schemas.json", hint
-            )
+            message = f"There is no {quote_value(schema_id)} in ui_schemas.json"
+            yield RawFinding("UI_TOOL_REF_UNKNOWN", "tools.json", path, message, hint)
         elif role in CALLING_ROLES and not forms.calls(schema_id, tool.get("name")):
-            message = (
-                f"The form {quote_value(schema_id)} has no action that calls the tool {quote_value(tool.get('name'))}"
-            )
             name = quote_value(tool.get("name"))
+            message = f"The form {quote_value(schema_id)} has no action that calls the tool {name}"
             hint = f'Add {{"tool": {name}}} to the actions of {schema_id[:80]}, or name another form.'
-            yield _in_tools("UI_TOOL_REF_MISMATCH", path, message, hint)
-
-
-def _in_tools(code: str, path: Path, message: str, hint: str) -> RawFinding:
-    return RawFinding(code, "tools.json", path, message, hint)
+            yield RawFinding("UI_TOOL_REF_MISMATCH", "tools.json", path, message, hint)
 
 
 @dataclass(slots=True)

@@ -35,10 +35,11 @@ def sample_of(schema: dict[str, Any]) -> Any:
     return example_text(schema)
 
 
-def _given(schema: dict[str, Any], otherwise: Any) -> Any:
-    examples = schema.get("examples")
+def _given(schema: dict[str, Any], otherwise: str | float) -> Any:
+    """The first example, or the default, that is a text or a number as `otherwise` is; else that."""
+    examples, kinds = schema.get("examples"), str if isinstance(otherwise, str) else int | float
     given = [*(examples if isinstance(examples, list) else []), schema.get("default")]
-    return next((one for one in given if isinstance(one, type(otherwise)) and not isinstance(one, bool)), otherwise)
+    return next((one for one in given if isinstance(one, kinds) and not isinstance(one, bool)), otherwise)
 
 
 def example_text(schema: dict[str, Any]) -> str:
@@ -47,8 +48,5 @@ def example_text(schema: dict[str, Any]) -> str:
         least = schema.get("minLength") if isinstance(schema.get("minLength"), int) else 1
         most = schema.get("maxLength") if isinstance(schema.get("maxLength"), int) else 200
         return str(_given(schema, ("example" * (max(1, least or 1) // 7 + 1))[: max(least or 1, min(7, most or 7))]))
-    examples = schema.get("examples")
-    given = [*(examples if isinstance(examples, list) else []), schema.get("default")]
     least = next((schema[key] for key in ("minimum", "maximum") if isinstance(schema.get(key), int | float)), 1)
-    number = next((one for one in given if isinstance(one, int | float) and not isinstance(one, bool)), least)
-    return str(number)
+    return str(_given(schema, least))

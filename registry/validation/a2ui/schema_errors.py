@@ -9,8 +9,11 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationErrorKind as Kind
 
+from agent_client.json_schema.validation import first_error
 from registry.bundles.problem import Path
 from registry.validation.a2ui.budget import Budget, join_words, quote_value
+from registry.validation.a2ui.catalog import CatalogSchema
+from registry.validation.rules.json_schema import shorten_lists
 
 _ALTERNATIVES = (Kind.OneOfNotValid, Kind.OneOfMultipleValid, Kind.AnyOf)
 
@@ -46,48 +49,26 @@ class SchemaError:
     hint: str
 
 
-def find_schema_errors(
-    validator: jsonschema_rs.Validator, schema: JsonObject, value: object, work: Budget
-) -> Iterator[SchemaError]:
-    """Yield what `schema` refuses in `value`; nothing where the value is valid.
+def find_schema_errors(checked: CatalogSchema, value: object, work: Budget) -> Iterator[SchemaError]:
+    """Yield what a schema refuses in `value`; nothing where the value is valid.
 
     Long lists are read in part; where the error is further on, only the first one found is reported.
     """
-    if validator.is_valid(value):
+    first = first_error(checked.validator, value)
+    if first is None:
         return
-    errors = list(validator.iter_errors(_shortened(value)))
-    if not errors:
-        errors = _first_error(validator, value)
     told: set[Path] = set()
-    for error in errors:
-        fault = _fault(error, schema, work)
+    for error in list(checked.validator.iter_errors(shorten_lists(value, _ITEMS_READ_MAX))) or [first]:
+        fault = _fault(error, checked.schema, work)
         # Where the type is wrong, that none of the alternatives fits says nothing more.
         if fault.path not in told or not isinstance(error.kind, _ALTERNATIVES):
             yield fault
         told.add(fault.path)
 
 
-def _first_error(validator: jsonschema_rs.Validator, value: object) -> list[jsonschema_rs.ValidationError]:
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        return [error]
-    return []
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_shortened(item) for item in value[:_ITEMS_READ_MAX]]
-    if isinstance(value, dict):
-        return {key: _shortened(item) for key, item in list(value.items())[:_ITEMS_READ_MAX]}
-    return value
-
-
 def _fault(error: jsonschema_rs.ValidationError, schema: JsonObject, work: Budget) -> SchemaError:
-    path: Path = tuple(error.instance_path)
     node, definition = _follow(schema, error.schema_path)
-    message, hint = _describe(error, node, definition, work)
-    return SchemaError(path, message, hint)
+    return SchemaError(tuple(error.instance_path), *_describe(error, node, definition, work))
 
 
 def _follow(schema: JsonObject, schema_path: list[str | int]) -> tuple[Any, str]:
@@ -113,10 +94,8 @@ def _describe(error: jsonschema_rs.ValidationError, node: Any, definition: str, 
             expected = " or ".join(_TYPES.get(name, name) for name in sorted(types))
             return f"expected {expected}; found {quote_value(error.instance)}", f"Write {expected}."
         case Kind.Constant(expected_value=expected):
-            return (
-                f"expected {quote_value(expected)}; found {quote_value(error.instance)}",
-                f"Write {quote_value(expected)}.",
-            )
+            wanted = quote_value(expected)
+            return f"expected {wanted}; found {quote_value(error.instance)}", f"Write {wanted}."
         case Kind.OneOfNotValid() | Kind.OneOfMultipleValid() | Kind.AnyOf():
             return _none_fits(error.instance, node, definition, work)
         case Kind.Pattern(pattern=pattern):

@@ -76,9 +76,8 @@ def _check_ids(surface: Surface) -> Iterator[RawFinding]:
     for component in surface.components:
         if component.id in seen:
             message = f"the id '{component.id[:60]}' is used by an earlier component"
-            yield build_finding(
-                "UI_COMPONENT_ID_DUPLICATE", (*component.path, "id"), message, "Give one of them another id."
-            )
+            hint = "Give one of them another id."
+            yield build_finding("UI_COMPONENT_ID_DUPLICATE", (*component.path, "id"), message, hint)
         seen.add(component.id)
     if ROOT not in seen:
         message = "no component has the id 'root', where drawing begins"
@@ -122,9 +121,8 @@ def _cycle(surface: Surface, names: list[str]) -> RawFinding:
     component = surface.by_id[names[0]][0]
     way = " > ".join(name[:40] for name in (names if len(names) < 8 else [*names[:6], "...", names[-1]]))
     message = f"{component_name(component.body)} contains itself: {way}"
-    return build_finding(
-        "UI_COMPONENT_CYCLE", component.path, message, f"Take '{names[0][:40]}' out of '{names[-2][:40]}'."
-    )
+    hint = f"Take '{names[0][:40]}' out of '{names[-2][:40]}'."
+    return build_finding("UI_COMPONENT_CYCLE", component.path, message, hint)
 
 
 def _check_orphans(surface: Surface, graph: dict[str, list[str]]) -> Iterator[RawFinding]:

@@ -15,9 +15,8 @@ def check_url(path: Path, url: str, owner: str) -> Iterator[RawFinding]:
     """Check a literal address."""
     if not is_https(url):
         message = f"{owner}: expected an address that begins with https://; found {quote_value(url)}"
-        yield build_finding(
-            "UI_URL_NOT_ALLOWED", path, message, "Write a full https:// address, or bind it with a path."
-        )
+        hint = "Write a full https:// address, or bind it with a path."
+        yield build_finding("UI_URL_NOT_ALLOWED", path, message, hint)
 
 
 def check_url_expression(path: Path, text: str, owner: str) -> Iterator[RawFinding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from agent_client.json_schema.validation import measure_depth
 from registry.bundles.problem import Path
 
 
@@ -28,19 +29,7 @@ def depth_of(value: object, most: int) -> int:
 
     Stops soon after `most`.
     """
-    depth, level = 1, [value]
-    while depth <= most:
-        containers = [outer for outer in level if isinstance(outer, dict | list) and outer]
-        if not containers:
-            break
-        depth += 1
-        level = [
-            inner
-            for outer in containers
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-    return depth
+    return measure_depth(value, most - 1) + 1
 
 
 def iterate_sites(value: object, path: Path = ()) -> Iterator[ComponentSite]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+from registry.bundles.json_reader import iterate_values
 from registry.bundles.markdown_outline import MarkdownLine
 from registry.bundles.problem import RawFinding, limit_findings
 from registry.bundles.skill_document import SkillDocument
@@ -110,47 +111,23 @@ def _policy_kind(tool: dict[str, Any]) -> str:
 def _schema_words(schema: Any) -> set[str]:
     """The property names and text values (enum, const) anywhere in a schema."""
     words: set[str] = set()
-    stack = [schema]
-    while stack:
-        node = stack.pop()
+    for node in iterate_values(schema):
         if isinstance(node, dict):
             properties = node.get("properties")
-            words |= set(properties) if isinstance(properties, dict) else set()
+            words.update(properties if isinstance(properties, dict) else ())
             for key in ("enum", "const", "required"):
                 words |= _texts(node.get(key))
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
     return words
 
 
 def _entry_words(entry: dict[str, Any]) -> set[str]:
     """Ids, event names and data keys of a UI schema."""
-    words = _texts(entry)
-    stack: list[Any] = [entry]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            words |= set(node)
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
-    return words
+    return _texts(entry).union(*(node for node in iterate_values(entry) if isinstance(node, dict)))
 
 
 def _texts(value: Any) -> set[str]:
     """Every string in a JSON value."""
-    words: set[str] = set()
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            words.add(node)
-        elif isinstance(node, dict):
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
-    return words
+    return {node for node in iterate_values(value) if isinstance(node, str)}
 
 
 def _tool_mentions(lines: Iterable[MarkdownLine]) -> Iterator[Mention]:
@@ -237,9 +214,7 @@ def _unknown_calls(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFind
 
 def _calls(skill: SkillDocument) -> Iterator[Mention]:
     for line in _examples(skill):
-        if "(" not in line.text:
-            continue
-        for match in _CALL.finditer(line.text):
+        for match in _CALL.finditer(line.text) if "(" in line.text else ():
             if not _PLURAL.match(line.text, match.end() - 1):
                 yield Mention(match.group(1), line.number, match.start(1) + 1)
 
@@ -254,9 +229,7 @@ def _unknown_words(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFind
 
 def _snake_words(skill: SkillDocument) -> Iterator[Mention]:
     for line in _examples(skill):
-        if "_" not in line.text:
-            continue
-        for match in _SNAKE.finditer(line.text):
+        for match in _SNAKE.finditer(line.text) if "_" in line.text else ():
             yield Mention(match.group(1), line.number, match.start(1) + 1)
 
 

@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from agent_client.json_schema.validation import first_error
 from registry.bundles.problem import FileName, Path, RawFinding, limit_findings
 from registry.common.schema_loader import read_schema
 
@@ -57,7 +58,7 @@ def check_shape(file: FileName, value: Any, *, schema: str, definition: str = ""
     """Validate `value` against a schema, or one of its `$defs`; an unknown key is a warning with the nearest one."""
     problems: list[RawFinding] = []
     if not _fast(schema, definition).is_valid(value):
-        errors = _slow(schema, definition).iter_errors(_shortened(value))
+        errors = _slow(schema, definition).iter_errors(shorten_lists(value, ITEMS_READ_MAX))
         problems += limit_findings(_explained(file, at, errors), FINDINGS_MAX)
         # The error is beyond what the slow layer reads.
         problems = problems or _first_fault(file, value, _fast(schema, definition), at)
@@ -66,19 +67,19 @@ def check_shape(file: FileName, value: Any, *, schema: str, definition: str = ""
 
 
 def _first_fault(file: FileName, value: Any, validator: jsonschema_rs.Validator, at: Path) -> list[RawFinding]:
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        path = (*at, *error.instance_path)
-        return [RawFinding("FIELD_INVALID", file, path, f"{_field_name(path)}: {error.message[:200]}")]
-    return []
+    error = first_error(validator, value)
+    if error is None:
+        return []
+    path = (*at, *error.instance_path)
+    return [RawFinding("FIELD_INVALID", file, path, f"{_field_name(path)}: {error.message[:200]}")]
 
 
-def _shortened(value: Any) -> Any:
+def shorten_lists(value: Any, most: int) -> Any:
+    """The value with the first `most` entries of each list and of each object."""
     if isinstance(value, list):
-        return [_shortened(item) for item in value[:ITEMS_READ_MAX]]
+        return [shorten_lists(item, most) for item in value[:most]]
     if isinstance(value, dict):
-        return {key: _shortened(item) for key, item in islice(value.items(), ITEMS_READ_MAX)}
+        return {key: shorten_lists(item, most) for key, item in islice(value.items(), most)}
     return value
 
 
@@ -188,9 +189,8 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
         return
     for key, item in value.items():
         if key not in properties:
-            close = closest_match(key, properties)
-            hint = f"Did you mean '{close}'?" if close else _listed(sorted(properties))
-            message = f"Unknown key '{key}'"
+            close, message = closest_match(key, properties), f"Unknown key '{key}'"
+            hint = _hint(close, sorted(properties))
             yield RawFinding("FIELD_UNKNOWN", file, (*at, key), message, hint, at_key=True, subject=close)
         elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
             yield from _unknown_keys(file, item, properties[key], (*at, key))
@@ -199,13 +199,12 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
 def suggest(word: str, known: Iterable[str]) -> str:
     """A hint with the nearest known word, or the known words where none is near."""
     words = sorted(known)
-    close = closest_match(word, words)
+    return _hint(closest_match(word, words), words)
+
+
+def _hint(close: str, words: list[str]) -> str:
     if close:
         return f"Did you mean '{close}'?"
-    return _listed(words)
-
-
-def _listed(words: list[str]) -> str:
     return f"Known here: {', '.join(words[:20])}." if words else ""
 
 
@@ -232,4 +231,4 @@ class SpellingSuggester:
     def hint(self, word: str) -> str:
         """The nearest known word, or the known words where none is near."""
         self._left -= self._letters * min(len(word), _COMPARED_LENGTH_MAX)
-        return suggest(word, self._short) if self._left >= 0 else _listed(self._known)
+        return suggest(word, self._short) if self._left >= 0 else _hint("", self._known)

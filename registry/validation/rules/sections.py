@@ -118,10 +118,9 @@ def _check_title(skill: SkillDocument) -> Iterator[RawFinding]:
         yield RawFinding("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint)
         return
     for heading in skill.outline.headings:
-        if heading.level != 1 or heading is skill.title:
-            continue
-        message = f"A second H1: '{heading.text[:80]}'"
-        yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
+        if heading.level == 1 and heading is not skill.title:
+            message = f"A second H1: '{heading.text[:80]}'"
+            yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
 
 
 def _check_section(skill: SkillDocument, section: SectionRule) -> list[RawFinding]:
@@ -152,15 +151,11 @@ def skill_line(skill: SkillDocument, heading: Heading) -> int:
 
 
 _NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)\u2013-]?", re.IGNORECASE)
-_MARK: Final = {
-    word: re.compile(rf"(?:\*\*|__){word}\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE)
-    for word in ("Do", "Check", "Say")
-}
-_STEP_CODES: Final = {"Do": "STEP_DO_MISSING", "Check": "STEP_CHECK_MISSING", "Say": "STEP_SAY_MISSING"}
-_STEP_HINTS: Final = {
-    "Do": "Write what the agent does: **Do:** ...",
-    "Check": "Write what must be true before going on: **Check:** ...",
-    "Say": "Write what to tell the customer: **Say:** ...",
+# The marks of a step, each with the code of one that is missing and what is written behind it.
+_MARKS: Final = {
+    "Do": ("STEP_DO_MISSING", "what the agent does"),
+    "Check": ("STEP_CHECK_MISSING", "what must be true before going on"),
+    "Say": ("STEP_SAY_MISSING", "what to tell the customer"),
 }
 
 
@@ -177,11 +172,10 @@ def _check_steps(skill: SkillDocument) -> Iterator[RawFinding]:
 def _check_step(skill: SkillDocument, step: Heading) -> Iterator[RawFinding]:
     if not _NUMBERED.match(step.text):
         message = f"The step '{step.text[:60]}' has no number"
-        yield skill.problem(
-            "STEP_NOT_NUMBERED", step.line, message, "Begin it with its number: ### 1. ...", heading=True
-        )
+        hint = "Begin it with its number: ### 1. ..."
+        yield skill.problem("STEP_NOT_NUMBERED", step.line, message, hint, heading=True)
     text = "\n".join(line.text for line in skill.outline.section(step) if line.kind != "comment")
-    for word, mark in _MARK.items():
-        if not mark.search(text):
+    for word, (code, meaning) in _MARKS.items():
+        if not re.search(rf"(?:\*\*|__){word}\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", text, re.IGNORECASE):
             message = f"The step '{step.text[:60]}' has no **{word}:**"
-            yield skill.problem(_STEP_CODES[word], step.line, message, _STEP_HINTS[word], heading=True)
+            yield skill.problem(code, step.line, message, f"Write {meaning}: **{word}:** ...", heading=True)

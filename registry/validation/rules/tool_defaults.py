@@ -12,8 +12,9 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from agent_client.json_schema.graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
+from agent_client.json_schema.validation import LINEAR, first_error
 from registry.bundles import json_locations
-from registry.validation.rules.tool_patterns import LINEAR, Patterns
+from registry.validation.rules.tool_patterns import Patterns
 from registry.validation.rules.tool_schemas import shortened_names
 
 # What one default may take: each of its values meets each subschema and each entry of an enum, and each of its letters
@@ -49,13 +50,8 @@ class _Defaults:
         if not self._is_affordable(node, _Extent.of(value)):
             return None
         validator = self._validator(node)
-        if validator is None or validator.is_valid(value):
-            return None
-        try:
-            validator.validate(value)
-        except jsonschema_rs.ValidationError as error:
-            return shortened_names(error.message)
-        return None
+        error = None if validator is None else first_error(validator, value)
+        return None if error is None else shortened_names(error.message)
 
     def _is_affordable(self, node: Node, extent: _Extent) -> bool:
         if max(self._pattern_cost * extent.characters, self._enum_entries * extent.values) > _STEPS_MAX:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-import jsonschema_rs
-
 from agent_client.json_schema.graph import SchemaGraph
 from agent_client.json_schema.pattern_cost import (
     CHARACTERS_MAX,
@@ -20,12 +18,12 @@ from agent_client.json_schema.pattern_cost import (
     estimate_cost,
     read_pattern,
 )
+from agent_client.json_schema.validation import BACKTRACKING, LINEAR, compiles
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.problem import FileName, Path, RawFinding, limit_findings
 
 TOOLS: Final[FileName] = "tools.json"
-LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
-_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
+_compiles: Final = lru_cache(maxsize=4096)(compiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +54,23 @@ class Patterns:
             return PatternVerdict(runs=False, reason=f"is longer than {CHARACTERS_MAX:,} characters")
         read = read_pattern(pattern)
         if read.cost > min(COST_MAX, self.cost_left):
-            reason = (
-                "takes too much to compile" if read.cost > COST_MAX else "is one of too many that take much to compile"
-            )
+            is_alone = read.cost > COST_MAX
+            reason = "takes too much to compile" if is_alone else "is one of too many that take much to compile"
             return PatternVerdict(runs=False, valid=not read.fault, reason=reason)
         self.cost_left -= read.cost
-        if not read.needs and _compiles(pattern, linear=True):
+        if not read.needs and _compiles(pattern, LINEAR):
             return PatternVerdict(runs=True)
         # An engine can know more than ECMA-262 does: what it takes is left alone, as ever.
-        return PatternVerdict(
-            runs=False, valid=not read.fault or _compiles(pattern, linear=False), reason=_reason(read)
-        )
+        valid = not read.fault or _compiles(pattern, BACKTRACKING)
+        return PatternVerdict(runs=False, valid=valid, reason=_reason(read))
 
     def check(self, graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
         """What is wrong with the patterns of one schema, errors before warnings."""
         refused = [(place, pattern) for place, pattern in collect_patterns(graph) if not self.verdict(pattern).runs]
         for valid in (False, True):
             found = (one for one in refused if self.verdict(one[1]).valid is valid)
-            yield from limit_findings(
-                _problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found
-            )
+            problems = (_problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found)
+            yield from limit_findings(problems)
 
     def without_hard_ones(self, schema: Any) -> Any:
         """A copy in which the patterns that are not run are left out; most schemas have none."""
@@ -85,11 +80,7 @@ class Patterns:
 
     def cost_of_running(self, graph: SchemaGraph) -> int:
         """What the patterns of one schema that are run cost together."""
-        return sum(
-            estimate_cost(pattern)
-            for pattern in {one for _, one in collect_patterns(graph)}
-            if self.verdict(pattern).runs
-        )
+        return sum(map(estimate_cost, {one for _, one in collect_patterns(graph) if self.verdict(one).runs}))
 
 
 def collect_patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:
@@ -116,14 +107,3 @@ def _problem(place: Path, pattern: str, verdict: PatternVerdict) -> RawFinding:
     message = f"The pattern {shown!r} {verdict.reason}: it is not checked here"
     hint = "Write it without (?=, (?!, (?<=, \\1 and long repeats where you can."
     return RawFinding("TOOL_PATTERN_NOT_CHECKED", TOOLS, place, message, hint)
-
-
-@lru_cache(maxsize=4096)
-def _compiles(pattern: str, *, linear: bool) -> bool:
-    """Call only for a pattern whose cost is bounded."""
-    try:
-        options = LINEAR if linear else _BACKTRACKING
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=options)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return False
-    return True

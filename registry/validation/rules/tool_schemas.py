@@ -15,6 +15,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
+from agent_client.json_schema.validation import first_error
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.validation.rules.json_schema import closest_match
 from registry.validation.rules.tool_patterns import Patterns
@@ -64,11 +65,8 @@ def _invalid(path: Path, message: str, hint: str) -> RawFinding:
 
 def _check_dialect(schema: dict[str, Any], path: Path) -> Iterator[RawFinding]:
     dialect = schema.get("$schema")
-    if (
-        isinstance(dialect, str)
-        and dialect.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")
-        not in DIALECTS
-    ):
+    plain = str(dialect).rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")
+    if isinstance(dialect, str) and plain not in DIALECTS:
         message = f"The dialect {dialect[:100]!r} is not supported"
         yield _invalid((*path, "$schema"), message, f"Leave $schema out, or write {DIALECTS[0]}.")
 
@@ -89,11 +87,8 @@ def _metaschema_errors(schema: dict[str, Any]) -> list[jsonschema_rs.ValidationE
     """A few thousand: all errors are made before the first is reported, so that a large schema is not read whole."""
     errors = _metaschema().iter_errors(_shortened(schema, _Left(VALUES_READ_MAX)))
     found = list(islice(errors, EXAMINED_MAX + 1))
-    if not found:
-        try:
-            _metaschema().validate(schema)
-        except jsonschema_rs.ValidationError as error:
-            found.append(error)
+    if not found and (error := first_error(_metaschema(), schema)):
+        found.append(error)
     return found
 
 

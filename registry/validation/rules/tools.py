@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from agent_client.json_schema.graph import Node, SchemaGraph
+from agent_client.json_schema.graph import SchemaGraph
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.validation.rules.json_schema import check_shape
@@ -134,26 +134,14 @@ def _check_arguments(schema: dict[str, Any], graph: SchemaGraph | None, path: Pa
         yield from limit_findings(check_vendor_limits(graph, path))
 
 
-def _properties(graph: SchemaGraph) -> Iterator[tuple[str, Node]]:
-    for node in graph.nodes:
-        if len(node.path) >= 2 and node.path[-2] == "properties" and isinstance(node.path[-1], str):
-            yield node.path[-1], node
-
-
 def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
-    for name, node in _properties(graph):
-        if "description" not in node.schema and "$ref" not in node.schema:
+    for node in graph.nodes:
+        name = node.path[-1] if node.path[-2:-1] == ("properties",) else None
+        if isinstance(name, str) and "description" not in node.schema and "$ref" not in node.schema:
             message = f"The property '{name[:64]}' has no description"
             hint = "Say what it means, with the unit and an example: the agent reads it."
-            yield RawFinding(
-                "TOOL_PROPERTY_UNDESCRIBED",
-                FILE,
-                (*path, *node.path),
-                message,
-                hint,
-                at_key=True,
-                subject="description",
-            )
+            code, place = "TOOL_PROPERTY_UNDESCRIBED", (*path, *node.path)
+            yield RawFinding(code, FILE, place, message, hint, at_key=True, subject="description")
 
 
 def _check_defaults(graph: SchemaGraph, path: Path, patterns: Patterns) -> Iterator[RawFinding]:

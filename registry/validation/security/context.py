@@ -13,51 +13,14 @@ from bisect import bisect_right
 from functools import cached_property
 
 from registry.validation.security.normalization import normalize_text
+from registry.validation.security.rule_loader import load_phrases
 from registry.validation.security.text_corpus import ScannedDocument
 
 _FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
 _REACH = 400
 
-_TEACHING = re.compile(
-    r"\battack(?:s|ed|ers?|ing)?\b(?!@|\.)|adversar|malicious|\binject(?:ion|ed)\b|jailbreak|phish|"
-    r"red[ -]flags?\b|suspicious|recogni[sz]e|\bdetect"
-    r"|never (?:follow|obey|run|execute|use|pipe|paste|trust|do|install|comply|act|accept|include|"
-    r"write|allow|put)"
-    r"|(?:do not|don't|must not|avoid) (?:ever )?(?:follow|obey|run|execut|us(?:e|ing)|pip(?:e|ing)|"
-    r"past(?:e|ing)|trust|act on|"
-    r"act upon|comply|install|do this|copy|writ(?:e|ing)|accept|includ)"
-    r"|dangerous|\bunsafe|insecure|vulnerab|\bthreat|\bexploit|\brefus(?:e|al)|\breject|untrusted|"
-    r"hostile|anti-?pattern"
-    r"|\bbad (?:example|practice)|^\W{0,4}bad\b|❌|🚫|⚠|\bflag(?:s|ged)?\b (?:it|any|them|as|for|"
-    r"text|content|files|commands)"
-    r"|\bnot (?:something|anything|instructions?|an instruction|orders?) to (?:act on|follow|obey|carry out)"
-    r"|(?:report|scan(?:ner|s)?|look|watch|check|grep|search|block(?:s|list)?) (?:for|out|any)\b"
-    r"|disguis|exfiltrat|\bsteals?\b|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries "
-    r"to|trying to|try to (?:make|get|trick)|test case"
-    r"|angreif|\bangriff|verdacht|gefahrlich|schadlich|niemals (?:befolgen|ausfuhren)|attaque|"
-    r"malveillan|suspect|dangereu"
-    r"|ne (?:jamais|pas) (?:suivre|executer)|ataque|malicios|sospechos|suspeit|peligros|perigos|"
-    r"inyeccion|injecao"
-    r"|攻击|攻擊|恶意|惡意|注入|可疑|危险|危險|识别|識別|检测|検出|不要(?:执行|遵循|运行|照做)|攻撃|"
-    r"悪意|インジェクション|不審"
-    r"|атак|злоумышлен|вредонос|подозрит|инъекц|опасн",
-    re.MULTILINE,
-)
-# A heading or a lead-in that forbids what it lists.
-_FORBIDDING = re.compile(
-    r"^\W{0,8}(?:\*\*)?(?:never|don't|do not|avoid|what not to|not to do|forbidden|prohibited|"
-    r"(?:common )?(?:mistakes|pitfalls|excuses)|rationali[sz]ations?|wrong|stop\b|禁止|不要|❌|🚫)|"
-    r"red flags|anti-?patterns|must not|never do"
-)
-# Reassurance is what a lure sounds like; a passage that gives it teaches nothing.
-_REASSURING = re.compile(
-    r"\b(?:not|isn't|never|no longer) (?:an? )?(?:malicious|dangerous|suspicious|unsafe|attack|"
-    r"threat|malware|injection)"
-    r"|false (?:positive|alarm)|\bharmless|(?:perfectly|completely|totally|absolutely) safe|may be "
-    r"flagged|will be flagged"
-    r"|do(?:es)? not (?:flag|report|reject)|don't (?:flag|report|reject)"
-)
+_TEACHING, _FORBIDDING, _REASSURING = load_phrases("context", "teaching", "forbidding", "reassuring")
 
 
 class Context:

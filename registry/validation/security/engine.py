@@ -171,10 +171,8 @@ def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: Sca
                 break
             if _holds(each, searched.text, start, end, budget):
                 kept += 1
-                first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
-                yield RuleHit(
-                    each.code, each.description, first, last + 1, each.severity, each.context_policy, view.disguise
-                )
+                says, policy = each.description, each.context_policy
+                yield RuleHit(each.code, says, *view.span_of(start, end), each.severity, policy, view.disguise)
         if budget.spent:
             return
 

@@ -76,7 +76,7 @@ class LiteralPlaces:
             found = known.get(word)
             for literal, offset in index.inside(word) if found is None else found:
                 self._words.setdefault(literal, []).append((word, offset))
-        self._places.update((sign, places) for sign in index.signs if (places := _find_all(text, sign)))
+        self._places.update((sign, places) for sign in index.signs if (places := list(find_places(text, sign, 1))))
 
     def keep_possible(self, literals: tuple[str, ...]) -> list[str]:
         """Those of the fixed texts whose longest word occurs, in their order."""
@@ -119,10 +119,9 @@ class LiteralPlaces:
         return starts
 
 
-def _find_all(text: str, sign: str) -> list[int]:
-    places: list[int] = []
-    at = text.find(sign)
+def find_places(text: str, word: str, step: int = 0) -> Iterator[int]:
+    """Every place of a word, each `step` characters behind the one before at least: its own length if not given."""
+    at = text.find(word)
     while at >= 0:
-        places.append(at)
-        at = text.find(sign, at + 1)
-    return places
+        yield at
+        at = text.find(word, at + (step or len(word)))

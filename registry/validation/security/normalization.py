@@ -52,6 +52,11 @@ class TextView:
     origin: Callable[[int], int]
     is_cut: bool = False
 
+    def span_of(self, start: int, end: int) -> tuple[int, int]:
+        """Where in the author's text a stretch of the view is; a disguise may turn it round."""
+        first, last = sorted((self.origin(start), self.origin(max(end - 1, start))))
+        return first, last + 1
+
 
 @lru_cache(maxsize=20_000)
 def normalize_character(char: str) -> str:
@@ -103,43 +108,12 @@ def unwrap_lines(view: TextView) -> TextView:
 
 _MIXED = re.compile(r"[a-z][\u0370-\u058fɑɡıøħŧ]|[\u0370-\u058fɑɡıøħŧ][a-z]|[ᴀ-ᴢꜰꜱɢɪɴʀ]{3}")
 _LEET_WORD = re.compile(r"(?<![\w@$])(?=[\w@$!|]{0,12}[a-z])(?=[a-z]{0,12}[0134578@$!|])[a-z0-9@$!|]{3,16}(?![\w@$])")
-_LEET_VOCABULARY = frozenset(
-    [
-        "ignore",
-        "disregard",
-        "forget",
-        "previous",
-        "instructions",
-        "instruction",
-        "system",
-        "prompt",
-        "reveal",
-        "override",
-        "bypass",
-        "without",
-        "secret",
-        "execute",
-        "delete",
-        "approval",
-        "rules",
-        "policy",
-        "restrictions",
-        "everything",
-        "password",
-        "passwords",
-        "credentials",
-        "conversation",
-        "upload",
-        "transfer",
-        "payment",
-        "private",
-        "silently",
-        "secretly",
-        "confirmation",
-        "permission",
-        "disable",
-    ]
-)
+_LEET_VOCABULARY = frozenset((
+    "ignore", "disregard", "forget", "previous", "instructions", "instruction", "system", "prompt", "reveal",
+    "override", "bypass", "without", "secret", "execute", "delete", "approval", "rules", "policy", "restrictions",
+    "everything", "password", "passwords", "credentials", "conversation", "upload", "transfer", "payment", "private",
+    "silently", "secretly", "confirmation", "permission", "disable",
+))  # fmt: skip
 _SPACED = re.compile(r"(?<![a-z0-9])(?:[a-z][ .\-_*·|]{1,3}){7,200}[a-z](?![a-z0-9])")
 # One of the first, or two of the others, are a sign that a text is written backwards or in ROT13.
 _TELLING = ("instructions", "system prompt", "ignore")

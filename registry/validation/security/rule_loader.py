@@ -57,7 +57,13 @@ _RULE_KEYS: dict[str, type] = {
     "variants": list,
 }
 _EXAMPLE_KEYS: dict[str, type] = dict.fromkeys(("match", "match_warning", "missed", "no_match", "no_match_error"), list)
-_CHOICES = {"severity": get_args(Severity), "context_policy": get_args(ContextPolicy), "text": get_args(TextKind)}
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "severity": get_args(Severity),
+    "context_policy": get_args(ContextPolicy),
+    "text": get_args(TextKind),
+    # How many sentences a rule of sentences/ reads together.
+    "sentences": (1, 2),
+}
 
 
 class RuleFileError(ValueError):
@@ -78,7 +84,7 @@ class RuleFile:
 def load_rule_files() -> tuple[RuleFile, ...]:
     """Every file of the folder, in the order of their names. Patterns are compiled when they are first needed."""
     paths = sorted(RULES_FOLDER.glob("*.toml"), key=lambda path: path.stem)
-    return tuple(_read_file(path) for path in paths if path.name != _SHARED_FILE)
+    return tuple(parse_rule_file(path.read_text("utf-8"), path.name) for path in paths if path.name != _SHARED_FILE)
 
 
 @cache
@@ -90,20 +96,13 @@ def load_rules(text: TextKind) -> tuple[SecurityRule, ...]:
 @cache
 def load_fragment(file: str, name: str) -> str:
     """One named part of the patterns of a file, for a detector that needs the same."""
-    fragments = _resolve(_parse(RULES_FOLDER / file)["fragments"], _shared_fragments(), file)
-    return fragments[name]
+    return _resolve(read_toml(RULES_FOLDER / file)["fragments"], _shared_fragments(), file)[name]
 
 
 def parse_rule_file(text: str, name: str) -> RuleFile:
     """One file from its text. `name` is for the messages; fragments.toml is read beside it."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RuleFileError(f"{name}: {error}") from None
-    _check_keys(table, _FILE_KEYS, name, required=("code", "text", "rules"))
-    _check_keys(table.get("examples", {}), _EXAMPLE_KEYS, f"{name}: examples")
-    if table["code"] not in list_codes():
-        raise RuleFileError(f"{name}: code: there is no finding {table['code']}")
+    table = parse_rule_table(text, name, _FILE_KEYS, required=("code", "text", "rules"))
+    check_keys(table.get("examples", {}), _EXAMPLE_KEYS, f"{name}: examples")
     fragments = _resolve(table.get("fragments", {}), _shared_fragments(), name)
     rules = tuple(
         rule
@@ -111,6 +110,18 @@ def parse_rule_file(text: str, name: str) -> RuleFile:
         for rule in _read_rule(row, table, fragments, f"{name}: rule {number}")
     )
     return RuleFile(name, table["code"], table["text"], rules)
+
+
+def parse_rule_table(text: str, name: str, keys: dict[str, type], required: tuple[str, ...]) -> dict[str, Any]:
+    """The table of a file of rules, whose keys are among `keys` and whose code is one of a finding."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RuleFileError(f"{name}: {error}") from None
+    check_keys(table, keys, name, required)
+    if table["code"] not in list_codes():
+        raise RuleFileError(f"{name}: code: there is no finding {table['code']}")
+    return table
 
 
 def compile_rules(file: RuleFile) -> None:
@@ -124,17 +135,29 @@ def compile_rules(file: RuleFile) -> None:
                     raise RuleFileError(f'{file.name}: rule "{rule.description}": {key}: {error}') from None
 
 
-def _read_file(path: Path) -> RuleFile:
-    return parse_rule_file(path.read_text(encoding="utf-8"), path.name)
+def read_toml(path: Path) -> dict[str, Any]:
+    """A table of ours, which is not checked."""
+    return tomllib.loads(path.read_text("utf-8"))
 
 
-def _parse(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def load_phrases(table: str, *names: str) -> tuple[re.Pattern[str], ...]:
+    """Patterns of phrases.toml by their names."""
+    return tuple(re.compile(_join(_phrases()[table][name])) for name in names)
+
+
+def load_words(table: str, *names: str) -> tuple[frozenset[str], ...]:
+    """Lists of words of phrases.toml by their names."""
+    return tuple(frozenset(_phrases()[table][name]) for name in names)
+
+
+@cache
+def _phrases() -> dict[str, Any]:
+    return read_toml(Path(__file__).parent / "phrases.toml")
 
 
 @cache
 def _shared_fragments() -> dict[str, str]:
-    return _resolve(_parse(RULES_FOLDER / _SHARED_FILE)["fragments"], {}, _SHARED_FILE)
+    return _resolve(read_toml(RULES_FOLDER / _SHARED_FILE)["fragments"], {}, _SHARED_FILE)
 
 
 def _resolve(fragments: dict[str, Any], known: dict[str, str], file: str) -> dict[str, str]:
@@ -150,7 +173,7 @@ def _resolve(fragments: dict[str, Any], known: dict[str, str], file: str) -> dic
 def _read_rule(
     row: dict[str, Any], table: dict[str, Any], fragments: dict[str, str], where: str
 ) -> tuple[SecurityRule, ...]:
-    _check_keys(row, _RULE_KEYS, where, required=("description", "keywords"))
+    check_keys(row, _RULE_KEYS, where, required=("description", "keywords"))
     keywords = _read_keywords(row["keywords"], table, where)
     pattern = _expand(_join(row["pattern"]), fragments, f"{where}: pattern") if "pattern" in row else _any_of(keywords)
     rule = SecurityRule(
@@ -171,7 +194,7 @@ def _read_variant(
     if name not in table.get("variants", {}):
         raise RuleFileError(f"{where}: variants: there is no variant {name}")
     where = f"{where}: variant {name}"
-    _check_keys(table["variants"][name], _VARIANT_KEYS, where)
+    check_keys(table["variants"][name], _VARIANT_KEYS, where)
     changes = _read_conditions(table["variants"][name], fragments, where)
     changes["requires"] = (*rule.requires, *changes.get("requires", ()))
     changes["before"] = max(rule.before, changes.get("before", 0))
@@ -219,7 +242,8 @@ def _expand(pattern: str, fragments: dict[str, str], where: str) -> str:
     return _REFERENCE.sub(take, pattern)
 
 
-def _check_keys(row: Any, keys: dict[str, type], where: str, required: tuple[str, ...] = ()) -> None:
+def check_keys(row: Any, keys: dict[str, type], where: str, required: tuple[str, ...] = ()) -> None:
+    """Raises `RuleFileError` for a key that is missing, is not among `keys`, or has another value than it may."""
     if not isinstance(row, dict):
         raise RuleFileError(f"{where} must be a table")
     for key in required:
@@ -231,6 +255,6 @@ def _check_keys(row: Any, keys: dict[str, type], where: str, required: tuple[str
         if not isinstance(value, keys[key]) or (keys[key] is int and isinstance(value, bool)):
             raise RuleFileError(f"{where}: {key} must be of type {keys[key].__name__}, not {value!r}")
         if key in _CHOICES and value not in _CHOICES[key]:
-            raise RuleFileError(f"{where}: {key} must be one of {', '.join(_CHOICES[key])}, not {value!r}")
+            raise RuleFileError(f"{where}: {key} must be one of {', '.join(map(str, _CHOICES[key]))}, not {value!r}")
         if key in ("requires", "variants") and isinstance(value, list) and not all(isinstance(e, str) for e in value):
             raise RuleFileError(f"{where}: {key} must be a list of texts")

@@ -121,11 +121,8 @@ def _hits(document: ScannedDocument, context: Context) -> list[RuleHit]:
     budget = ScanBudget(left=40_000 + len(document.text) // 4)
     hits = list(_hits_within(budget, document, context))
     if budget.spent:
-        hits.append(
-            RuleHit(
-                "SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""
-            )
-        )
+        says = "so many beginnings of patterns that not all could be checked"
+        hits.append(RuleHit("SEC_CHECK_INCOMPLETE", says, 0, 0, quote=""))
     return hits
 
 
@@ -180,11 +177,8 @@ def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[Ru
     """Encoded passages that say something in words: nobody reads them, so the author is asked to write them out."""
     for start, end, said in pieces:
         is_words = len(said) >= 30 and len(said.split()) >= 4
-        if (
-            is_words
-            and not _DATA_URI.search(text[max(start - 80, 0) : start])
-            and not said.lstrip().startswith(("{", "<", "["))
-        ):
+        is_data = _DATA_URI.search(text[max(start - 80, 0) : start]) or said.lstrip().startswith(("{", "<", "["))
+        if is_words and not is_data:
             yield RuleHit("SEC_ENCODED_TEXT", "an encoded passage", start, end, discount="phrase", quote=said)
 
 
@@ -288,9 +282,8 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     quote = _quote(hit, document.text) if hit.quote is None else quote_excerpt(hit.quote)
     message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
     if more > 0:
-        message += (
-            f" {'At least ' if more >= HITS_COUNTED_MAX - MOST_PER_CODE else ''}{more} more of this kind in this file."
-        )
+        at_least = "At least " if more >= HITS_COUNTED_MAX - MOST_PER_CODE else ""
+        message += f" {at_least}{more} more of this kind in this file."
     severity = None if hit.severity == code.severity else hit.severity
     return RawFinding(
         hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity

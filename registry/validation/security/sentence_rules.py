@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any, get_args
+from functools import cache, reduce
+from operator import or_
+from typing import Any
 
 from registry.bundles.problem import Severity
-from registry.validation.codes import list_codes
 from registry.validation.security.engine import ContextPolicy, compile_pattern
 from registry.validation.security.literals import LiteralIndex
 from registry.validation.security.normalization import normalize_text
-from registry.validation.security.rule_loader import RULES_FOLDER, RuleFileError, load_rule_files
+from registry.validation.security.rule_loader import (
+    RULES_FOLDER,
+    RuleFileError,
+    check_keys,
+    load_rule_files,
+    parse_rule_table,
+    read_toml,
+)
 
 SENTENCES_FOLDER = RULES_FOLDER / "sentences"
 WORDS_FILE = "word_classes.toml"
@@ -23,7 +29,7 @@ POWERS_FILE = RULES_FOLDER.parent / "powers.toml"
 _INNER = re.compile(r"[\u0590-\u08ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SHORTEST_STEM = 3
 _WORDS_KEPT = 50_000
-_RULE_KEYS = {
+_RULE_KEYS: dict[str, type] = {
     "description": str,
     "all_of": list,
     "also": list,
@@ -35,7 +41,7 @@ _RULE_KEYS = {
     "severity": str,
     "context_policy": str,
 }
-_FILE_KEYS = {"code", "context_policy", "rules", "examples"}
+_FILE_KEYS: dict[str, type] = {"code": str, "context_policy": str, "rules": list, "examples": dict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +156,12 @@ class WordIndex:
             terms += self._stems.get(word[:length], ()) if length <= len(word) else ()
         if not terms:
             return None
-        mask = 0
-        for name, _, _ in terms:
-            mask |= self.bits[name]
-        return _build_entry(terms, mask)
+        return _build_entry(terms, join_bits((name for name, _, _ in terms), self.bits))
+
+
+def join_bits(names: Iterable[str], bits: Mapping[str, int]) -> int:
+    """One mask for these classes of words."""
+    return reduce(or_, (bits[name] for name in names), 0)
 
 
 def _build_entry(terms: list[Term], mask: int) -> WordEntry:
@@ -177,7 +185,7 @@ def _build_entry(terms: list[Term], mask: int) -> WordEntry:
 def load_word_index() -> WordIndex:
     """The classes of word_classes.toml."""
     index = WordIndex()
-    for name, table in _parse(SENTENCES_FOLDER / WORDS_FILE).items():
+    for name, table in read_toml(SENTENCES_FOLDER / WORDS_FILE).items():
         if unknown := set(table) - {"words", "pattern", "hints"}:
             key = min(unknown)
             raise RuleFileError(f"{WORDS_FILE}: {name}: {key} is not a key; there are words, pattern, hints")
@@ -207,7 +215,7 @@ def load_sentence_rules() -> tuple[SentenceRule, ...]:
 def load_power_rules() -> tuple[SentenceRule, ...]:
     """The rules of powers.toml, which say what a bundle may do: `code` is the kind of power, not of a finding."""
     name = POWERS_FILE.name
-    kinds = _parse(POWERS_FILE)
+    kinds = read_toml(POWERS_FILE)
     return tuple(
         _read_rule(row, {"code": kind}, f"{name}: {kind} {number}")
         for kind, table in kinds.items()
@@ -217,59 +225,19 @@ def load_power_rules() -> tuple[SentenceRule, ...]:
 
 def parse_sentence_file(text: str, name: str) -> tuple[SentenceRule, ...]:
     """One file from its text; `name` is for the messages."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RuleFileError(f"{name}: {error}") from None
-    if unknown := set(table) - _FILE_KEYS:
-        raise RuleFileError(f"{name}: {min(unknown)} is not a key; there are {', '.join(sorted(_FILE_KEYS))}")
-    if table.get("code") not in list_codes():
-        raise RuleFileError(f"{name}: code: there is no finding {table.get('code')}")
+    table = parse_rule_table(text, name, _FILE_KEYS, required=("code",))
     return tuple(_read_rule(row, table, f"{name}: rule {n}") for n, row in enumerate(table.get("rules", ()), 1))
 
 
 def _read_rule(row: dict[str, Any], table: dict[str, Any], where: str) -> SentenceRule:
-    _check(row, where)
+    check_keys(row, _RULE_KEYS, where, required=("description", "all_of"))
     groups, also = (tuple(tuple(group.split("|")) for group in row.get(key, ())) for key in ("all_of", "also"))
     bits = load_word_index().bits
     for class_name in (*(each for group in (*groups, *also) for each in group), *row.get("none_of", ())):
         if class_name not in bits:
             raise RuleFileError(f"{where}: there is no class of words {class_name}")
-    masks = tuple(_mask_of(group, bits) for group in (*groups, *also))
-    needed = _mask_of(tuple(group[0] for group in (*groups, *also) if len(group) == 1), bits)
-    row = {"context_policy": table.get("context_policy", "phrase"), **row}
-    values = {
-        **row,
-        "all_of": groups,
-        "also": also,
-        "masks": masks,
-        "needed": needed,
-        "none_of": tuple(row.get("none_of", ())),
-    }
-    return SentenceRule(code=table["code"], **values)
-
-
-def _mask_of(group: tuple[str, ...], bits: dict[str, int]) -> int:
-    mask = 0
-    for name in group:
-        mask |= bits[name]
-    return mask
-
-
-def _check(row: dict[str, Any], where: str) -> None:
-    for key in ("description", "all_of"):
-        if key not in row:
-            raise RuleFileError(f"{where}: {key} is missing")
-    for key, value in row.items():
-        if key not in _RULE_KEYS:
-            raise RuleFileError(f"{where}: {key} is not a key; there are {', '.join(sorted(_RULE_KEYS))}")
-        if not isinstance(value, _RULE_KEYS[key]):
-            raise RuleFileError(f"{where}: {key} must be of type {_RULE_KEYS[key].__name__}, not {value!r}")
-    choices = {"severity": get_args(Severity), "context_policy": get_args(ContextPolicy), "sentences": (1, 2)}
-    for key, allowed in choices.items():
-        if key in row and row[key] not in allowed:
-            raise RuleFileError(f"{where}: {key} must be one of {', '.join(map(str, allowed))}, not {row[key]!r}")
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    masks = tuple(join_bits(group, bits) for group in (*groups, *also))
+    needed = join_bits((group[0] for group in (*groups, *also) if len(group) == 1), bits)
+    values = {"code": table["code"], "context_policy": table.get("context_policy", "phrase"), **row}
+    values |= {"all_of": groups, "also": also, "none_of": tuple(row.get("none_of", ()))}
+    return SentenceRule(**values, masks=masks, needed=needed)

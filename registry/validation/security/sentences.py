@@ -24,6 +24,7 @@ from registry.validation.security.engine import (
     is_negated,
     is_negated_after,
 )
+from registry.validation.security.literals import find_places
 from registry.validation.security.normalization import TextView
 from registry.validation.security.sentence_features import unpack_classes
 from registry.validation.security.sentence_rules import (
@@ -31,6 +32,7 @@ from registry.validation.security.sentence_rules import (
     Term,
     WordEntry,
     WordIndex,
+    join_bits,
     load_sentence_rules,
     load_word_index,
 )
@@ -80,14 +82,9 @@ class SentenceText:
     @cached_property
     def present(self) -> int:
         """The classes that may occur anywhere in the text."""
-        mask = 0
-        for entry in self.entries.values():
-            mask |= entry.mask
-        for _, _, name in self.inside:
-            mask |= self.index.bits[name]
-        for _, hinted in self._hints:
-            mask |= hinted
-        return mask
+        words = reduce(or_, (entry.mask for entry in self.entries.values()), 0)
+        hinted = reduce(or_, (mask for _, mask in self._hints), 0)
+        return words | hinted | join_bits((name for _, _, name in self.inside), self.index.bits)
 
     @cached_property
     def sentences(self) -> list[Sentence]:
@@ -117,7 +114,7 @@ def _inner_words(index: WordIndex, searched: SearchedText) -> list[tuple[int, in
     found: list[tuple[int, int, str]] = []
     for word, names in index.inner.items():
         if searched.literals.may_have(word):
-            for at in _all_places(searched.text, word):
+            for at in find_places(searched.text, word):
                 found.extend((at, at + len(word), name) for name in names)
     return sorted(found)
 
@@ -127,18 +124,9 @@ def _hints(index: WordIndex, searched: SearchedText) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for hint, names in index.hints.items():
         if searched.literals.may_have(hint):
-            mask = 0
-            for name in names:
-                mask |= index.bits[name]
+            mask = join_bits(names, index.bits)
             found.extend((at, mask) for at in searched.literals.find(hint))
     return found
-
-
-def _all_places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _split(text: str, clean: str, masks: dict[str, int], marks: list[tuple[int, int]]) -> list[Sentence]:
@@ -323,9 +311,9 @@ def _run(
             place = _meet(rule, reader, [here, following] if following and rule.sentences == 2 else [here])
             if place:
                 kept[id(rule)] += 1
-                first, last = sorted((view.origin(place[0]), view.origin(max(place[1] - 1, place[0]))))
+                first, last = view.span_of(*place)
                 says, policy = rule.description, rule.context_policy
-                yield RuleHit(rule.code, says, first, last + 1, rule.severity, policy, view.disguise, is_general=True)
+                yield RuleHit(rule.code, says, first, last, rule.severity, policy, view.disguise, is_general=True)
 
 
 def _list_fitting(

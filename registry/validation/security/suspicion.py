@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
-from registry.validation.security.normalization import TextView
 from registry.validation.security.sentence_features import (
     BROAD_GROUPS,
     Integers,
@@ -277,9 +276,9 @@ def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
         words, mask = reading.words[number], reading.masks[number]
         telling = _list_telling(model, words)
         stretch = _narrow(text.text, reading.places[number], [words[at] for at in telling])
-        first, last = _find_origin(view, stretch)
+        first, last = view.span_of(*stretch)
         says = _describe(model.name_kind(words, mask), [words[at] for at in telling])
-        shown = _find_origin(view, _add_lines_before(text.text, reading.places[number]))
+        shown = view.span_of(*_add_lines_before(text.text, reading.places[number]))
         yield RuleHit(
             CODE, says, first, last, None, "phrase", view.disguise, is_general=True, is_scored=True, shown=shown
         )
@@ -293,12 +292,6 @@ def _add_lines_before(text: str, place: tuple[int, int]) -> tuple[int, int]:
             break
         start = max(text.rfind(end_before, 0, start - 1) for end_before in ("\n", "\0", ". ")) + 1
     return start, end
-
-
-def _find_origin(view: TextView, place: tuple[int, int]) -> tuple[int, int]:
-    """Where a stretch of a view is in the document."""
-    first, last = sorted((view.origin(place[0]), view.origin(max(place[1] - 1, place[0]))))
-    return first, last + 1
 
 
 def list_suspicious(model: SentenceModel, reading: Reading) -> list[int]:

@@ -7,7 +7,8 @@ where a2ui-core needs more than a second to import. Validators are compiled on f
 from __future__ import annotations
 
 import json
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,37 +39,34 @@ def references(component: str) -> JsonObject:
     return found
 
 
-@cache
-def component_schema(name: str) -> JsonObject:
-    """Return the JSON Schema of one component type, complete with its `$defs`."""
-    return {**document()["components"][name], "$defs": document()["$defs"]}
+@dataclass(frozen=True)
+class CatalogSchema:
+    """A JSON Schema of the catalogue, complete with its `$defs`, and its validator."""
+
+    schema: JsonObject
+
+    @cached_property
+    def validator(self) -> jsonschema_rs.Validator:
+        return jsonschema_rs.Draft202012Validator(self.schema, offline=True)
+
+
+def _complete(schema: JsonObject) -> CatalogSchema:
+    return CatalogSchema({**schema, "$defs": document()["$defs"]})
 
 
 @cache
-def function_schema(name: str) -> JsonObject:
-    """Return the JSON Schema of one whole call, `{"call", "args", "returnType"}`."""
-    return {**document()["functions"][name], "$defs": document()["$defs"]}
+def component_schema(name: str) -> CatalogSchema:
+    """Return what one component type takes."""
+    return _complete(document()["components"][name])
 
 
 @cache
-def theme_schema() -> JsonObject:
-    """Return the JSON Schema of `definition.theme`."""
-    return {**document()["theme"], "$defs": document()["$defs"]}
+def function_schema(name: str) -> CatalogSchema:
+    """Return what one whole call takes, `{"call", "args", "returnType"}`."""
+    return _complete(document()["functions"][name])
 
 
 @cache
-def component_validator(name: str) -> jsonschema_rs.Validator:
-    """Compile the schema of one component type."""
-    return jsonschema_rs.Draft202012Validator(component_schema(name), offline=True)
-
-
-@cache
-def function_validator(name: str) -> jsonschema_rs.Validator:
-    """Compile the schema of one function's calls."""
-    return jsonschema_rs.Draft202012Validator(function_schema(name), offline=True)
-
-
-@cache
-def theme_validator() -> jsonschema_rs.Validator:
-    """Compile the schema of a theme."""
-    return jsonschema_rs.Draft202012Validator(theme_schema(), offline=True)
+def theme_schema() -> CatalogSchema:
+    """Return what `definition.theme` takes."""
+    return _complete(document()["theme"])

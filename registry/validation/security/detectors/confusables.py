@@ -161,9 +161,8 @@ def _check_name(name: str, own: object, published: Collection[str]) -> Iterator[
         return
     taken = _published_twin(name, own, published)
     message = f"The name holds {reason}" + (f'; it reads like "{taken}", which is published.' if taken else ".")
-    yield RawFinding(
-        "SEC_LOOKALIKE_NAME", "capability.json", ("name",), message, "Write the name with the letters of one alphabet."
-    )
+    hint = "Write the name with the letters of one alphabet."
+    yield RawFinding("SEC_LOOKALIKE_NAME", "capability.json", ("name",), message, hint)
 
 
 def _is_mixed(word: str) -> bool:

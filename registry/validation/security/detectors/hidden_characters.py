@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from registry.bundles.problem import Severity
@@ -29,20 +29,11 @@ _WORD = re.compile(r"[A-Za-z\u0370-\u052f]{1,40}")
 # What shows as a flag: England, Scotland, Wales, and the other subdivisions of the same make (UTS 51, ED-14a).
 _FLAG = re.compile(r"[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 # Scripts in which joiners and zero-width blanks belong to the spelling or to line breaking.
-_JOINING: tuple[str, ...] = (
-    "ARABIC",
-    "SYRIAC",
-    "MONGOLIAN",
-    "DEVANAGARI",
-    "BENGALI",
-    "GURMUKHI",
-    "GUJARATI",
-    "ORIYA",
-    "TAMIL",
-    "TELUGU",
-)
-_JOINING += ("KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL")
-_JOINING += ("JAVANESE", "BALINESE", "TAI ", "THAANA", "ADLAM")
+_JOINING = (
+    "ARABIC", "SYRIAC", "MONGOLIAN", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU",
+    "KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL",
+    "JAVANESE", "BALINESE", "THAANA", "ADLAM", "TAI ",
+)  # fmt: skip
 # Hidden characters in a row that are never an accident: two of those that part or join words, more where a script has
 # them, and blanks that pass for none.
 _RUN = 2
@@ -132,16 +123,12 @@ def _zero_width(text: str) -> Iterator[RuleHit]:
     for match in odd:
         run = match.group()
         if len(run) >= _RUN or scattered:
-            says = (
-                f"{len(run)} zero-width characters in a row"
-                if len(run) >= _RUN
-                else "zero-width characters that spell bits"
-            )
+            in_a_row = f"{len(run)} zero-width characters in a row"
+            says = in_a_row if len(run) >= _RUN else "zero-width characters that spell bits"
             yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end())
         elif _inside_word(text, match) or run[0] in "\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f":
-            yield RuleHit(
-                "SEC_ZERO_WIDTH", "a zero-width character inside a word", max(match.start() - 8, 0), match.end() + 8
-            )
+            says = "a zero-width character inside a word"
+            yield RuleHit("SEC_ZERO_WIDTH", says, max(match.start() - 8, 0), match.end() + 8)
 
 
 def _blanks(text: str) -> Iterator[RuleHit]:
@@ -210,12 +197,4 @@ def _passes_for_latin(word: str) -> bool:
     return not word.rstrip("".join(foreign)).isupper()
 
 
-_CHECKS: tuple[Callable[[str], Iterator[RuleHit]], ...] = (
-    _tags,
-    _bidi,
-    _selectors,
-    _zero_width,
-    _blanks,
-    _controls,
-    _mixed_words,
-)
+_CHECKS = (_tags, _bidi, _selectors, _zero_width, _blanks, _controls, _mixed_words)

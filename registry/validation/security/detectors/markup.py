@@ -10,36 +10,12 @@ from itertools import islice
 from registry.validation.security.context import Context
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit, ScanBudget
 from registry.validation.security.normalization import normalize_text
+from registry.validation.security.rule_loader import load_phrases
 from registry.validation.security.text_corpus import ScannedDocument
 
 _LINK_COMMENT = re.compile(r"^\[[^\]\n]{1,30}\]: ?(?:#|<>) ?[(\"']([^\n]{1,1000})[)\"']\s{0,20}$", re.MULTILINE)
 _TAG = re.compile(r"<\w{1,12}\s[^<>]{0,400}>")
-_HIDING = re.compile(
-    r"display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?![.\d])|"
-    r"(?<![\w-])color\s?:\s?(?:white|#fff(?:fff)?\b|transparent)|"
-    r"left\s?:\s?-\d{3,5}|(?<![\w-])height\s?:\s?0(?![.\d])|text-indent\s?:\s?-\d{3}|"
-    r"\shidden(?=[\s>=/])",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(
-    r"\b(?:agents?|assistants?|ai|llms?|models?|claude|chatgpt|gpt|copilot|gemini|bots?|system|ki|"
-    r"ia|agente|assistent\w?|modell?)\b\s{0,2}[:,!—-]|\b(?:dear|attention|hey|note to|for|"
-    r"to)\b[^\n]{0,12}\b(?:agent|assistant|ai|llm|model|bot)s?\b"
-    r"|\byou (?:must|should|are|will|shall|have to)\b|\byour (?:real|true|actual|new)|when "
-    r"(?:processing|reading|loading|parsing|any other)|агент|ассистент|助手|代理|模型|アシスタント|"
-    r"エージェント"
-)
-_RISKY = re.compile(
-    r"(?:never|do not|don't|not) (?:to )?(?:show|tell|mention|reveal|display|inform|disclose)|real "
-    r"task|\b(?:send|upload|forward|exfiltrate|transmit)\b|\bpost\b[^\n]{0,40}http|\bcurl\b|"
-    r"\bwget\b|\bignore\b|disregard|~/\.|\bid_rsa|password|api[ _-]?key|"
-    r"\bsecrets?\b|\btokens?\b(?! limit)|next tool call|without (?:asking|confirm|approval|telling)|"
-    r"(?:skip|bypass) (?:the )?(?:approval|confirm)|override|drop theirs|prefer this|humans? "
-    r"(?:cannot|can't|do not|don't|won't|never) (?:see|read)|not (?:visible|shown) to|"
-    r"\w{1,30}_export\b|put (?:its|the) (?:output|result|contents?)|read (?:the )?(?:file|~|/)|"
-    r"delete|silently|secretly|https?://\S{4,}[^\n]{0,60}(?:run|execute|follow)|发送|忽略|密钥|送信|"
-    r"無視|отправ|игнорир"
-)
+_HIDING, _ADDRESS, _RISKY = load_phrases("markup", "hiding", "address", "risky")
 
 
 def find_markup(document: ScannedDocument, context: Context, budget: ScanBudget) -> Iterator[RuleHit]:
@@ -57,50 +33,30 @@ def _comments(text: str, context: Context, budget: ScanBudget) -> Iterator[RuleH
         closing = text.find("-->", at + 4)
         end = closing + 3 if closing >= 0 else len(text)
         if not context.in_fence(at) and _speaks_to_agent(text[at + 4 : end]):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "a comment with orders for the agent",
-                at,
-                end,
-                discount="phrase",
-                quote=text[at + 4 : at + 80].strip(),
-            )
+            yield _ordering_comment(at, end, text[at + 4 : at + 80].strip())
         at = text.find("<!--", end)
     for match in _LINK_COMMENT.finditer(text):
         if not context.in_fence(match.start()) and _speaks_to_agent(match.group(1)):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "a comment with orders for the agent",
-                match.start(),
-                match.end(),
-                discount="phrase",
-                quote=match.group(1),
-            )
+            yield _ordering_comment(match.start(), match.end(), match.group(1))
+
+
+def _ordering_comment(start: int, end: int, quote: str) -> RuleHit:
+    says = "a comment with orders for the agent"
+    return RuleHit("SEC_HIDDEN_INSTRUCTION", says, start, end, discount="phrase", quote=quote)
 
 
 def _invisible(text: str, context: Context, budget: ScanBudget) -> Iterator[RuleHit]:
     for match in _TAG.finditer(text):
-        if (
-            not budget.take(1)
-            or not _HIDING.search(match.group())
-            or not budget.take(20)
-            or context.is_marked(match.start(), match.end())
-        ):
+        is_hidden = budget.take(1) and _HIDING.search(match.group()) and budget.take(20)
+        if not is_hidden or context.is_marked(*match.span()):
             continue
         said = re.sub(r"<[^<>]{0,200}>", " ", text[match.end() : match.end() + 600].partition("\n\n")[0])
         said = " ".join(said.partition("\0")[0].split())
         if _speaks_to_agent(said):
-            yield RuleHit(
-                "SEC_HIDDEN_INSTRUCTION",
-                "an invisible element with orders for the agent",
-                match.start(),
-                match.end(),
-                quote=said,
-            )
+            says = "an invisible element with orders for the agent"
+            yield RuleHit("SEC_HIDDEN_INSTRUCTION", says, *match.span(), quote=said)
         elif len(said) >= 20 and "</" in text[match.end() : match.end() + 600]:
-            yield RuleHit(
-                "SEC_HIDDEN_MARKUP", "text that the page does not show", match.start(), match.end(), quote=said
-            )
+            yield RuleHit("SEC_HIDDEN_MARKUP", "text that the page does not show", *match.span(), quote=said)
 
 
 def _speaks_to_agent(said: str) -> bool:

@@ -53,15 +53,8 @@ def _started(view: TextView, saved: re.Match[str]) -> Iterator[RuleHit]:
         if is_whole and len(name) > 1 and _STARTS.search(lead) and not _LOOKED_AT.search(after[:at]):
             is_mild = "python" in lead[-14:] or bool(_is_from_vendor(saved.group()))
             begin, end = view.origin(saved.start()), view.origin(saved.end() - 1) + 1
-            yield RuleHit(
-                "SEC_DOWNLOAD_AND_RUN",
-                "a file that is fetched and then started",
-                begin,
-                end,
-                "warning" if is_mild else None,
-                "command",
-                view.disguise,
-            )
+            code, says = "SEC_DOWNLOAD_AND_RUN", "a file that is fetched and then started"
+            yield RuleHit(code, says, begin, end, "warning" if is_mild else None, "command", view.disguise)
             return
         at = after.find(name, at + 1)
 

@@ -11,70 +11,13 @@ from collections.abc import Iterable, Iterator
 
 from registry.bundles.problem import RawFinding, Severity
 from registry.validation.security.normalization import normalize_text
+from registry.validation.security.rule_loader import load_phrases, load_words
 
-
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_READS = _word_set(
-    "get list search find read show fetch check count describe view query lookup preview validate verify estimate "
-    "calculate compute is has can retrieve inspect scan analyze analyse compare explain summarize export download "
-    "monitor watch render convert parse format test simulate suggest recommend resolve browse look see detect extract "
-    "translate diff dry load peek"
-)
-# What cannot be taken back: data gone, money gone, words sent.
-_HARMS = _word_set(
-    "delete deletes remove removes erase erases purge purges wipe wipes destroy destroys truncate uninstall revoke "
-    "send sends pay pays transfer transfers refund refunds purchase purchases buy terminate unsubscribe email withdraw"
-)
-_WRITES = _word_set(
-    "create creates update updates write writes insert save saves set sets add adds edit edits modify modifies upload "
-    "uploads post posts put patch cancel cancels book books order publish publishes append assign approve reject close "
-    "merge move rename archive drop clear reset submit schedule deploy charge change replace enable disable grant "
-    "overwrite upsert kill share invite register reply forward execute run start stop restart install push commit "
-    "rollback restore"
-)
-_LAST_ONLY = _word_set(
-    "delete remove erase purge wipe destroy send create update insert write save upsert overwrite pay"
-)
-# `order_status` and `payment_history` are things to look at, whatever their first word.
-_THINGS = _word_set(
-    "status history policy list info information details detail count log logs report url fee quote options settings "
-    "schema preview estimate summary stats statistics balance name names id ids type types state items entries results"
-)
-# A tool on a text or a set of numbers returns a new value; it changes nothing that is kept.
-_PURE = re.compile(
-    r"^(?:returns?|computes?|calculates?|converts?|gets?|lists?|retrieves?|reads?|checks?|estimates?|finds?|searches|"
-    r"queries)\b"
-    r"|\breturns? (?:a |the )?(?:new|cleaned|modified|resulting|filtered|copy)"
-    r"|(?:background|noise|whitespace|stop ?words|duplicates?|outliers?|punctuation|html tags?|accents?|vowels?)\b"
-)
-_NOT_DONE = re.compile(
-    r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?"
-    r"(?:delet|remov|send|pay|chang|writ|modif|creat|updat)"
-    r"|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)"
-    # A request that asks changes nothing, though it is sent.
-    r"|\bsends? (?:an? |the )?(?:https? )?(?:get|head|options|dns|search|read) (?:request|query)"
-)
-# A claim in front of a sentence that says what is done proves nothing.
-_CLAIMS_TO_READ = re.compile(r"^(?:this tool is |this is )?(?:strictly )?read[- ]?only[.!:;,]\s{0,3}(?=[a-z])")
-_DESCRIBED = re.compile(
-    r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |"
-    r"allows? (?:you |the (?:user|agent) )?to |irreversibly |permanently |immediately |can |will |"
-    r"safely |quickly |automatically |batch |bulk ){0,6}(?P<verb>[a-z]{3,14})\b"
-)
-_PERMANENT = re.compile(
-    r"\b(?:permanently|irreversibly) (?:delet|remov|eras|destroy|wip|purg)"
-    r"|\b(?:transfers?|sends?|wires?) (?:money|funds|payments?)\b"
-    r"|\b(?:charges?|debits?) (?:the |a )?(?:card|customer|account|user)"
-)
+_READS, _HARMS, _WRITES = load_words("policy_mismatch", "reads", "harms", "writes")
+_LAST_ONLY, _THINGS = load_words("policy_mismatch", "last_only", "things")
+_PURE, _NOT_DONE, _CLAIMS_TO_READ = load_phrases("policy_mismatch", "pure", "not_done", "claims_to_read")
+_DESCRIBED, _PERMANENT, _ELSEWHERE = load_phrases("policy_mismatch", "described", "permanent", "elsewhere")
 _GERUNDS = {"deleting": "delete", "removing": "remove", "sending": "send", "paying": "pay"}
-_ELSEWHERE = re.compile(
-    r"^(?:loscht|entfernt|sendet|verschickt|uberweist|bezahlt|supprime|efface|envoie|paie|transfere|elimina|borra|"
-    r"envia|paga|transfiere|exclui|apaga|удаля|отправля|оплачива|перевод|стира)"
-    r"|^.{0,6}(?:删除|刪除|移除|清空|发送|發送|付款|转账|支付|削除|送信|送金|삭제|전송|결제)"
-)
 
 
 def check_policies(tools: Iterable[object]) -> list[RawFinding]:
@@ -115,9 +58,8 @@ def _check(index: int, tool: dict[str, object]) -> Iterator[RawFinding]:
     code = "SEC_POLICY_LIE" if severity == "error" else "SEC_POLICY_DOUBT"
     name = tool.get("name")
     message = f'The tool {str(name)[:60]!r} is declared "read", but says that it changes something: "{words[:60]}".'
-    yield RawFinding(
-        code, "tools.json", (index, "policy", "kind"), message, 'Declare "kind": "write" and set "requires_approval".'
-    )
+    hint = 'Declare "kind": "write" and set "requires_approval".'
+    yield RawFinding(code, "tools.json", (index, "policy", "kind"), message, hint)
 
 
 def _verb_of_name(name: str) -> str:

@@ -1,7 +1,7 @@
 """Credentials in the text. Read on the author's own text: case matters, and folding would hide it.
 
-Shapes from the vendors' public descriptions of their key formats. What says of itself that it is an example
-(`AKIA...EXAMPLE`, `sk-...`, `<token>`, `your_key_here`, `xxxx`) is none.
+The vendors' key formats are in secret_patterns.toml. What says of itself that it is an example (`AKIA...EXAMPLE`,
+`sk-...`, `<token>`, `your_key_here`, `xxxx`) is none.
 """
 
 from __future__ import annotations
@@ -11,9 +11,15 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from registry.bundles.problem import Severity
 from registry.validation.security.engine import RuleHit
+from registry.validation.security.literals import find_places
+from registry.validation.security.rule_loader import read_toml
+
+_PATTERNS_FILE = Path(__file__).parents[1] / "secret_patterns.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,49 +29,23 @@ class SecretPattern:
     says: str
     anchors: tuple[str, ...]
     pattern: re.Pattern[str]
-    least_entropy: float = 3.0
+    least_entropy: float
 
 
-def _shape(says: str, anchors: str, source: str, least_entropy: float = 3.0) -> SecretPattern:
-    return SecretPattern(says, tuple(anchors.split("|")), re.compile(r"(?<![A-Za-z0-9])" + source), least_entropy)
+@cache
+def load_secret_patterns() -> tuple[SecretPattern, ...]:
+    """The key formats of secret_patterns.toml."""
+    return tuple(
+        SecretPattern(
+            row["description"],
+            tuple(row["anchors"]),
+            re.compile(r"(?<![A-Za-z0-9])" + row["pattern"]),
+            row.get("least_entropy", 3.0),
+        )
+        for row in read_toml(_PATTERNS_FILE)["patterns"]
+    )
 
 
-SECRET_PATTERNS = (
-    _shape("an AWS access key id", "AKIA|ASIA", r"A[KS]IA[A-Z2-7][A-Z0-9]{15}(?![A-Za-z0-9])", 2.5),
-    _shape("a GitHub token", "ghp_|gho_|ghu_|ghs_|ghr_", r"gh[pousr]_[A-Za-z0-9]{36,251}(?![A-Za-z0-9])"),
-    _shape("a GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{40,251}"),
-    _shape("a GitLab token", "glpat-|gldt-|glrt-", r"gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,64}"),
-    _shape("a Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{20,250}"),
-    _shape("a Slack app token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,250}"),
-    _shape("a Slack webhook", "hooks.slack.com/services/", r"hooks\.slack\.com/services/T\w{6,12}/B\w{6,12}/\w{20,30}"),
-    _shape(
-        "a Discord webhook",
-        "discord.com/api/webhooks/|discordapp.com/api/webhooks/",
-        r"discord(?:app)?\.com/api/webhooks/\d{15,22}/[\w-]{50,90}",
-    ),
-    _shape("a Telegram bot token", ":AA", r":AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
-    _shape("an Anthropic key", "sk-ant-", r"sk-ant-[a-z0-9]{3,8}-[A-Za-z0-9_-]{24,200}"),
-    _shape("an OpenAI key", "sk-", r"sk-(?:proj-|svcacct-|admin-|or-v1-|live-)?[A-Za-z0-9_-]{32,220}", 3.8),
-    _shape("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,60}(?![A-Za-z0-9])", 3.5),
-    _shape("a Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    _shape("a Google OAuth secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
-    _shape("a Stripe key", "sk_live_|rk_live_", r"[sr]k_live_[A-Za-z0-9]{20,120}"),
-    _shape("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),
-    _shape("a Twilio key", "SK", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])"),
-    _shape("an npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
-    _shape("a PyPI token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{40,250}"),
-    _shape("a DigitalOcean token", "dop_v1_|doo_v1_", r"do[op]_v1_[a-f0-9]{64}"),
-    _shape("a Shopify token", "shpat_|shpss_|shpca_", r"shp(?:at|ss|ca)_[a-fA-F0-9]{32}"),
-    _shape("a Vault token", "hvs.", r"hvs\.[A-Za-z0-9_-]{24,120}"),
-    _shape("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![0-9a-z])"),
-    _shape("a Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,50}"),
-    _shape("a Notion token", "ntn_|secret_", r"(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{43})(?![A-Za-z0-9])", 4.0),
-    _shape("a Groq key", "gsk_", r"gsk_[A-Za-z0-9]{48,60}"),
-    _shape("a Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{40,60}"),
-    _shape("an xAI key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
-    _shape("an age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,60}"),
-    _shape("an Azure storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{60,90}={0,2})"),
-)
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: "
     r"BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})"
@@ -79,18 +59,8 @@ _ASSIGNED = re.compile(
 )
 # What a match of `_ASSIGNED` begins with.
 _ASSIGNED_WORDS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "api",
-    "access",
-    "auth",
-    "private",
-    "credential",
-)
+    "password", "passwd", "passphrase", "pwd", "secret", "token", "api", "access", "auth", "private", "credential",
+)  # fmt: skip
 # `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
 _NO_SECRET = re.compile(
     r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"
@@ -100,20 +70,8 @@ _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}.{0,2}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,2000}\.(eyJ[A-Za-z0-9_-]{10,4000})\.[A-Za-z0-9_-]{20,1000}")
 _ASSIGNED_ANCHORS = (
-    "assw",
-    "wd",
-    "ecret",
-    "oken",
-    "ey",
-    "assphrase",
-    "redential",
-    "ASSW",
-    "WD",
-    "ECRET",
-    "OKEN",
-    "EY",
-    "REDENTIAL",
-)
+    "assw", "wd", "ecret", "oken", "ey", "assphrase", "redential", "ASSW", "WD", "ECRET", "OKEN", "EY", "REDENTIAL",
+)  # fmt: skip
 
 _PLACEHOLDER = re.compile(
     r"(?i)example|placeholder|your|change.?me|dummy|sample|redacted|fake|\bfoo|insert|replace|todo|"
@@ -129,13 +87,12 @@ _LOCAL = re.compile(
 
 def find_secrets(text: str) -> Iterator[RuleHit]:
     """Every credential in a document. The secret itself is never passed on: the quote is its first four characters."""
-    for shape in SECRET_PATTERNS:
+    for shape in load_secret_patterns():
         yield from _shaped(text, shape)
     if "PRIVATE KEY" in text:
         for match in _PRIVATE_KEY.finditer(text):
-            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(
-                match.group(1) + text[match.end() : match.end() + 3]
-            ):
+            is_omitted = _OMITTED.search(match.group(1) + text[match.end() : match.end() + 3])
+            if _entropy(match.group(1)) > 3.5 and not is_omitted:
                 yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
     yield from _web_tokens(text)
     yield from _in_urls(text)
@@ -202,19 +159,10 @@ def _assigned(text: str) -> Iterator[RuleHit]:
         if _NO_SECRET.search(text[max(match.start() - 14, 0) : match.start()]):
             continue
         value = match.group(1).rstrip(".:!?")
-        if (
-            _is_password(value)
-            and not _UUID.fullmatch(value)
-            and _entropy(value) >= 3.2
-            and not _looks_like_code(value)
-        ):
-            yield _hit(
-                "SEC_POSSIBLE_SECRET",
-                "a value that looks like a password or key",
-                match.start(1),
-                match.end(1),
-                value[:4],
-            )
+        is_known = _UUID.fullmatch(value) or _looks_like_code(value)
+        if _is_password(value) and _entropy(value) >= 3.2 and not is_known:
+            says = "a value that looks like a password or key"
+            yield _hit("SEC_POSSIBLE_SECRET", says, match.start(1), match.end(1), value[:4])
 
 
 def _find_assigned(text: str) -> Iterator[re.Match[str]]:
@@ -224,18 +172,11 @@ def _find_assigned(text: str) -> Iterator[re.Match[str]]:
         yield from _ASSIGNED.finditer(text)
         return
     past = 0
-    for at in sorted(at for word in _ASSIGNED_WORDS for at in _places(low, word)):
+    for at in sorted(at for word in _ASSIGNED_WORDS for at in find_places(low, word)):
         match = _ASSIGNED.match(text, at) if at >= past else None
         if match:
             past = match.end()
             yield match
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _is_real(value: str, least_entropy: float) -> bool:

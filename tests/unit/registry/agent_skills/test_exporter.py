@@ -11,11 +11,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.agent_skills.exporter import build_front_matter, export_skill_files
+from registry.agent_skills.exporter import export_skill_files
 from registry.agent_skills.front_matter_writer import write_front_matter
 from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.front_matter import split_front_matter
 from registry.validation import validate_bundle
 from tests.cases import valid_bundle, valid_names
 from tests.factories import Files, bundle, tool
@@ -98,7 +99,7 @@ def test_agents_are_given_no_utterances_and_no_front_matter() -> None:
 
 def test_the_front_matter_is_what_clients_take() -> None:
     before = _bundle(bundle("alpha_two", license="MIT", compatibility="git", allowed_tools=["Read", "Grep"], metadata={"a": "1", "on": "x"}))  # fmt: skip # noqa: E501
-    text = export_skill_files(before)["SKILL.md"].split("---\n")[1]
+    text = export_skill_files(before)["SKILL.md"]
     expected = {
         "name": "alpha-two",
         "description": "Everything about Alpha Two.",
@@ -107,8 +108,8 @@ def test_the_front_matter_is_what_clients_take() -> None:
         "allowed-tools": "Read Grep",
         "metadata": {"capability_id": "alpha_two", "a": "1", "on": "x"},
     }
-    assert yaml.safe_load(text) == expected
-    assert build_front_matter(before) == expected
+    assert yaml.safe_load(text.split("---\n")[1]) == expected
+    assert split_front_matter(text).values == expected
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=80)

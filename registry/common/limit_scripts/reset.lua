@@ -1,0 +1,2 @@
+-- KEYS: a bucket. Forgets it.
+return redis.call('DEL', KEYS[1])

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from registry.bundles.json_locations import build_pointer, locate_pointers
 from registry.bundles.problem import Path
 from registry.bundles.skill_document import SkillDocument
+from registry.bundles.text import Lines
 from registry.validation import BUNDLE_FILES, Finding, Report
 
 LABELS: Final = {
@@ -113,7 +114,7 @@ def _forms(text: str) -> Iterator[OutlineItem]:
     written = _parsed(text)
     paths: list[Path]
     if isinstance(written, dict):
-        names: list[Any] = list(written)
+        names: list[Any] = list(written)[:ITEMS_MAX]
         paths = [(name,) for name in names]
     else:
         entries = [one if isinstance(one, dict) else {} for one in _listed(written)]
@@ -138,8 +139,8 @@ def _places(text: str, paths: list[Path]) -> Iterator[tuple[Path, int, int]]:
     """Each path with its first and last line."""
     if not paths:
         return
-    spans = locate_pointers(text, paths)
-    starts = [text.count("\n", 0, spans[path].start) + 1 for path in paths] + [text.count("\n") + 2]
+    spans, lines = locate_pointers(text, paths), Lines(text)
+    starts = [lines.place(spans[path].start)[0] for path in paths] + [text.count("\n") + 2]
     for path, (line, following) in zip(paths, pairwise(starts), strict=True):
         yield path, line, max(line, following - 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -46,6 +47,17 @@ def test_tools_below_a_key_and_forms_as_a_map_have_their_own_pointers() -> None:
     files = bundle() | {"tools.json": to_json({"tools": [tool("alpha_list")]}), "ui_schemas.json": '{"Ask/it.v1": {}}'}
     assert [one.part for one in _items(files, "tools.json")] == ["/tools/0"]
     assert [(one.label, one.part) for one in _items(files, "ui_schemas.json")] == [("Ask/it.v1", "/Ask~1it.v1")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "forms", [{f"F{number}.v1": 0 for number in range(60_000)}, [{}] * 200_000], ids=["map", "list"]
+)
+def test_the_parts_of_a_large_file_are_found_in_time(forms: Any) -> None:
+    report = drafts.validate_draft_files("alpha", bundle() | {"ui_schemas.json": json.dumps(forms)})
+    began = time.process_time()
+    assert [len(one.items) for one in build_outline(report)] == [0, 3, 0, 100]
+    assert time.process_time() - began < 1.0
 
 
 def test_findings_are_counted_where_they_are() -> None:

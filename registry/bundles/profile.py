@@ -6,9 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
+
+# The longest list and the longest text that the schema of capability.json allows.
+LIST_MAX: Final = 200
+TEXT_MAX: Final = 4000
 
 
 @dataclass(frozen=True)
@@ -50,20 +54,21 @@ def trigger_form(trigger: str) -> str:
 
 
 def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
-    """From a capability.json that passed the gate; whatever a damaged one lacks is left empty."""
+    """From a capability.json, also of a draft: what is missing or wrong is left empty, and of what is longer than any
+    that can be published the beginning counts, so that no draft makes matching slow."""
     utterances = _mapping(capability.get("utterances"))
     playbook = _mapping(capability.get("playbook"))
     return CapabilityProfile(
         capability_id=str(capability.get("capability_id", "")),
-        name=str(capability.get("name", "")),
-        description=str(capability.get("description", "")),
+        name=_text(capability.get("name", "")),
+        description=_text(capability.get("description", "")),
         triggers=_texts(capability.get("intent_triggers")),
         sentences=_texts(utterances.get("should_match")),
         counter_sentences=_texts(utterances.get("should_not_match")),
         skill_groups=_texts(capability.get("skill_groups")),
         os=_texts(capability.get("os")) or ("common",),
         priority=priority if isinstance(priority := capability.get("priority"), int) else 0,
-        problem=str(playbook.get("problem", "")),
+        problem=_text(playbook.get("problem", "")),
         conditions=_texts(playbook.get("conditions")),
         keywords=_texts(playbook.get("keywords")),
     )
@@ -81,7 +86,11 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _text(value: Any) -> str:
+    return str(value)[:TEXT_MAX]
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple(item for item in value if isinstance(item, str) and item.strip())
+    return tuple(_text(item) for item in value[:LIST_MAX] if isinstance(item, str) and item.strip())

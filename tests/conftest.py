@@ -259,7 +259,7 @@ def page(browser: Browser) -> Iterator[Page]:
     # Colours on their way from one theme to the other would be measured else.
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+    page.on("pageerror", lambda error: faults.append(f"script: {error.stack or error}"))
     page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
     page.on("request", lambda request: faults.append(f"asked {request.url}") if _is_foreign(request.url) else None)
     yield page

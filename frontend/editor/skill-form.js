@@ -34,11 +34,12 @@ export class SkillForm {
     return made;
   }
 
-  // The stretch with a field that holds a place of the text, and the line there.
+  // The stretch with a field that holds a place of the text, and the line there. Findings may be of a longer text.
   stretchAt({ line, column }) {
     const rows = this.document.text.split("\n");
+    if (line > rows.length) return undefined;
     const start = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
-    const at = start + [...(rows[line - 1] ?? "")].slice(0, column - 1).join("").length;
+    const at = start + [...rows[line - 1]].slice(0, column - 1).join("").length;
     const own = this.stretches.filter((one) => one.field && one.from <= at && at <= one.to).at(-1);
     return own && { own, from: Math.max(0, start - own.from), to: Math.min(own.to, start + rows[line - 1].length) - own.from };
   }

@@ -40,6 +40,22 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     return page
 
 
+def test_findings_of_a_longer_text_are_drawn_over_a_shorter_one(editor: Page) -> None:
+    """An answer may come when the text has changed already."""
+    area = open_file(editor, "skill.md")
+    with editor.expect_response("**/draft/check/") as late:
+        area.fill("# Title\n\n## Steps\n" + "\nOne more line." * 30 + "\n\n**User:** what a user would say\n")
+    answer = late.value.text()
+    assert "PLACEHOLDER_LEFT" in answer
+    open_form(editor, "skill.md")
+    area = open_file(editor, "skill.md")
+    editor.route("**/draft/check/", lambda route: route.fulfill(body=answer, content_type="text/html"))
+    with editor.expect_response("**/draft/check/"):
+        area.fill("# Title\n\n## Steps\n\nLess.")
+    expect(_finding(editor, "PLACEHOLDER_LEFT")).to_be_visible()
+    expect(open_form(editor, "skill.md").get_by_role("textbox").first).to_have_value("Title")
+
+
 def _tools(*arguments: dict[str, Any]) -> str:
     """A tool without a fault before one with these arguments of `limit`, folded both."""
     tools = [tool("place_get"), *(tool("place_list", properties={"limit": one}) for one in arguments)]

@@ -24,6 +24,8 @@ def _words(page: Page) -> Locator:
 
 
 def _palette(page: Page) -> None:
+    # A key that is pressed before a page has its scripts does nothing.
+    page.wait_for_load_state()
     page.keyboard.press("Control+k")
     expect(_words(page)).to_be_focused()
 

@@ -112,8 +112,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def list_tests_of(data: coverage.CoverageData, checkout: Path, module: Path, line: int) -> list[str]:
     """The tests that run a line, at most `TESTS_MAX`: first those of the module's own file and folder, then of files
-    that import it, then of files that import its package."""
-    found = filter(None, data.contexts_by_lineno(str(checkout / module)).get(line, []))
+    that import it, then of files that import its package. Of a line that runs at the import, the module's own file."""
+    found = list(filter(None, data.contexts_by_lineno(str(checkout / module)).get(line, [])))
+    own_file = Path("tests/unit") / module.parent / f"test_{module.name}"
+    if not found and (checkout / own_file).is_file():
+        return [str(own_file)]
     own = f"tests/unit/{module.parent}/test_{module.name}", f"tests/unit/{module.parent}/"
     dotted = ".".join(module.with_suffix("").parts)
     imported = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(dotted.rpartition('.')[0])} import")

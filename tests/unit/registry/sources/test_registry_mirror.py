@@ -436,6 +436,13 @@ def test_what_trying_again_does_not_mend_is_an_incident_at_once(
     assert not Incident.objects.filter(closed_at=None).exists()
 
 
+def test_an_answer_that_says_nothing_is_named_by_its_number(there: FakeUpstream) -> None:
+    source_id = _add(there)
+    there.instead["capability_registry_list"] = (400, b"")
+    with pytest.raises(SourceUnreadable, match="the other registry answered 400"):
+        _sync(source_id)
+
+
 def test_what_may_mend_itself_is_an_incident_after_three_looks_and_everything_stays(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)

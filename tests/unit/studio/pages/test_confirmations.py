@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -362,6 +363,7 @@ def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world:
         ">Retire capability</button>",
     ):
         assert words in page or words.replace("<title> ", "<title>") in page, words
+    assert re.search('id="note"[^>]* autofocus', page), "what is to be filled in comes first"
     for wrong in ({"note": "", "typed": "alpha"}, {"note": "Old", "typed": "Alpha"}, {"note": " ", "typed": ""}):
         refused = confirm(world, asked, **wrong)
         assert refused.status_code == 400

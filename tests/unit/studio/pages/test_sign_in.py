@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from html import unescape
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.test import Client
 from registry.access import operators
 from registry.common.actors import SYSTEM
 from registry.models import AuditEvent, Operator
+from studio.middleware.session_limits import BEGAN_AT, SEEN_AT
 from tests.unit.studio.conftest import PASSWORD, SignIn, make_operator
 from tests.unit.studio.forms import form_with
 
@@ -31,6 +33,14 @@ def test_signing_in_leads_to_where_one_wanted_to_go() -> None:
     make_operator("viewer")
     assert _sign_in(Client(), next="/capabilities/?q=a") == "/capabilities/?q=a"
     assert _sign_in(Client()) == "/"
+
+
+def test_both_limits_of_a_session_begin_with_it() -> None:
+    make_operator("viewer")
+    client = Client()
+    _sign_in(client)
+    assert 0 <= time.time() - client.session[BEGAN_AT] < 60
+    assert client.session[SEEN_AT] == client.session[BEGAN_AT]
 
 
 def test_it_works_with_the_token_of_the_form_alone() -> None:

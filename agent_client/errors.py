@@ -48,7 +48,7 @@ class Unauthenticated(RegistryError):
     """No key, or one that the registry does not know."""
 
     code = "UNAUTHENTICATED"
-    said = "I am not signed in to the capability registry; whoever runs me has to give me a valid key."
+    said = "I am not signed in to the capability registry; the person who runs me has to give me a valid key."
 
 
 class Forbidden(RegistryError):

@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(r"""[rbfu]*(["'])[\w./:-]*\1""", re.IGNORECASE)
 # Code within a text: a name in backticks, an expression of an f-string.
 _CODE = re.compile(r"`[^`]*`|\{[^{}]*\}")
 # Fixed by the format of skill.md, and read by models.
-_EXEMPT = ("Default behaviour", "whoever runs me")
+_EXEMPT = ("Default behaviour",)
 # The sentences of scripts, each of which is written in a script too, and a list of words.
 _EXEMPT_FILES = ("registry/common/stop_words.py",)
 _TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +17,7 @@ from agent_client.session.form_dry_run import FormDryRun, dry_run_action
 from registry.bundles.json_locations import build_pointer
 from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
+from registry.common.json_text import parse_json
 from registry.core.queries import build_load_response
 from registry.validation import Finding, Report
 from registry.validation.a2ui.data_paths import parse_path, resolve
@@ -79,10 +79,7 @@ def _answer(report: Report) -> dict[str, Any]:
 def _forms(report: Report) -> list[FormPreview]:
     errors = [finding for finding in report.errors if finding.file == "ui_schemas.json" or finding.code in _NOT_CHECKED]
     errors += [finding for finding in report.warnings if finding.code in _NOT_CHECKED]
-    try:
-        written = json.loads(report.files.get("ui_schemas.json") or "[]")
-    except (ValueError, RecursionError):
-        return []
+    written = parse_json(report.files.get("ui_schemas.json"))
     is_map = isinstance(written, dict)
     entries = [{"schema_id": key, "definition": one} for key, one in written.items()] if is_map else written
     if not isinstance(entries, list):
@@ -98,10 +95,7 @@ def _forms(report: Report) -> list[FormPreview]:
 
 def _tools(report: Report) -> dict[str, dict[str, Any]]:
     """The arguments of each tool by its name, as far as they can be read."""
-    try:
-        written = json.loads(report.files.get("tools.json") or "[]")
-    except (ValueError, RecursionError):
-        return {}
+    written = parse_json(report.files.get("tools.json"))
     tools = written.get("tools") if isinstance(written, dict) else written
     named = [dict_or_empty(one) for one in (tools if isinstance(tools, list) else [])]
     return {one["name"]: dict_or_empty(one.get("args_schema")) for one in named if isinstance(one.get("name"), str)}

@@ -6,7 +6,6 @@ can know. Texts that are put in as a beginning say so by their words.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +14,7 @@ from registry.bundles.json_edits import TextEdit, add_key, path_of, remove_value
 from registry.bundles.markdown_outline import Heading
 from registry.bundles.problem import Path
 from registry.bundles.skill_document import SkillDocument
+from registry.common.json_text import parse_json
 from registry.validation import Finding, Report
 from registry.validation.a2ui.surface import dict_or_empty
 from registry.validation.rules.sections import list_sections
@@ -50,7 +50,7 @@ class _FixContext:
 
     @property
     def capability(self) -> dict[str, Any]:
-        return dict_or_empty(_parsed(self.files.get("capability.json", "")))
+        return dict_or_empty(parse_json(self.files.get("capability.json", "")))
 
 
 def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFix]:
@@ -87,13 +87,6 @@ def combine_fixes(fixes: Iterable[QuickFix]) -> tuple[list[QuickFix], int]:
 
 def _meet(one: TextEdit, other: TextEdit) -> bool:
     return one.start <= other.end and other.start <= one.end
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _trailing_comma(case: _FixContext) -> QuickFix | None:

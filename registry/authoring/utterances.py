@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final, Literal
 
 from registry.bundles.json_edits import add_item, add_key, apply_edits
@@ -10,6 +9,7 @@ from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
+from registry.common.json_text import parse_json
 from registry.core import audit
 from registry.core.transactions import write_transaction
 from registry.models import Capability
@@ -45,10 +45,7 @@ def add_utterance(*, capability_id: str, sentence: str, place: UtteranceList, by
 
 
 def _with_sentence(text: str, sentence: str, place: UtteranceList) -> str | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        document = None
+    document = parse_json(text)
     if not isinstance(document, dict):
         raise InvalidRequest("capability.json cannot be read: fix its findings in the editor first")
     if place == "intent_triggers":

@@ -12,7 +12,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -80,8 +79,11 @@ class _Passages:
         self._is_markdown, self._values = name.endswith(".md"), None
         self._contents: dict[int, Any] = {}
         if name.endswith(".json"):
-            with suppress(ValueError, RecursionError):
-                self._values = _find_values(json.loads(text), text, pointers)
+            try:
+                document = json.loads(text)
+            except (ValueError, RecursionError):
+                return
+            self._values = _find_values(document, text, pointers)
 
     def find(self, pointer: str, line: int, column: int) -> list[Any]:
         """The passage at a place, and where in it the place is."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
+from registry.common.json_text import parse_json
 
 # The longest list and the longest text that the schema of capability.json allows.
 LIST_MAX: Final = 200
@@ -76,10 +76,7 @@ def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
 
 def profile_from_text(capability_json: str) -> CapabilityProfile:
     """As `profile_from_json`, from the stored text."""
-    try:
-        return profile_from_json(_mapping(json.loads(capability_json)))
-    except ValueError:
-        return profile_from_json({})
+    return profile_from_json(_mapping(parse_json(capability_json)))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 from registry.access import second_factors, sign_ins
 from registry.access.second_factors import CodeKind
 from registry.access.sign_ins import SignInAttempt
+from registry.common.json_text import parse_json
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
 from studio.pages.permissions import StudioRequest
@@ -199,8 +200,5 @@ def _parse_credential(text: str) -> dict[str, Any] | None:
     """A passkey's answer as the browser's script sends it; None for anything else."""
     if len(text) > second_factors.CREDENTIAL_CHARACTERS_MAX:
         return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    found = parse_json(text)
     return found if isinstance(found, dict) else None

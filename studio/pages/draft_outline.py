@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,6 +14,7 @@ from registry.bundles.json_locations import build_pointer, locate_pointers
 from registry.bundles.problem import Path
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.text import Lines
+from registry.common.json_text import parse_json
 from registry.validation import BUNDLE_FILES, Finding, Report
 
 LABELS: Final = {
@@ -99,7 +99,7 @@ def _sections(text: str) -> Iterator[OutlineItem]:
 
 
 def _tools(text: str) -> Iterator[OutlineItem]:
-    written = _parsed(text)
+    written = parse_json(text)
     base: Path = ("tools",) if isinstance(written, dict) else ()
     tools = written.get("tools") if isinstance(written, dict) else written
     named = [(one.get("name"), one.get("policy")) if isinstance(one, dict) else (None, None) for one in _listed(tools)]
@@ -111,7 +111,7 @@ def _tools(text: str) -> Iterator[OutlineItem]:
 
 
 def _forms(text: str) -> Iterator[OutlineItem]:
-    written = _parsed(text)
+    written = parse_json(text)
     paths: list[Path]
     if isinstance(written, dict):
         names: list[Any] = list(written)[:ITEMS_MAX]
@@ -122,13 +122,6 @@ def _forms(text: str) -> Iterator[OutlineItem]:
         paths = [(index,) for index in range(len(names))]
     for name, (path, line, last_line) in zip(names, _places(text, paths), strict=True):
         yield OutlineItem(name if isinstance(name, str) and name else _("No ID"), build_pointer(path), line, last_line)
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text or "[]")
-    except (ValueError, RecursionError):
-        return []
 
 
 def _listed(value: Any) -> list[Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
+from registry.common.json_text import parse_json
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 
 NOTE_MAX = 2000
@@ -41,11 +41,7 @@ def get_int_at(given: QueryDict | Mapping[str, str], name: str) -> int | None:
 
 def get_json(request: HttpRequest) -> dict[str, Any]:
     """The event of a rendered form: `{"name", "context"}`; the context is None if it is invalid."""
-    try:
-        context = json.loads(request.POST.get("context", ""))
-    except (ValueError, RecursionError):
-        context = None
-    return {"name": get_text(request, "action", most=200), "context": context}
+    return {"name": get_text(request, "action", most=200), "context": parse_json(request.POST.get("context"))}
 
 
 def get_query_text(request: HttpRequest, name: str, *, most: int) -> str:

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final, Literal
 from agent_client.bundles.bundle import Bundle
 from agent_client.bundles.tool_names import wire_name
 from agent_client.json_schema.coercion import coerce
+from agent_client.json_schema.evaluator import SchemaUnsafe
 from agent_client.json_schema.validation import (
     DEPTH_MAX,
-    SchemaUnsafe,
     find_schema_error,
     find_schema_errors,
     measure_depth,

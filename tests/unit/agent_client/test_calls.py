@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from agent_client.bundles.tool_names import wire_name
-from agent_client.json_schema.validation import SchemaUnsafe, find_schema_error, without_nulls
+from agent_client.json_schema.evaluator import SchemaUnsafe
+from agent_client.json_schema.validation import find_schema_error, without_nulls
 from agent_client.session import (
     ApprovalRequired,
     ArgumentsInvalid,

@@ -232,12 +232,13 @@ def test_a_binding_that_leads_nowhere_is_told_once(path: str, code: str) -> None
     assert errors(form) == [(code, f"{CONTEXT}/text/path")]
 
 
-def test_patterns_are_compiled_up_to_a_number() -> None:
+def test_patterns_are_compiled_up_to_what_they_cost_together() -> None:
     form = note_form()
     context(form)["extra"] = "b"
-    properties = {"extra": {"pattern": "^a$"}} | {f"p{n}": {"pattern": "x"} for n in range(199)}
-    assert len(errors(form, note_tools(**properties))) == 1
-    assert errors(form, note_tools(**properties, more={"patternProperties": {"x": {}}})) == []
+    unmet = {"pattern": "[ac]{3000}"}
+    costly = [{"pattern": f"b|[ac]{{3000}}{n}"} for n in range(50)]
+    assert len(errors(form, note_tools(extra={"allOf": [unmet, *costly]}))) == 1
+    assert errors(form, note_tools(extra={"allOf": [*costly, unmet]})) == []
 
 
 def test_what_a_call_will_give_is_not_guessed() -> None:

@@ -171,8 +171,11 @@ class StudioEnvironment:
         purpose="PostgreSQL ends a request's wait for another's lock after so long; `0`: never")
     log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text",
         purpose="`json`: one object per line on stderr ([operate.md](operate.md))")
-    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4,
+    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "8", shown=60), 8,
         purpose="threads of each web process for everything that its event loop does not handle; from 1 to 64")
+    check_processes: int = _setting("CHECK_PROCESSES", whole_number(1, 16, "2", shown=60), 2,
+        purpose="processes in which a web process checks bundles, each of some 65 MB; from 1 to 16 "
+                "([operate.md](operate.md#processes-that-check-bundles))")
     access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
         default_text="on with `LOG_FORMAT=json`",
         purpose="a line for each request that Django answers; warm lists and loads leave none")

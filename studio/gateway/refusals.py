@@ -7,7 +7,15 @@ from email.utils import formatdate
 from studio.gateway.warm_responses import head_bytes
 from studio.server.refusals import BodyTooLarge, RequestRefused
 
-__all__ = ["ApplicationAway", "BadRequest", "BodyTooLarge", "HeadTooLarge", "RequestRefused", "wire"]
+__all__ = [
+    "ApplicationAway",
+    "ApplicationSilent",
+    "BadRequest",
+    "BodyTooLarge",
+    "HeadTooLarge",
+    "RequestRefused",
+    "wire",
+]
 
 
 class BadRequest(RequestRefused):
@@ -30,6 +38,12 @@ class ApplicationAway(RequestRefused):
     """The application ended and is being started again, or closed the connection."""
 
     message = "The registry is restarting; try again in a few seconds"
+
+
+class ApplicationSilent(RequestRefused):
+    """To a probe: the application has not answered for seconds, or is not there."""
+
+    message = "The application does not answer; warm reads go on, and it is started again if it stays so"
 
 
 def wire(refusal: RequestRefused) -> bytes:

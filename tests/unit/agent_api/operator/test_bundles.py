@@ -11,7 +11,8 @@ import pytest
 from registry.catalog.drafts import get_draft, save_draft
 from registry.common.errors import DraftNotFound
 from registry.models import AuditEvent, Capability, Revision
-from registry.publishing import publication
+from registry.publishing import batch, publication
+from registry.validation.isolation.pool import ChecksBusy
 from tests.factories import OLGA, Files, agent_key, bundle, publish, tool, zip_of
 
 pytestmark = pytest.mark.django_db
@@ -364,3 +365,15 @@ def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:
         "note": "It may do harm",
         "from": "published",
     }
+
+
+def test_busy_checks_are_a_503_that_says_when_to_come_back(
+    api: Any, key: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise ChecksBusy
+
+    monkeypatch.setattr(batch, "validate_bundle", busy)
+    response = api.post("operator/bundle_validate", _batch(bundle()), headers=key)
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.json()["error"]["code"] == "REGISTRY_UNAVAILABLE"

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from registry import validation
 from registry.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, RawFinding, limit_findings
-from registry.validation import Finding, validate_bundle
+from registry.validation import Finding, in_place, validate_bundle
 from tests.cases import valid_bundle
 from tests.sweeps import check_each
 
@@ -110,7 +109,7 @@ def _found(name: str, count: int) -> list[Finding]:
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "SECONDS_MAX", 60.0)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", 60.0)
 
 
 def test_of_each_kind_all_are_told() -> None:

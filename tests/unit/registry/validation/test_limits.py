@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from registry import validation
-from registry.validation import pipeline, validate_bundle
+from registry.validation import in_place, pipeline, validate_bundle
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
@@ -24,7 +23,7 @@ CPU_SECONDS_MAX = 5
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine the clock on the wall must not decide; the tests bound CPU time themselves."""
-    monkeypatch.setattr(validation, "SECONDS_MAX", 60.0)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", 60.0)
 
 
 def _codes(files: dict[str, bytes | str]) -> list[str]:
@@ -46,7 +45,7 @@ def test_a_bundle_over_two_mebibytes_is_refused() -> None:
 
 
 def test_more_findings_than_anybody_reads_are_cut_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "FINDINGS_MAX", 5)
+    monkeypatch.setattr(in_place, "FINDINGS_MAX", 5)
     findings = validate_bundle(
         MINIMAL | {"tools.json": json.dumps([{"name": f"t{index}"} for index in range(9)])}
     ).findings
@@ -65,7 +64,7 @@ def test_a_check_that_fails_means_not_publishable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_that_runs_out_of_time_means_not_publishable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "SECONDS_MAX", -1.0)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", -1.0)
     assert "CHECK_FAILED" in [finding.code for finding in validate_bundle(MINIMAL).errors]
 
 
@@ -81,7 +80,7 @@ def test_the_check_in_which_the_time_runs_out_is_named(monkeypatch: pytest.Monke
 
 def test_time_is_asked_for_inside_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of defaults, each of which is an object of thousands of properties: the last check is not waited for."""
-    monkeypatch.setattr(validation, "SECONDS_MAX", 0.3)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", 0.3)
     wide: Any = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(10_000)}}
     for _ in range(25):
         wide = {"type": "object", "default": {}, "properties": {"x": wide}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,7 +63,5 @@ def test_one_that_cannot_be_started_is_tried_again(kept: Processes, capsys: pyte
 
 def test_any_other_that_ends_is_the_reason_to_end(kept: Processes, tmp_path: Path) -> None:
     kept.start("server", [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")])
-    began = time.monotonic()
     reason = kept.wait_for_end(threading.Event())
     assert reason == "The server ended with exit code 3; see its last lines above."
-    assert time.monotonic() - began < 10

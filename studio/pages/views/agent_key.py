@@ -24,7 +24,6 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
 from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
-from studio.pages.reauthentication import identity_required
 
 _SORTS: Final = ("name", "expires", "used")
 _FILTERS: Final = (
@@ -135,7 +134,6 @@ class NewKeyForm(KeyRightsForm):
 
 
 @admin_required("GET", "POST")
-@identity_required
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
     form = NewKeyForm(request.POST if request.method == "POST" else None)
@@ -204,7 +202,6 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required("GET", "POST")
 @confirmed_first(questions.rotate_key, page="studio:agent_key_show")
-@identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
     row, hours = agent_keys.get_key_by_id(number), request.POST.get("overlap", "0")

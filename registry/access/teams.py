@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from registry.access.operators import get_operator, is_admin
 from registry.common.actors import Actor
@@ -137,6 +137,15 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
 def blocking_team(username: str, capability_id: str) -> str:
     """The name of the team that alone may change the capability, where this operator is not in it; else empty."""
     return _team_of_others(Capability.objects.filter(capability_id=capability_id), username)
+
+
+def list_publishers(capability: Capability) -> QuerySet[Operator]:
+    """Active members who may publish it, by username: publishers and admins, of its team if it has one."""
+    found = Operator.objects.filter(is_active=True, role__in=[Operator.Role.PUBLISHER, Operator.Role.ADMIN])
+    if capability.team_id is not None:
+        members = TeamMember.objects.filter(team=capability.team_id, operator=OuterRef("pk"))
+        found = found.filter(Q(role=Operator.Role.ADMIN) | Exists(members))
+    return found.order_by("username")
 
 
 def require_edit_permission(capability_id: str, by: Actor) -> None:

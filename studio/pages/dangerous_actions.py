@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from registry.catalog.waived_findings import ERROR_PREFIXES
+from registry.common.actors import Actor
+from registry.core import queries
+from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 
 if TYPE_CHECKING:
     from studio.pages.permissions import StudioRequest
@@ -35,6 +38,13 @@ def _publishes_or_has_key(request: StudioRequest, arguments: Mapping[str, Any]) 
 def _may_be_error(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
     """Admins alone waive errors, and of those only what these codes begin with; some of them are warnings too."""
     return request.user.can_administer and request.POST.get("code", "").startswith(ERROR_PREFIXES)
+
+
+def _ends_quarantine_alone(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:
+    """An admin who published or edited what is quarantined, where nobody else can end it."""
+    capability = queries.get_capability(arguments["capability_id"])
+    by = Actor("operator", request.user.get_username())
+    return is_quarantine_open(capability) and evaluate_end(capability, by).is_alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,7 @@ DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = {
     "team_delete": DangerousAction("a registry without the team"),
     "release_rule_list": DangerousAction("publishing under another rule"),
     "release_rule_drop": DangerousAction("publishing without the rule"),
+    "capability_restore": DangerousAction("what may do harm, by one person", _ends_quarantine_alone),
     "waiver_create": DangerousAction("publishing in spite of an error", _may_be_error),
     "source_create": DangerousAction("publishing by a source", _publishes_or_has_key),
     "source_change": DangerousAction("publishing by a source", _publishes_or_has_key),

@@ -9,11 +9,14 @@ from django.test import Client
 from django.urls import reverse
 
 from registry.models import AuditEvent
+from registry.publishing import publication
+from registry.publishing.quarantine import quarantine
 from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
+from tests.factories import bundle
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn, confirm_identity
 from tests.unit.studio.pages import test_confirmations
-from tests.unit.studio.pages.test_confirmations import _address, _stored
+from tests.unit.studio.pages.test_confirmations import ADMIN, _address, _stored
 from tests.unit.studio.pages.test_permissions import OPEN, RULES
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +40,7 @@ ORDINARY = {
     *("release_schedule", "release_change", "release_cancel", "waiver_end", "source_look"),
     *("review_ask", "review_comment", "review_reply", "review_resolve", "review_reopen", "review_decide"),
     *("review_reviewer_add", "review_reviewer_remove", "review_withdraw"),
-    *("capability_restore", "capability_visibility", "install_code_rotate", "first_run_set"),
+    *("capability_visibility", "install_code_rotate", "first_run_set"),
     *("skill_group_new", "skill_group_save", "skill_group_remove", "team_create", "team_change"),
     *("demand_dismiss", "demand_bring_back", "playground_action", "passkey_rename"),
     *("tour_leave", "tour_show", "tour_step"),
@@ -47,8 +50,9 @@ ORDINARY = {
 
 
 def _form_address(name: str) -> str:
-    """As `_address`, of pages about a revision, a version or a step of the tour too."""
+    """As `_address`, of other pages too."""
     arguments: dict[str, list[Any]] = {
+        "capability_restore": ["beta"],
         "rollback": ["alpha", 1],
         "draft_version_restore": ["alpha", 1],
         "tour_step": ["example"],
@@ -61,6 +65,12 @@ def _open_browser(world: Client) -> Client:
     return world
 
 
+def _quarantine_own() -> None:
+    """What nobody but the admin who published it could give back."""
+    publication.publish(files=bundle("beta", body="Mine."), by=ADMIN, note="Mine")
+    quarantine(capability_id="beta", by=ADMIN)
+
+
 def test_every_form_is_dangerous_or_ordinary() -> None:
     posts = {name for name, (_get, post) in RULES.items() if post} | OPEN
     assert set(DANGEROUS_ACTIONS) | ORDINARY == posts
@@ -68,11 +78,14 @@ def test_every_form_is_dangerous_or_ordinary() -> None:
 
 
 def test_nothing_dangerous_is_done_by_an_open_browser(world: Client) -> None:
-    client, before = _open_browser(world), _stored()
+    client = _open_browser(world)
 
     def check(name: str) -> None:
+        if name == "capability_restore":
+            _quarantine_own()
+        before = _stored()
         for more in ({}, {"confirmed": "yes", "seen_state": ""}):
-            answer = client.post(_address(name), {"what": "app", **FORMS.get(name, {}), **more})
+            answer = client.post(_form_address(name), {"what": "app", **FORMS.get(name, {}), **more})
             assert (answer.status_code, ASKS in answer.content.decode()) == (403, True)
             assert "no-store" in answer["Cache-Control"]
         assert _stored() == before
@@ -109,6 +122,12 @@ def test_a_key_that_is_typed_for_a_source_asks(world: Client) -> None:
     answer = client.post(_address("source_create"), {**form, "read_key": "csk_other"})
     assert (answer.status_code, ASKS in answer.content.decode()) == (403, True)
     assert not AuditEvent.objects.filter(verb="git_source.add", subject="https://r.example").exists()
+
+
+def test_a_quarantine_that_somebody_else_could_end_asks_nothing(world: Client) -> None:
+    quarantine(capability_id="alpha", by=ADMIN)
+    answer = _open_browser(world).post(_address("capability_restore"), {"note": "Looked at it"})
+    assert (answer.status_code, ASKS in answer.content.decode()) == (200, False), "the question"
 
 
 def test_who_may_not_do_it_is_refused_and_asked_nothing(signed_in: SignIn) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from registry.access.teams import capability_write, require_edit_permission
+from registry.access.teams import capability_write, create_capability, require_edit_permission
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_active_draft, get_draft, list_editors, validate_draft
@@ -196,7 +196,7 @@ def _publish(
     # What nobody has heard of has no draft, review, incident or scheduled release that this could end.
     is_new = capability is None
     if capability is None:
-        capability = Capability.objects.create(capability_id=bundle.capability_id)
+        capability = create_capability(bundle.capability_id, by)
     draft = None if is_new else get_active_draft(capability)
     facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
     facts["editors"] = _list_editors(draft, report, by)

@@ -25,6 +25,7 @@ from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.credentials import find_device
+from studio.pages.provider_requests import limit_responses
 from studio.pages.reauthentication import keep_form_over, remember_confirmation
 
 # Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.
@@ -131,6 +132,12 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:  # noqa: ARG002
         """Accounts are made by `pre_social_login` alone."""
         return False
+
+    def get_requests_session(self) -> Any:
+        """What the library asks the provider with."""
+        session = super().get_requests_session()
+        limit_responses(session)
+        return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Give the sign-in its account and role. Raises `ImmediateHttpResponse` with the page that says why not."""

@@ -174,6 +174,9 @@ class Revision(BundleTexts):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     approved_by = optional_text(200, db_default="", help_text="The independent approver, if there is one.")
+    editors = models.JSONField(
+        null=True, default=None, help_text="Everyone who edited its draft, as actors; null: from before this was kept."
+    )
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]

@@ -1,14 +1,29 @@
-"""Taking a capability from readers at once because it may do harm (docs/contract.md 3); `restore` ends it."""
+"""Taking a capability from readers at once because it may do harm, and who may give it back (docs/contract.md 3).
+
+Anyone who may publish it stops it. It is given back by somebody who has a second view of it: a member who neither
+published nor edited what is held back, never a key.
+"""
 
 from __future__ import annotations
 
-from registry.access.teams import capability_write
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import QuerySet
+
+from registry.access.operators import exclude_invited
+from registry.access.teams import capability_write, list_publishers
 from registry.common.actors import Actor
-from registry.common.errors import StatusConflict
+from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
 from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
-from registry.models import Capability, RegistryState, Revision
+from registry.models import AuditEvent, Capability, Operator, RegistryState, Revision
 from registry.publishing.release_pointer import set_published_revision
+from registry.publishing.reviews import person_id
+
+_NAMES_MAX: Final = 3
+# By these an author changes a draft.
+_EDITING_VERBS: Final = ("draft.save", "draft.import", "draft.restore", "draft.add_sentence")
 
 
 def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
@@ -27,6 +42,106 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
         _release_what_it_replaces(state, capability)
         audit.record(by=by, verb="capability.quarantine", subject=capability_id, detail=detail)
         return capability
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineEnd:
+    """Whether somebody may end a quarantine: `refusal` says why not and who may, and is empty where they may.
+
+    `is_alone` says that they published or edited what is held back, so that no second person agrees: of members it is a
+    sole admin."""
+
+    refusal: str = ""
+    is_alone: bool = False
+
+    @property
+    def detail(self) -> dict[str, bool]:
+        """What the audit log keeps of it."""
+        return {"ended_quarantine": True} | ({"alone": True} if self.is_alone else {})
+
+
+def is_quarantine_open(capability: Capability) -> bool:
+    """Whether it is quarantined, or was when it was retired: what is restored or published then is held back too."""
+    if capability.status != "retired":
+        return capability.status == "quarantined"
+    earlier = capability.releases.exclude(status="retired").order_by("-registry_revision")
+    return earlier.values_list("status", flat=True).first() == "quarantined"
+
+
+def status_after_publish(capability: Capability) -> str:
+    """What is deprecated or quarantined stays so: only `restore` changes that, and no retiring in between."""
+    if is_quarantine_open(capability):
+        return Capability.Status.QUARANTINED
+    return capability.status if capability.status in HELD_STATUSES else Capability.Status.PUBLISHED
+
+
+def evaluate_end(capability: Capability, by: Actor) -> QuarantineEnd:
+    """Whether `by` may end its open quarantine."""
+    involved = _list_involved(capability)
+    is_involved = person_id(str(by)) in involved
+    if by.kind == "command_line":
+        # An admin who has the server: there is no account of theirs that could be compared with the others.
+        return QuarantineEnd(is_alone=is_involved)
+    able = list(exclude_invited(list_publishers(capability)))
+    others = [one.username for one in able if person_id(f"operator:{one.username}") not in involved]
+    own = next((one for one in able if by.kind == "operator" and one.username == by.name), None)
+    if own is not None and not is_involved:
+        return QuarantineEnd()
+    if own is not None and own.role == Operator.Role.ADMIN and not others:
+        return QuarantineEnd(is_alone=True)
+    why = "You published or edited what is quarantined" if is_involved else "You cannot publish it"
+    return QuarantineEnd(_refusal(capability.capability_id, by, why, others))
+
+
+def _refusal(capability_id: str, by: Actor, why: str, others: list[str]) -> str:
+    """Why `by` may not end it, and who may: members by name for a member, nobody by name for a key."""
+    how = f"in the Studio, or somebody at the server: bundle restore {capability_id} --note WHY"
+    if by.kind != "operator":
+        who = "a publisher or an admin who neither published nor edited what is quarantined"
+        return f"A key cannot end a quarantine: {who} ends it {how}"
+    names = " or ".join(others[:_NAMES_MAX]) or "an admin"
+    more = ", among others," if len(others) > _NAMES_MAX else ""
+    return f"{why}, so somebody else has to end the quarantine: {names}{more} {how}"
+
+
+def _list_involved(capability: Capability) -> set[str]:
+    """Who published or edited what is held back, as `person_id` names them: the revision that was quarantined and those
+    that were published or rolled back to since."""
+    found: set[str] = set()
+    for revision in _list_held_revisions(capability):
+        editors = _read_editors(capability, revision) if revision.editors is None else revision.editors
+        found |= {person_id(one) for one in (revision.created_by, *editors)}
+    return found
+
+
+def _list_held_revisions(capability: Capability) -> QuerySet[Revision]:
+    given = capability.releases.filter(status__in=LOADABLE_STATUSES).order_by("-registry_revision")
+    since = given.values_list("registry_revision", flat=True).first() or 0
+    held = capability.revisions.filter(releases__registry_revision__gt=since).distinct()
+    return held.only("created_by", "editors", "created_at")
+
+
+def _read_editors(capability: Capability, revision: Revision) -> list[str]:
+    """Everyone who had edited a draft of the capability by then, for a revision from before its editors were kept."""
+    events = AuditEvent.objects.filter(
+        subject=capability.capability_id, verb__in=_EDITING_VERBS, at__lte=revision.created_at
+    )
+    return [f"{kind}:{name}" for kind, name in events.values_list("actor_kind", "actor_name").distinct()]
+
+
+def require_end(capability: Capability, by: Actor, *, reason: str, is_confirmed: bool) -> QuarantineEnd:
+    """What `evaluate_end` says, for somebody who may. `is_confirmed` says that they have just shown who they are.
+
+    Raises `Forbidden`, and `InvalidRequest` without a reason.
+    """
+    found = evaluate_end(capability, by)
+    if found.refusal:
+        raise Forbidden(found.refusal)
+    if not reason.strip():
+        raise InvalidRequest("Say why the quarantine ends: a few words are needed (note)")
+    if found.is_alone and by.kind == "operator" and not is_confirmed:
+        raise Forbidden("You published or edited what is quarantined: confirm who you are first")
+    return found
 
 
 def end_quarantine(state: RegistryState, capability: Capability, revision: Revision) -> None:

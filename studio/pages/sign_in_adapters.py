@@ -25,7 +25,8 @@ from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.credentials import find_device
-from studio.pages.reauthentication import remember_confirmation
+from studio.pages.provider_requests import limit_responses
+from studio.pages.reauthentication import keep_form_over, remember_confirmation
 
 # Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.
 _PROVIDER_ASKED_AT: Final = "provider_asked_at"
@@ -64,6 +65,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:  # noqa: ARG002
         """The page for an account that was deactivated meanwhile."""
         return render_refusal(request, _("Your account is deactivated. Ask an admin."))
+
+    def logout(self, request: HttpRequest) -> None:
+        """Before the session that follows the provider's answer begins."""
+        keep_form_over(request, super().logout)
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         """Begin the session, with its limits, and write to the audit log how."""
@@ -127,6 +132,12 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:  # noqa: ARG002
         """Accounts are made by `pre_social_login` alone."""
         return False
+
+    def get_requests_session(self) -> Any:
+        """What the library asks the provider with."""
+        session = super().get_requests_session()
+        limit_responses(session)
+        return session
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Give the sign-in its account and role. Raises `ImmediateHttpResponse` with the page that says why not."""

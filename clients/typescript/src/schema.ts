@@ -337,7 +337,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Hold a capability back from readers because it may do harm; capability_restore ends it. */
+        /** @description Hold a capability back from readers because it may do harm, until a member ends the quarantine; no key does. */
         post: operations["capability_quarantine"];
         delete?: never;
         options?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restore a deprecated, retired or quarantined capability, after checking it by the current rules. */
+        /** @description Restore a deprecated or retired capability, after checking it by the current rules; a quarantine is 403. */
         post: operations["capability_restore"];
         delete?: never;
         options?: never;

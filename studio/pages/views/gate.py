@@ -20,6 +20,7 @@ from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
 from registry.publishing.publish_context import PublishContext
+from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
 from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
@@ -149,6 +150,7 @@ def render_gate(
     found = publish_context.get_publish_context(capability)
     context = {
         "capability": capability,
+        "stays_quarantined": is_quarantine_open(capability),
         "capability_id": capability_id,
         "display_name": list_facets(draft.capability_json).name_or(capability_id),
         "draft": draft,

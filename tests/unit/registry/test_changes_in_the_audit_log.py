@@ -35,6 +35,7 @@ def _follow(every_minutes: int) -> None:
 
 def _limit_key() -> None:
     given: dict[str, Any] = {"read_only_tools": False, "preview": False, "expires_at": None}
+    given |= {"team": "", "capability_ids": None}
     agent_keys.update_key(name="reader", by=OLGA, scopes=["read"], groups=["health"], **given)
 
 

@@ -78,6 +78,7 @@ NO_SENTENCES = {
     "Capability Studio",
     "Microsoft Excel",
     "Groups are",
+    "Ids of capabilities",
     "Write `object`.",
     "-Answer in one sentence.",
     "+Answer in two.",

@@ -359,12 +359,24 @@ def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:
     api.error(api.post("operator/capability_quarantine", body, headers=key), 409, "STATUS_CONFLICT")
     other = {"Authorization": f"Bearer {agent_key('read', name='reader')}"}
     api.error(api.post("operator/capability_quarantine", body, headers=other), 403, "FORBIDDEN")
-    restored = api.post("operator/capability_restore", {"capability_id": "alpha"}, headers=key)
-    assert _results(api, restored) == [("alpha", "alpha", "published", 1)]
     assert AuditEvent.objects.get(verb="capability.quarantine").detail == {
         "note": "It may do harm",
         "from": "published",
     }
+    error = api.error(api.post("operator/capability_restore", body, headers=key), 403, "FORBIDDEN")
+    assert "bundle restore alpha --note WHY" in error["message"]
+
+
+def test_a_key_that_retires_what_is_quarantined_does_not_get_it_back(api: Any, key: dict[str, str]) -> None:
+    publish()
+    body = {"capability_id": "alpha", "note": "It may do harm"}
+    api.ok(api.post("operator/capability_quarantine", body, headers=key), "capability_status")
+    api.ok(api.post("operator/capability_retire", body, headers=key), "capability_status")
+    api.error(api.post("operator/capability_restore", body, headers=key), 403, "FORBIDDEN")
+    published = api.post("operator/bundle_publish", _batch(bundle(body="Again.")), headers=key)
+    assert _results(api, published) == [("path/0", "alpha", "published", 2)]
+    (row,) = api.ok(api.get("operator/bundle_list", headers=key), "bundle_list")["capabilities"]
+    assert row["status"] == "quarantined"
 
 
 def test_busy_checks_are_a_503_that_says_when_to_come_back(

@@ -537,6 +537,8 @@ def test_quarantine_and_restore(manage: Any) -> None:
     again = manage("bundle", "quarantine", "alpha")
     assert (again.code, "'alpha' is quarantined" in again.err) == (1, True)
     assert manage("bundle", "list").out.split()[:2] == ["alpha", "quarantined"]
-    assert manage("bundle", "restore", "alpha").code == 0
+    silent = manage("bundle", "restore", "alpha")
+    assert (silent.code, "[INVALID_REQUEST] Say why the quarantine ends" in silent.err) == (1, True)
+    assert manage("bundle", "restore", "alpha", "--note", "It is harmless").code == 0
     assert Capability.objects.get().status == "published"
     assert AuditEvent.objects.get(verb="capability.quarantine").detail["note"] == "It may do harm"

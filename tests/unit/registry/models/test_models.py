@@ -113,6 +113,7 @@ BREAKS: dict[str, Break] = {
     "draft_version_kept_once": _again(DraftVersion),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
     "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
+    "agent_key_limit_of_one_kind": lambda: AgentKey.objects.update(team=Team.objects.get(), capability_ids=["alpha"]),
     "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
     "team_name_not_empty": _set(Team, name=""),
     "team_member_once": _again(TeamMember),

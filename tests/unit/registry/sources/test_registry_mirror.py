@@ -232,6 +232,13 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: F
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
 
 
+def test_files_beyond_what_a_bundle_may_have_are_not_asked_for(there: FakeUpstream) -> None:
+    there.put_beside("alpha", **{f"f{number}": "x" * 900_000 for number in range(40)})
+    assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
+    assert there.asked.count("capability_file_load alpha") == 3
+    assert "BUNDLE_TOO_LARGE" in GitSourceItem.objects.get(capability_id="alpha").detail
+
+
 def test_what_is_published_there_is_published_here_with_the_same_digest(there: FakeUpstream) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}

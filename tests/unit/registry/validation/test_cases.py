@@ -16,6 +16,7 @@ CASES = read_cases()
 RAISED_ELSEWHERE = {
     "BUNDLE_TOO_LARGE": "test_limits.py",
     "CAPABILITY_ID_DUPLICATE": "test_batches.py",
+    "CHANGE_NOT_ALLOWED": "access/test_key_limits.py",
     "CHECK_FAILED": "test_limits.py",
     "CONTRACT_BROKEN": "test_gate.py",
     "HOST_ADDED": "test_gate.py",

@@ -167,6 +167,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "supporting_show": ("viewer", None),
     "supporting_save": ("author", "author"),
     "supporting_remove": ("author", "author"),
+    "identity_continue": ("viewer", None),
     "review_ask": ("viewer", "author"),
     "review_list": ("viewer", None),
     "review_show": ("viewer", None),

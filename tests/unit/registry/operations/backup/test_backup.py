@@ -128,6 +128,8 @@ def _fill() -> str:
     )
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="vera", by=OLGA)
+    agent_keys.create_key(name="pipeline", scopes=["publish"], team="Owners", by=OLGA)
+    agent_keys.create_key(name="narrow", scopes=["publish"], capability_ids=["alpha"], by=OLGA)
     teams.set_owning_team(capability_id="beta", key=team.pk, by=OLGA)
     skill_uploads.register_file(path="SKILL.md", size=1, sha256="0" * 64, by=Actor("agent_key", "agent"))
     with write_transaction():

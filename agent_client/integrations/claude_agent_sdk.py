@@ -23,7 +23,7 @@ from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny, SdkMcp
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused
-from agent_client.session.core import Approver, Executor
+from agent_client.session.steps import Approver, Executor
 
 CALL: Final = "capability_tool_call"
 SERVER: Final = "skills"

@@ -23,7 +23,7 @@ from langgraph.types import interrupt
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, Session, Source
-from agent_client.session.core import Executor
+from agent_client.session.steps import Executor
 
 
 class SkillState(TypedDict):

@@ -22,7 +22,7 @@ from agents.tool_context import ToolContext
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, AsyncSession
-from agent_client.session.core import Executor
+from agent_client.session.steps import Executor
 
 
 class SkillTools:

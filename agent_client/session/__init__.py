@@ -1,7 +1,6 @@
 """One conversation with the capabilities of a registry: session.py says what it does."""
 
 from agent_client.session.async_session import AsyncSession
-from agent_client.session.core import Turn
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, ModelCall, ModelReply
 from agent_client.session.operations import Operation, Tracer
@@ -25,6 +24,7 @@ from agent_client.session.tool_gate import (
     ToolUnknown,
     ToolWithheld,
 )
+from agent_client.session.turns import Turn
 
 __all__ = [
     "AnswerRequired",

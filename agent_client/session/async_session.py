@@ -10,10 +10,13 @@ from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T, Turn
+from agent_client.session.core import SessionCore
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
+from agent_client.session.state import SessionSettings
+from agent_client.session.steps import Approver, Asker, Executor, Matcher, Steps, T
 from agent_client.session.tool_gate import CallResult, ToolCall
+from agent_client.session.turns import Turn
 
 
 class AsyncSession(SessionCore):

@@ -13,18 +13,21 @@ from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T, Turn
+from agent_client.session.core import SessionCore
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.options import Source
+from agent_client.session.state import SessionSettings
+from agent_client.session.steps import Approver, Asker, Executor, Matcher, Steps, T
 from agent_client.session.tool_gate import CallResult, ToolCall
+from agent_client.session.turns import Turn
 
 
 class Session(SessionCore):
     """One conversation. Not for several threads at once; for asyncio there is `AsyncSession`."""
 
     def __init__(self, source: Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
-        """`source` is a Registry or LocalSkills; `settings` are those of `SessionCore`.
+        """`source` is a Registry or LocalSkills; `settings` are those of `SessionState`.
 
         Raises `TypeError` for a source that has to be awaited, or that is none.
         """

@@ -119,7 +119,7 @@ def render_prompt(
 
 def estimate_tokens(text: str) -> int:
     """See `Prompt.tokens_estimate`. An estimate: each vendor counts with its own vocabulary."""
-    plain = sum(1 for letter in text if letter < "\x80")
+    plain = len(text.encode("ascii", "ignore"))
     return math.ceil(plain / 4 + (len(text) - plain) / 1.5)
 
 

@@ -2,7 +2,8 @@
 
 from agent_client.session.async_session import AsyncSession
 from agent_client.session.introduction import ConversationStart
-from agent_client.session.messages import Message, ModelCall, ModelReply
+from agent_client.session.message_export import export_messages
+from agent_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
 from agent_client.session.operations import Operation, Tracer
 from agent_client.session.options import Event, SessionOptions, Source, User
 from agent_client.session.playbook_draft import draft_playbook
@@ -55,7 +56,9 @@ __all__ = [
     "ToolWithheld",
     "Tracer",
     "Turn",
+    "TurnRunning",
     "User",
     "draft_playbook",
+    "export_messages",
     "remember",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -112,17 +113,38 @@ class SessionCalls(SkillLoader):
         if bundle is not None and contract is not None:
             self.gate.check_role(bundle, contract)
         self.gate.take(call_id)
+        self._is_tool_running = True
         try:
             result = yield operation_of_call("execute_tool", run, call)
         except BaseException as error:
-            call.state = "failed"
-            self._note_call(call, f"failed: {type(error).__name__}")
+            self._note_failed(call, error)
             raise
         call.state = "done"
         self._note_call(call, "done")
         if contract is not None:
             check_result(contract, result)
         return CallResult(call, result)
+
+    def _note_failed(self, call: ToolCall, error: BaseException) -> None:
+        """A call that was cancelled and goes on in its thread is `running` until that ends."""
+        if call.call_id in self._detached:
+            self._note_call(call, f"{type(error).__name__}, and it is still running")
+            return
+        call.state = "failed"
+        self._note_call(call, f"failed: {type(error).__name__}")
+
+    def _detach(self, call_id: str) -> None:
+        """What runs this call cannot be stopped, and nobody waits for its result any more."""
+        self._detached.add(call_id)
+
+    def _attach(self, call_id: str, *, is_done: bool) -> None:
+        """A detached call has ended. Its result is lost; its state says whether it took place."""
+        self._detached.discard(call_id)
+        # The gate keeps the latest calls alone.
+        with suppress(CallNotOpen):
+            call = self.gate.find(call_id)
+            call.state = "done" if is_done else "failed"
+            self._note_call(call, f"{call.state}, after its turn was interrupted")
 
     # The session's own tools.
 

@@ -18,7 +18,7 @@ from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.options import Source
 from agent_client.session.state import SessionSettings
-from agent_client.session.steps import Approver, Asker, Executor, Matcher, Steps, T
+from agent_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
 from agent_client.session.tool_gate import CallResult, ToolCall
 from agent_client.session.turns import Turn
 
@@ -40,26 +40,32 @@ class Session(SessionCore):
 
     def _run(self, steps: Steps[T]) -> T:
         """Call what the steps need, one after the other."""
-        for _ in self._run_all(steps, result := list[T]()):
-            pass
-        found: T = result[0]
-        return found
+        try:
+            while isinstance(found := self._advance(steps), Message):
+                pass
+            return found.value
+        finally:
+            steps.close()
 
-    def _run_all(self, steps: Steps[Any], result: list[Any]) -> Iterator[Message]:
-        """Passes on the messages; `result` gets what the steps return."""
+    def _messages(self, steps: Steps[None]) -> Iterator[Message]:
+        """The messages as they come. To stop listening ends the turn."""
+        try:
+            while isinstance(found := self._advance(steps), Message):
+                yield found
+        finally:
+            steps.close()
+
+    def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+        """Call what the steps need until their next message, or their end."""
         send: Callable[[], Any] = partial(next, steps)
         while True:
             try:
                 need = send()
             except StopIteration as done:
-                result.append(done.value)
-                return
+                return Finished(done.value)
             if isinstance(need, Message):
-                yield need
-                send = partial(next, steps)
-                continue
+                return need
             try:
-                outcome = None
                 with self.trace(need):
                     outcome = need.run()
                     if inspect.isawaitable(outcome):
@@ -153,9 +159,11 @@ class Session(SessionCore):
 
         The model answers and its calls go through the gate. `approve(call)` asks the person: True runs it, anything
         else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the question, in words,
-        is the agent's last message. A tool that raises is an error that the model reads.
+        is the agent's last message. A tool that raises is an error that the model reads. Whatever else ends the turn
+        early, `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`. Raises
+        `TurnRunning` while another turn of the session is running.
         """
-        return self._run_all(self._messages_of_turn(message, model, run, approve, ask), [])
+        return self._messages(self._messages_of_turn(message, model, run, approve, ask))
 
     def say(self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None) -> str:
         """One whole turn: the agent's last words."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypedDict
@@ -15,7 +16,7 @@ from agent_client.session.active_skills import ActiveSkills
 from agent_client.session.hints import Hint
 from agent_client.session.introduction import Introduction
 from agent_client.session.invocations import SkillIndex
-from agent_client.session.messages import Message
+from agent_client.session.messages import Compactor, Message
 from agent_client.session.operations import Tracer, no_trace
 from agent_client.session.options import EVENTS_MAX, Event, EventKind, SessionOptions, User
 from agent_client.session.steps import Json, Matcher
@@ -35,6 +36,7 @@ class SessionSettings(TypedDict, total=False):
     session_id: str | None
     on_event: Callable[[Event], None] | None
     trace: Tracer | None
+    compact: Compactor | None
 
 
 class SessionState:
@@ -52,12 +54,14 @@ class SessionState:
         session_id: str | None = None,
         on_event: Callable[[Event], None] | None = None,
         trace: Tracer | None = None,
+        compact: Compactor | None = None,
     ) -> None:
         """`source` is where capabilities come from, `roles` what the host program says that the user has.
 
         `environment` is this computer where it is left out. `matcher` replaces the source's `match`. `on_event` is
         called with each event, and `trace` around each call of the source, a tool, the model or a person: its context
-        manager is entered before it and left after it (operations.py). Raises `TypeError` for an argument of another
+        manager is entered before it and left after it (operations.py). `compact` is called with the messages that no
+        longer fit, the oldest turns, and returns a text in their place. Raises `TypeError` for an argument of another
         type.
         """
         _check_types(user=(user, User), environment=(environment, Environment), options=(options, SessionOptions))
@@ -73,6 +77,7 @@ class SessionState:
         self.matcher = None if self.options.matches_by_triggers else matcher or getattr(source, "match", None)
         self.on_event = on_event
         self.trace = trace or no_trace
+        self.compact = compact
         self.gate = ToolCallGate(roles)
         self.introduction = Introduction()
         self.number = 0
@@ -86,7 +91,10 @@ class SessionState:
         self.exclusive_groups = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
         self._index = SkillIndex()
-        self._is_user_given = user is not None
+        self._turn_lock = threading.Lock()
+        self._is_tool_running = False
+        # Calls that were cancelled and go on in their threads.
+        self._detached: set[str] = set()
 
     def refresh(self) -> None:
         """Probe the computer again, after something was installed or allowed."""

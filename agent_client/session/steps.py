@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from agent_client.session.messages import Message
 from agent_client.session.operations import Operation
@@ -18,3 +19,10 @@ Approver = Callable[[ToolCall], Any]
 Asker = Callable[[AskForm], Any]
 # Yields what to call, is sent what that returned (or thrown what it raised), and returns a T.
 Steps = Generator[Operation | Message, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[T]):
+    """The steps are over, and this is what they returned."""
+
+    value: T

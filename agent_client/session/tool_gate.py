@@ -162,6 +162,11 @@ class ToolCallGate:
         policy = tool["policy"]
         waits = policy.get("requires_approval") is True
         known = self._same(bundle, tool["name"], checked, turn)
+        if known is not None and known.state == "running":
+            raise CallNotOpen(
+                f"The same call of {known.tool} was interrupted and is still running; find out whether it took effect "
+                "before you call it again"
+            )
         if known is not None and known.state == "rejected":
             raise CallRejected(f"A person said no to this call of {known.tool}; do not call it again for this message")
         if known is not None and known.state == "waiting":
@@ -238,11 +243,13 @@ class ToolCallGate:
             raise RoleNotAllowed(f"{tool['name']} of {bundle.capability_id} is not allowed for this session's roles")
 
     def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any], turn: int) -> ToolCall | None:
-        """The latest open call of the same tool with the same arguments, or that which was rejected in this turn."""
+        """The latest open call of the same tool with the same arguments, one that was rejected in this turn, or a
+        write that is still running."""
         for call in reversed(self._calls.values()):
             is_same = (call.capability_id, call.tool, call.arguments) == (bundle.capability_id, tool, arguments)
             is_rejected = call.state == "rejected" and call.turn == turn
-            if is_same and (is_rejected or call.state in ("waiting", "approved", "failed")):
+            is_running = call.state == "running" and call.kind == "write"
+            if is_same and (is_rejected or is_running or call.state in ("waiting", "approved", "failed")):
                 return call
         return None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -12,17 +13,27 @@ from agent_client.environment.readiness import check_readiness
 from agent_client.errors import RegistryError
 from agent_client.session.active_skills import ActiveSkill
 from agent_client.session.calls import SessionCalls, operation_of_call
+from agent_client.session.conversation import (
+    clean_message,
+    cut_history,
+    repair,
+    result_text,
+    shorten,
+    shorten_turn,
+    summary_message,
+)
 from agent_client.session.hints import Hint, hints_from_match, local_hints
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.invocations import read_mentions
-from agent_client.session.messages import Message, Model, ModelCall, ModelReply
+from agent_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
 from agent_client.session.operations import Operation
-from agent_client.session.options import MESSAGES_MAX, Event
+from agent_client.session.options import Event
 from agent_client.session.steps import Approver, Asker, Executor, Steps
 from agent_client.session.system_prompt import notes_of
 from agent_client.session.tool_gate import AnswerRequired, ApprovalRequired
 from agent_client.text.sanitize import one_line, strip_surrogates
 
+logger = logging.getLogger("agent_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
 
 
@@ -57,6 +68,10 @@ class SessionTurns(SessionCalls):
         return ConversationStart("introduced", "The user is new.", capability_id=wanted)
 
     def _turned(self, message: str) -> Steps[Turn]:
+        with self._one_turn():
+            return (yield from self._heard(message))
+
+    def _heard(self, message: str) -> Steps[Turn]:
         """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
         if not isinstance(message, str):
             raise TypeError(f"The message is a text, not {type(message).__name__}")
@@ -142,17 +157,42 @@ class SessionTurns(SessionCalls):
 
     # One whole turn.
 
+    @contextmanager
+    def _one_turn(self) -> Iterator[None]:
+        """Raises `TurnRunning` where a turn is running: two at once would mix their messages."""
+        if not self._turn_lock.acquire(blocking=False):
+            raise TurnRunning(
+                "A turn of this session is running, and a session runs one at a time. Wait for its end, close the "
+                "iterator of its steps, or use a session for each conversation"
+            )
+        try:
+            yield
+        finally:
+            self._turn_lock.release()
+
     def _messages_of_turn(
         self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None
     ) -> Steps[None]:
-        """Yields each message of the turn, beside what is to be called."""
-        yield from self._turned(text)
-        yield self._record(Message("user", text))
+        """Yields each message of the turn, beside what is to be called.
+
+        Whatever ends it early, each open call gets a result: what is recorded is what a vendor accepts.
+        """
+        with self._one_turn():
+            yield from self._heard(text)
+            try:
+                yield self._record(Message("user", text))
+                yield from self._replies(model, run, approve, ask)
+            finally:
+                self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
+                self._is_tool_running = False
+
+    def _replies(self, model: Model, run: Executor, approve: Approver, ask: Asker | None) -> Steps[None]:
         for _ in range(self.options.steps_max):
+            yield from self._fit_messages()
             reply = yield Operation("model", partial(model, self, tuple(self.messages)))
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
-            yield self._record(Message("agent", reply.text, reply.calls))
+            yield self._record(Message("agent", reply.text or "", tuple(reply.calls)))
             if not reply.calls:
                 return
             question = ""
@@ -163,7 +203,7 @@ class SessionTurns(SessionCalls):
                     question = waiting.ask.plain()
                     result = {"asked": question, "note": "The user's next message is the answer."}
                     self.gate.find(waiting.call_id).state = "done"
-                yield self._record(Message("tool", json.dumps(result, ensure_ascii=False), call_id=call.call_id))
+                yield self._record(Message("tool", result_text(result), call_id=call.call_id))
             if question:
                 yield self._record(Message("agent", question))
                 return
@@ -172,9 +212,39 @@ class SessionTurns(SessionCalls):
     def _record(self, message: Message) -> Message:
         if message.role == "agent" and not message.calls:
             self.record_reply()
+        message = shorten(clean_message(message), self.options.tokens_estimate_max)
         self.messages.append(message)
-        del self.messages[:-MESSAGES_MAX]
+        # What ran has its result now.
+        self._is_tool_running = False
         return message
+
+    def _fit_messages(self) -> Steps[None]:
+        """Bring the conversation within its limits; what is left out stands in the place that `compact` returns."""
+        options = self.options
+        left_out, kept = cut_history(
+            repair(self.messages), messages_max=options.messages_max, tokens_max=options.tokens_estimate_max
+        )
+        if left_out:
+            summary = yield from self._compacted(tuple(left_out))
+            tokens = sum(each.tokens_estimate for each in left_out)
+            words = f"{len(left_out)} messages (about {tokens:,} tokens) are left out of the conversation"
+            self._note("messages", "", words + (", and a summary is in their place" if summary else ""))
+            kept = [*summary, *kept]
+        self.messages[:] = shorten_turn(kept, options.tokens_estimate_max)
+
+    def _compacted(self, left_out: tuple[Message, ...]) -> Steps[list[Message]]:
+        """At most one message. Where `compact` raises, the messages are left out without one."""
+        if self.compact is None:
+            return []
+        try:
+            text = yield Operation("compact", partial(self.compact, left_out))
+        except Exception as error:
+            logger.warning("compact failed", exc_info=True)
+            self._note("messages", "", f"compact failed: {type(error).__name__}")
+            return []
+        if not isinstance(text, str):
+            raise TypeError(f"compact returns a text, not {type(text).__name__}")
+        return [summary_message(text, self.options.tokens_estimate_max)] if text.strip() else []
 
     def _result_for_model(self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None) -> Steps[Any]:
         """What the model reads, with what waits for a person decided. Raises `AnswerRequired` without `ask`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
 from functools import partial
 from typing import Any, Unpack, overload
 
@@ -78,8 +78,12 @@ class AsyncSession(SessionCore):
         error = None if work.cancelled() else work.exception()
         self._attach(call_id, is_done=not work.cancelled() and error is None)
 
-    async def entries(self) -> dict[str, ListingEntry]:
-        """As `Session.entries`."""
+    @property
+    def entries(self) -> AwaitableEntries:
+        """As `Session.entries`: `await session.entries`. `await session.entries()` is the same."""
+        return AwaitableEntries(self._read_entries)
+
+    async def _read_entries(self) -> dict[str, ListingEntry]:
         await self._run(self._need_list())
         return self._known_entries()
 
@@ -150,6 +154,20 @@ class AsyncSession(SessionCore):
     ) -> str:
         """As `Session.say`."""
         return [each.text async for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]
+
+
+class AwaitableEntries:
+    """`await` it, or call it first: it was a method once."""
+
+    def __init__(self, read: Callable[[], Coroutine[Any, Any, dict[str, ListingEntry]]]) -> None:
+        self._read = read
+
+    def __call__(self) -> AwaitableEntries:
+        """The same."""
+        return self
+
+    def __await__(self) -> Generator[Any, None, dict[str, ListingEntry]]:
+        return self._read().__await__()
 
 
 class _Messages(AsyncIterator[Message]):

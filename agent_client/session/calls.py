@@ -11,7 +11,7 @@ from typing import Any
 
 from agent_client.bundles.bundle import Bundle
 from agent_client.environment.readiness import check_readiness
-from agent_client.errors import RegistryError
+from agent_client.errors import CapabilityNotFound, RegistryError
 from agent_client.session import own_tools
 from agent_client.session.invocations import canonical_name
 from agent_client.session.loader import SkillLoader
@@ -71,6 +71,12 @@ class SessionCalls(SkillLoader):
                 if is_tool_of(name, names, tool) and not judged[name].is_ready:
                     words = f"{name} is {judged[name].status}: {judged[name].user_message()}"
                     raise SkillNotReady(words) from None
+            wanted = str(tool).removeprefix("_")
+            for name, bundle in self.bundles.items():
+                if is_tool_of(name, (one["name"] for one in bundle.tools), wanted) and (
+                    why := self._why_inactive(name)
+                ):
+                    raise ToolUnknown(why) from None
             raise
 
     def needs_approval(self, tool: str) -> bool:
@@ -96,7 +102,7 @@ class SessionCalls(SkillLoader):
     def _called(
         self, tool: str, arguments: Any, run: Executor | None, *, from_form: bool
     ) -> Steps[CallResult | ToolCall]:
-        own = self.own_tools().get(tool)
+        own = self.own_tools(ahead=True).get(tool)
         if own is not None:
             return (yield from self._ran_own(tool, own, arguments))
         call = self.open_call(tool, arguments, from_form=from_form)
@@ -114,6 +120,8 @@ class SessionCalls(SkillLoader):
             self.gate.check_role(bundle, contract)
         self.gate.take(call_id)
         self._is_tool_running = True
+        if bundle is not None:
+            self._mark_used(bundle)
         try:
             result = yield operation_of_call("execute_tool", run, call)
         except BaseException as error:
@@ -185,10 +193,16 @@ class SessionCalls(SkillLoader):
             return {"recorded": True}
         active = self.active.get(canonical_name(given["capability_id"]))
         if active is None:
-            raise self._not_found(given["capability_id"])
+            raise self._not_active(given["capability_id"])
+        self._mark_used(active.bundle)
         need = partial(self.source.file, active.bundle, given["path"])
         text = yield Operation("file", need, active.capability_id)
         return own_tools.file_result(given["path"], text, given.get("offset", 0))
+
+    def _not_active(self, capability_id: str) -> CapabilityNotFound:
+        name = canonical_name(capability_id)
+        why = self._why_inactive(name)
+        return CapabilityNotFound(why, capability_id=name) if why else self._not_found(capability_id)
 
     def answer(self, call_id: str, reply: Any) -> CallResult:
         """The user's reply to `ask_user`: a form's context, or typed words where there is one question.
@@ -205,13 +219,12 @@ class SessionCalls(SkillLoader):
 
     def _reported(self, outcome: str, capability_ids: Iterable[str] | None = None) -> Steps[list[Json]]:
         """Report an outcome for each skill that was used in this turn, or for the active ones that are named."""
-        used = [
-            each.bundle
-            for each in self.active
-            if (each.last_turn == self.number if capability_ids is None else each.capability_id in capability_ids)
-        ]
-        if capability_ids is not None and not used:
-            raise self._not_found(", ".join(capability_ids))
+        used = list(reversed(self.used.values()))
+        if capability_ids is not None:
+            known = self.used | {each.capability_id: each.bundle for each in self.active}
+            used = [known[name] for name in capability_ids if name in known]
+            if not used:
+                raise self._not_active(", ".join(capability_ids))
         sent = []
         for bundle in used:
             key = f"{self.session_id}-{self.number}-{bundle.capability_id}"[:200]

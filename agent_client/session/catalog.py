@@ -61,8 +61,7 @@ class SessionCatalog(SessionState):
         self.pins.pop(name, None)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
         self.gate.reject_all_of(name)
-        if self.active.drop(name):
-            self._note("dropped", name, error.message)
+        self._drop(name, error.message)
 
     def _note_changes(self, ids: set[str]) -> None:
         """What came and what went since the list was read before; what went is not offered any more."""
@@ -82,8 +81,18 @@ class SessionCatalog(SessionState):
         name = canonical_name(capability_id)
         self.disabled.add(name)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
-        if self.active.drop(name):
-            self._note("dropped", name, "it was disabled")
+        self._drop(name, "it was disabled")
+
+    def _drop(self, name: str, why: str) -> bool:
+        """Deactivate a skill. False where it is not active."""
+        dropped = self.active.drop(name) is not None
+        if dropped:
+            self._note_dropped(name, why)
+        return dropped
+
+    def _note_dropped(self, name: str, why: str) -> None:
+        self.gone[name] = f"{name} is no longer active ({one_line(why)}); load it again"
+        self._note("dropped", name, why)
 
     def _autocompleted(self, typed: str) -> Steps[list[ListingEntry]]:
         yield from self._need_list()

@@ -66,10 +66,7 @@ class SkillLoader(SessionCatalog):
 
     def unload(self, capability_id: str) -> bool:
         """Remove a skill from the prompt. Returns False if it was not in it."""
-        gone = self.active.drop(canonical_name(capability_id))
-        if gone is not None:
-            self._note("dropped", gone.capability_id, "it was unloaded")
-        return gone is not None
+        return self._drop(canonical_name(capability_id), "it was unloaded")
 
     def _use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> Steps[None]:
         is_new = self.active.get(bundle.capability_id) is None
@@ -88,13 +85,35 @@ class SkillLoader(SessionCatalog):
         if len(arguments) > ARGUMENTS_MAX:
             self._note("left_out", bundle.capability_id, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
         for each, why in dropped:
-            self._note("dropped", each.capability_id, why)
+            self._note_dropped(each.capability_id, why)
+        self.gone.pop(bundle.capability_id, None)
+        self._mark_used(bundle)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != bundle.capability_id)
 
     def _drop_all(self, why: str) -> None:
         for each in list(self.active):
-            self.active.drop(each.capability_id)
-            self._note("dropped", each.capability_id, why)
+            self._drop(each.capability_id, why)
+
+    def _mark_used(self, bundle: Bundle) -> None:
+        """A skill is used by a load, a message that leads to it, a call of its tools, a file that is read."""
+        self.used.pop(bundle.capability_id, None)
+        self.used[bundle.capability_id] = bundle
+        if self.active.get(bundle.capability_id):
+            self.active.refresh(bundle.capability_id, self.number)
+
+    def _expire(self) -> None:
+        for each in self.active.expire(self.number):
+            why = f"it was not used for {each.ttl_turns} turns"
+            self.gone[each.capability_id] = f"{each.capability_id} expired; load it again: {why}"
+            self._note("expired", each.capability_id, why)
+
+    def _why_inactive(self, name: str) -> str:
+        """What a model reads that uses a skill which is loaded and not active; empty for any other."""
+        if name not in self.bundles or name in self.disabled:
+            return ""
+        if self.active.get(name):
+            return f"{name} is left out of the prompt for want of room; load it again"
+        return self.gone.get(name, f"{name} is no longer active; load it again")
 
     def prompt(self) -> Prompt:
         """For this turn: active skills, their tools, hints, user context; nothing of what no message needs."""
@@ -132,14 +151,17 @@ class SkillLoader(SessionCatalog):
             self._note("left_out", "", f"the tool {name}: {why}")
         return exported.tools
 
-    def own_tools(self) -> dict[str, Json]:
-        """The tools by which a model uses the session itself, by name: those that the source can answer."""
-        has_files = any(each.bundle.files for each in self.active) and hasattr(self.source, "file")
+    def own_tools(self, *, ahead: bool = False) -> dict[str, Json]:
+        """The tools by which a model uses the session itself, by name: those that the source can answer.
+
+        `ahead`: as a runtime needs them that reads its tools once, before there is a skill with files.
+        """
+        has_files = (ahead or any(each.bundle.files for each in self.active)) and hasattr(self.source, "file")
         usable = set(self.options.own_tools)
         usable -= {own_tools.SEARCH} if not hasattr(self.source, "search") else set()
         usable -= {own_tools.FEEDBACK} if not hasattr(self.source, "feedback") else set()
         usable -= {own_tools.FILE} if not has_files else set()
-        return own_tools.build_own_tools(usable, [hint.capability_id for hint in self._hints])
+        return own_tools.build_own_tools(usable, [] if ahead else [hint.capability_id for hint in self._hints])
 
     def _tools(self) -> Tools:
         judged = self.readiness()

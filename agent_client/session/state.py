@@ -85,6 +85,9 @@ class SessionState:
         self.messages: list[Message] = []
         self.disabled: set[str] = set()
         self.active = ActiveSkills(self.options)
+        # What this turn used, by load, message, tool or file; and what a call of a skill that is not active reads.
+        self.used: dict[str, Bundle] = {}
+        self.gone: dict[str, str] = {}
         self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
         # Those of the options, and what an answer of the matcher told.

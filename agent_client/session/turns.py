@@ -78,6 +78,7 @@ class SessionTurns(SessionCalls):
         message = strip_surrogates(message)
         before = self._event_count()
         self.number += 1
+        self.used.clear()
         self._count_message()
         if not self.options.carry:
             self._drop_all("skills do not stay from one turn to the next")
@@ -85,8 +86,7 @@ class SessionTurns(SessionCalls):
         rest, about = yield from self._invoked(message)
         self._hints = yield from self._found_hints(about)
         # After matching: what the message is about is in use, and does not expire at this very moment.
-        for gone in self.active.expire(self.number):
-            self._note("expired", gone.capability_id, f"it was not used for {gone.ttl_turns} turns")
+        self._expire()
         events = tuple(event for event in self.events if event.event_id > before)
         return Turn(self.number, rest, self._hints, tuple(self.active), events)
 
@@ -122,8 +122,9 @@ class SessionTurns(SessionCalls):
         for hint in matched:
             if hint.capability_id in self.disabled:
                 continue
-            if self.active.get(hint.capability_id):
-                self.active.refresh(hint.capability_id, self.number)
+            active = self.active.get(hint.capability_id)
+            if active is not None:
+                self._mark_used(active.bundle)
                 continue
             entry = self._index.entries[hint.capability_id]
             judged = check_readiness(entry, self.environment)

@@ -67,8 +67,10 @@ def save_draft(
     the capability itself, its supporting files stay what they are: for callers that edit the four bundle files alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
-    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
+    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored, and
+    for a first draft without any file.
     """
+    is_empty = not files
     if preserve_supporting_files_of is not None:
         files = {**files, **find_supporting_files(editable_files(preserve_supporting_files_of)[0])}
     texts = normalize_files(capability_id, files, held=_existing_files(capability_id, files))
@@ -80,6 +82,11 @@ def save_draft(
         version = current.version if current else None
         if version != based_on or (create and not is_new):
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
+        if current is None and is_empty:
+            # Emptying a draft is an edit; here it would put an empty draft before the published texts.
+            raise InvalidRequest(
+                "There is nothing to save: no file has a text. Write capability.json or skill.md first"
+            )
         draft = store_draft(capability, current, texts, by, report=report)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
     return SavedDraft(capability_id, draft.version, texts, report)

@@ -52,6 +52,17 @@ class SavedDraft:
     report: Report
 
 
+@dataclass(frozen=True)
+class TextsToEdit:
+    """`version` is what the first save must name: that of the draft, or None where these are the texts of the published
+    `revision`, from which the save makes a draft."""
+
+    files: Mapping[str, str]
+    version: int | None
+    revision: int | None
+    report: Report
+
+
 def save_draft(
     *,
     capability_id: str,
@@ -271,6 +282,18 @@ def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
         return draft.files, draft.version
     revision = capability.published_revision
     return (revision.files if revision else {}), None
+
+
+def read_texts_to_edit(capability_id: str) -> TextsToEdit:
+    """What a program edits: the draft, or the published texts to begin one from. Raises `CapabilityNotFound`, and
+    `DraftNotFound` where there is neither."""
+    capability = get_capability(capability_id)
+    files, version = editable_files(capability)
+    revision = capability.published_revision if version is None else None
+    if version is None and revision is None:
+        raise DraftNotFound(f"'{capability_id}' has no draft, and was never published")
+    report = validate_draft_files(capability_id, files)
+    return TextsToEdit(files, version, revision.number if revision is not None else None, report)
 
 
 def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_version: int | None = None) -> None:

@@ -37,13 +37,8 @@ def _naming_unknown_keys(finalize: Callable[..., HttpResponseBase]) -> Callable[
 
     def finalize_response(self: Any, request: Any, *args: Any, **options: Any) -> HttpResponseBase:
         response = finalize(self, request, *args, **options)
-        for part, known, given in (
-            ("query", query_keys(self, request), _list_query_names(request)),
-            ("body", getattr(request, "known_keys", None), getattr(request, "given_keys", ())),
-        ):
-            unknown = sorted(set(given) - known) if known is not None else ()
-            if unknown:
-                _add_warning(response, f"Unknown keys of the {part} were passed over: {_name_keys(unknown, known)}")
+        _warn_of_unknown(response, "query", _list_query_names(request), query_keys(self, request))
+        _warn_of_unknown(response, "body", getattr(request, "given_keys", ()), getattr(request, "known_keys", None))
         return response
 
     return finalize_response
@@ -58,8 +53,11 @@ def _list_query_names(request: Any) -> Iterable[str]:
     return names
 
 
-def _add_warning(response: HttpResponseBase, words: str) -> None:
-    warning = f'299 - "{words}"'
+def _warn_of_unknown(response: HttpResponseBase, part: str, given: Iterable[str], known: frozenset[str] | None) -> None:
+    unknown = sorted(set(given) - known) if known is not None else []
+    if known is None or not unknown:
+        return
+    warning = f'299 - "Unknown keys of the {part} were passed over: {_name_keys(unknown, known)}"'
     response["Warning"] = f"{response['Warning']}, {warning}" if "Warning" in response else warning
 
 

@@ -57,7 +57,7 @@ class TextsToEdit:
     """`version` is what the first save must name: that of the draft, or None where these are the texts of the published
     `revision`, from which the save makes a draft."""
 
-    files: Mapping[str, str]
+    files: dict[str, str]
     version: int | None
     revision: int | None
     report: Report

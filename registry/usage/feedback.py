@@ -112,7 +112,10 @@ def _recount(capability: Capability) -> ConfidenceScore:
     would outweigh all that the others say from now on."""
     columns = ("revision", "outcome", "key_name", "at")
     rows = FeedbackEvent.objects.filter(capability=capability).order_by("id").values_list(*columns)
-    reports = (ReportedOutcome(*row[:3], row[3].astimezone(UTC).date()) for row in rows.iterator(chunk_size=5000))
+    reports = (
+        ReportedOutcome(number, outcome, key, at.astimezone(UTC).date())
+        for number, outcome, key, at in rows.iterator(chunk_size=5000)
+    )
     scores = recount(reports)
     for revision, score in scores.items():
         _store(capability, revision, score)

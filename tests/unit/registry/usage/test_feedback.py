@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ from registry.publishing import publication
 from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.snapshot import read_confidences
 from registry.usage import feedback
-from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, ReportedOutcome, recount
 from registry.usage.feedback import get_stored_confidence, record_outcome
 from tests.factories import OLGA, bundle, publish
 
@@ -185,8 +186,12 @@ def test_each_day_of_the_only_key_has_a_share_and_each_revision_its_score() -> N
 
 def test_outcomes_are_read_again_only_when_a_key_is_no_longer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
-    real = feedback.recount
-    monkeypatch.setattr(feedback, "recount", lambda reports: counted.append(1) or real(reports))
+
+    def counting(reports: Iterable[ReportedOutcome]) -> dict[int, ConfidenceScore]:
+        counted.append(1)
+        return recount(reports)
+
+    monkeypatch.setattr(feedback, "recount", counting)
     publish()
     _tell_as("one", "used", 3)
     assert not counted

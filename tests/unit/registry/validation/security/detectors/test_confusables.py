@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.validation.security import IdIndex, check_identity
-from registry.validation.security.detectors.confusables import confusable_similarity
+from registry.validation.security.detectors.confusables import confusable_similarity, find_lookalike
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,36 @@ from registry.validation.security.detectors.confusables import confusable_simila
 )
 def test_likeness(own: str, other: str, expected: str | None) -> None:
     assert confusable_similarity(own, other) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Admin",
+        "ADMIN",
+        "\u0430dmin",
+        "\uff41dmin",
+        "adm\u0456n",
+        "adm1n",
+        "admln",
+        "ad_min",
+        "\U0001d41admin",
+        "adrnin",
+    ],
+)
+def test_a_name_of_a_person_that_the_eye_takes_for_another(name: str) -> None:
+    assert find_lookalike(name, ["root", "admin"]) == "admin"
+    assert find_lookalike("admin", ["root", name]) == name
+
+
+@pytest.mark.parametrize("name", ["admin", "admins", "admin2", "adm", "administrator", "\u00e1dmin", "dmin", "nimda"])
+def test_other_names_of_people_are_their_own(name: str) -> None:
+    assert find_lookalike(name, ["root", "admin"]) == ""
+
+
+def test_short_names_differ_by_case_alone() -> None:
+    assert find_lookalike("Ada", ["ada"]) == find_lookalike("\u0430da", ["ada"]) == "ada"
+    assert find_lookalike("ad4", ["ada"]) == find_lookalike("ann", ["anm"]) == ""
 
 
 def test_a_lookalike_is_reported_at_the_id() -> None:

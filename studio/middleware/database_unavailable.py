@@ -7,13 +7,12 @@ from __future__ import annotations
 import logging
 
 from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 
-from registry.common.database_errors import record_outage
+from registry.common.database_errors import is_database_error, record_outage
 from registry.common.rate_limits import RateLimited
 from studio.middleware.typed_fields import typed_fields
 
@@ -30,15 +29,15 @@ class UnavailableMiddleware(MiddlewareMixin):
             page = render_to_string("429.html", {"seconds": error.retry_after_seconds})
             headers = {"Retry-After": str(error.retry_after_seconds), "Cache-Control": "no-store"}
             return HttpResponse(page, status=429, headers=headers)
-        if not isinstance(error, DatabaseError | InterfaceError):
+        if not is_database_error(error):
             return None
         return render_unavailable(request, error)
 
 
-def render_unavailable(request: HttpRequest, error: DatabaseError | InterfaceError) -> HttpResponse:
+def render_unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Why, and the texts of a form that was sent; a fragment has none, since its form is still in the page."""
     outage = record_outage(error)
-    logger.warning("a page could not be answered. %s", outage.sentences(error))
+    logger.warning("a page could not be answered. %s", outage.sentences(error), extra={"outage": outage.state})
     is_fragment = "HX-Request" in request.headers
     page = render_to_string("503.html", {"outage": outage, "written": [] if is_fragment else _sent(request)})
     return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})

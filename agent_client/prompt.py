@@ -69,7 +69,8 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between.
+    """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between;
+    `tools_title` is above the tools, and says who provides them.
 
     `withdrawn` are lines about skills that were loaded and are not to be used any more.
     `reads_files` False: the runtime cannot read supporting files, so none are listed.
@@ -82,6 +83,7 @@ class PromptContext:
     withdrawn: tuple[str, ...] = ()
     names_are_wire_names: bool = True
     reads_files: bool = True
+    tools_title: str = "Available tools:"
 
 
 NOTHING_ELSE: Final = PromptContext()
@@ -213,7 +215,7 @@ def _tools(bundles: Sequence[Bundle], extras: PromptContext) -> str:
             lines.append(f"{name} ({policy['kind']}{approval}): {one_line(tool['description'])}")
     withheld = (f"{one.capability_id}: {', '.join(one.withheld_tools[:50])}" for one in bundles if one.withheld_tools)
     sections = [
-        _section("Available tools:", lines),
+        _section(extras.tools_title, lines),
         _section("Not with this key (say so if a skill asks for one of these):", withheld),
     ]
     return "\n\n".join(filter(None, sections))

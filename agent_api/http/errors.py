@@ -6,7 +6,6 @@ import logging
 from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -88,9 +87,9 @@ def _to_error(error: Exception) -> _Explained:
     for kind, code, words in _PLAIN:
         if isinstance(error, kind):
             return code, words, {}, {}
-    if isinstance(error, DatabaseError | InterfaceError):
+    if database_errors.is_database_error(error):
         outage = database_errors.record_outage(error)
-        logger.warning("a request could not be answered. %s", outage.sentences(error))
+        logger.warning("a request could not be answered. %s", outage.sentences(error), extra={"outage": outage.state})
         return "REGISTRY_UNAVAILABLE", outage.words, {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 

@@ -71,9 +71,18 @@ def json_object(request: Request) -> dict[str, Any]:
         raise InvalidRequest(f"The body must be a JSON object, found {type_word(body)}")
     component = getattr((request.parser_context or {}).get("view"), "body_component", "")
     if component:
-        known = _body_keys(component)
-        request.unknown_keys = sorted(set(body) - known)  # type: ignore[attr-defined]
+        request.known_keys, request.given_keys = _body_keys(component), body.keys()  # type: ignore[attr-defined]
     return dict(body)
+
+
+def query_keys(view: Any, request: HttpRequest | Request) -> frozenset[str] | None:
+    """The parameters that the description of an endpoint names; None where it has none. A zip has the keys of the body
+    that is sent instead of it in the query."""
+    described: Mapping[str, frozenset[str]] = getattr(view, "query_keys", {})
+    method = "GET" if request.method == "HEAD" else request.method or ""
+    known = described.get(method, described.get("*"))
+    is_zip = getattr(view, "takes_zip", False) and request.content_type != "application/json"
+    return known | _body_keys(view.body_component) if known is not None and is_zip else known
 
 
 @cache

@@ -100,6 +100,7 @@ def describe(
     # drf-spectacular takes the media type of an answer that is no JSON beside the status.
     done: Any = (status, BYTES) if answer == "zip" else status
     first: dict[Any, Any] = {done: _response(answer, "Done.")}
+    names = frozenset(each.name for each in parameters)
     request: Any = None
     if body:
         request = {"application/json": schema_reference(body)}
@@ -120,8 +121,11 @@ def describe(
         described.cls.is_described = True
         if getattr(view.cls, "is_public_read", False):
             PUBLIC_READS.add(operation_id or view.cls.__name__)
+        # What `parameters` knows keys by.
+        for method in methods or ["*"]:
+            described.cls.query_keys = getattr(described.cls, "query_keys", {}) | {method: names}
+        described.cls.takes_zip = zip_body
         if body:
-            # What `parameters.json_object` knows keys by.
             described.cls.body_component = body
         return described
 

@@ -187,12 +187,17 @@ def bundle_export(request: Request) -> HttpResponse:
 
 @operator_read("GET", answer="Draft", parameters=_ID_PARAMETERS, also=NOT_FOUND)
 def draft_get(request: Request) -> Response:
-    """The draft's texts, its version and what validation says of it."""
-    draft = drafts.get_draft(parameters.capability_id(parameters.query(request)))
-    findings = [finding.as_dict() for finding in drafts.validate_draft(draft).findings]
-    digest = get_files_digest(draft.files)
+    """The draft's texts, its version and what validation says of it; without one the published texts, to begin one."""
+    texts = drafts.read_texts_to_edit(parameters.capability_id(parameters.query(request)))
     return Response(
-        {"files": draft.files, "draft_version": draft.version, "findings": findings, "files_digest": digest}
+        {
+            "files": texts.files,
+            "draft_version": texts.version,
+            "is_draft": texts.version is not None,
+            "revision": texts.revision,
+            "findings": [finding.as_dict() for finding in texts.report.findings],
+            "files_digest": get_files_digest(texts.files),
+        }
     )
 
 

@@ -13,7 +13,7 @@ from agent_api.v1.skill_load import find_entry
 from agent_client.bundles.bundle import Bundle
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
-from agent_client.prompt import render_prompt
+from agent_client.prompt import NOTHING_ELSE, PromptContext, render_prompt
 from registry.common import rate_limits
 from registry.common.errors import InvalidRequest
 from registry.snapshot import Snapshot
@@ -24,7 +24,9 @@ IDS_MAX: Final = 20
 ARGUMENTS_CHARACTERS_MAX: Final = 4_000
 
 
-def prompt_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+def prompt_response(
+    snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], extras: PromptContext = NOTHING_ELSE
+) -> dict[str, Any]:
     """Build the response to `{"capability_ids", "environment"?, "arguments"?}` (schemas/api/prompt.schema.json).
 
     The first capability is the most important one: the budget goes to them in the order given. Without an environment
@@ -37,7 +39,7 @@ def prompt_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any
     arguments = _arguments(values, wanted)
     bundles = [_bundle(snapshot, caller, capability_id) for capability_id in wanted]
     judged = {each.capability_id: check_readiness(each, environment) for each in bundles} if environment else {}
-    return render_prompt(bundles, judged, arguments=arguments).as_dict()
+    return render_prompt(bundles, judged, arguments=arguments, extras=extras).as_dict()
 
 
 def _bundle(snapshot: Snapshot, caller: Caller, capability_id: str) -> Bundle:

@@ -138,7 +138,8 @@ def _cache_key(asked: ListQuery, principal: Principal) -> Any:
     """Everything that a response depends on besides the snapshot."""
     if asked.since is None:
         return asked if principal.sight is FULL_ACCESS else (asked, principal.sight)
-    return asked, principal.sight, max(asked.since, principal.visibility_revision)
+    opened = principal.list_opened_since(asked.since)
+    return asked, principal.sight, max(asked.since, principal.visibility_revision), opened
 
 
 def _render(
@@ -175,10 +176,9 @@ def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> I
         ids = known.ids
         found = (known.entries[capability_id] for capability_id in ids[bisect_right(ids, asked.after) :])
     if asked.since is not None:
-        since, redeemed = asked.since, principal.sight.redeemed
-        # Neither redeeming nor saving moves the registry revision: what a key sees by a code, and a draft, is listed
-        # each time.
-        found = (e for e in found if e.changed_at > since or e.draft is not None or e.capability_id in redeemed)
+        since, opened = asked.since, principal.list_opened_since(asked.since)
+        # Saving a draft does not move the registry revision: it is listed each time.
+        found = (e for e in found if e.changed_at > since or e.draft is not None or e.capability_id in opened)
     return filter(asked.takes, found) if asked.group or asked.os else found
 
 

@@ -19,7 +19,7 @@ from registry.common.errors import InvalidRequest, NameConflict, NotFound, Statu
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import AgentKey
+from registry.models import AgentKey, AuditEvent
 
 Scope = Literal["read", "feedback", "propose", "publish"]
 SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback", "propose", "publish")
@@ -142,6 +142,12 @@ def list_keys(*, state: str = "all", search: str = "", sort: str = "name") -> Qu
     if search:
         found = found.filter(name__icontains=search)
     return found if state == "all" else found.filter(ended) if state == "ended" else found.exclude(ended)
+
+
+def list_keys_known_to(by: Actor) -> QuerySet[AgentKey]:
+    """The keys in force that the actor has seen: those that it created, and those that it rotated."""
+    rotated = AuditEvent.objects.filter(verb="agent_key.rotate", actor_kind=by.kind, actor_name=by.name)
+    return list_keys(state="force").filter(Q(created_by=str(by)) | Q(name__in=rotated.values("subject")))
 
 
 def _get_active_key(name: str) -> AgentKey:

@@ -9,8 +9,8 @@ from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
 from registry.core.rows import get_row, update_row
-from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import AgentKey, Capability, InstallCodeRedemption, Revision
+from registry.core.transactions import bump_access_revision, bump_registry_revision, write_transaction
+from registry.models import AgentKey, Capability, InstallCodeRedemption, Revision, Visibility
 from registry.models.install_code import CODE_PATTERN, new_code
 
 
@@ -35,8 +35,11 @@ def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) 
         in_force = AgentKey.objects.filter(name=by.name, revoked_at__isnull=True)
         key = get_row(in_force, NotFound(f"No key is named '{by.name}'"))
         capability, revision = _installable(code, groups)
-        _, is_new = InstallCodeRedemption.objects.get_or_create(capability=capability, key=key)
+        row, is_new = InstallCodeRedemption.objects.get_or_create(capability=capability, key=key)
         if is_new:
+            if capability.visibility == Visibility.UNLISTED:
+                # To this key it is new, and lists say what is new by this number.
+                update_row(row, registry_revision=bump_registry_revision(state))
             bump_access_revision(state)
             audit.record(by=by, verb="install_code.redeem", subject=capability.capability_id, detail={"key": key.name})
     return revision

@@ -22,6 +22,7 @@ from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
+from registry.validation.security.detectors.confusables import find_lookalike
 
 ROLES: Final = tuple(Operator.Role.values)
 _NAME: Final = re.compile(r"[\w.@+-]{1,150}")
@@ -31,7 +32,8 @@ _DISPLAY_NAME_MAX: Final = 150
 def create_operator(
     *, username: str, password: str, role: str, by: Actor, must_change_password: bool = False
 ) -> Operator:
-    """Raises `InvalidRequest` for an invalid name, role or weak password, and `NameTaken`."""
+    """Raises `InvalidRequest` for an invalid name, role or weak password, and `NameConflict` for a name that somebody
+    has, or that can be taken for somebody's."""
     operator = _new_operator(username, role)
     operator.must_change_password = must_change_password
     _check_password(password, operator)
@@ -91,7 +93,7 @@ def set_name(*, username: str, name: str, by: Actor) -> Operator:
 def invite_operator(*, username: str, role: str, by: Actor, name: str = "", email: str = "") -> tuple[Operator, str]:
     """Make an operator who has no password yet; the second of the pair opens the page on which they choose one.
 
-    Raises `InvalidRequest` for an invalid name, role or address, and `NameTaken`.
+    Raises `InvalidRequest` for an invalid name, role or address, and `NameConflict`.
     """
     _check_email(email)
     operator = _new_operator(username, role)
@@ -105,7 +107,7 @@ def invite_operator(*, username: str, role: str, by: Actor, name: str = "", emai
 def create_passwordless(*, username: str, role: str, by: Actor, name: str = "", email: str = "") -> Operator:
     """An operator whom an identity provider signs in. An invalid address is left out.
 
-    Raises `InvalidRequest` for an invalid name or role, and `NameTaken`.
+    Raises `InvalidRequest` for an invalid name or role, and `NameConflict`.
     """
     operator = _new_operator(username, role)
     try:
@@ -268,9 +270,21 @@ def _change_role(operator: Operator, role: str) -> None:
     operator.is_staff = operator.is_superuser = role == Operator.Role.ADMIN
 
 
+def find_lookalike_operator(username: str) -> str:
+    """The operator whose name this one would be taken for, in reviews and in the audit log; empty where there is none.
+    Deactivated ones count: the log has their names."""
+    return find_lookalike(username, Operator.objects.values_list("username", flat=True))
+
+
 def _store(operator: Operator, by: Actor, **detail: bool) -> None:
     if Operator.objects.filter(username=operator.username).exists():
         raise NameConflict(f"There is an operator named '{operator.username}'")
+    alike = find_lookalike_operator(operator.username)
+    if alike:
+        raise NameConflict(
+            f"'{operator.username}' can be taken for '{alike}', who has an account here. Choose a name that differs by "
+            "more than case, look-alike letters or digits"
+        )
     operator.save()
     audit.record(by=by, verb="operator.create", subject=operator.username, detail={"role": operator.role, **detail})
 

@@ -88,6 +88,12 @@ def _refusal(identity: Identity, operator: Operator | None, role: str) -> str:
             f"There is a member named '{_username(identity)}' who signs in with a password. Ask an admin to rename or "
             "deactivate that account, or sign in with its password"
         )
+    alike = operators.find_lookalike_operator(_username(identity)) if operator is None else ""
+    if alike:
+        return (
+            f"Your name at the identity provider, '{_username(identity)}', can be taken for the member '{alike}'. Ask "
+            "the people who run it for a name that differs by more than case, look-alike letters or digits"
+        )
     return ""
 
 

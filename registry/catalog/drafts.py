@@ -52,6 +52,17 @@ class SavedDraft:
     report: Report
 
 
+@dataclass(frozen=True)
+class TextsToEdit:
+    """`version` is what the first save must name: that of the draft, or None where these are the texts of the published
+    `revision`, from which the save makes a draft."""
+
+    files: dict[str, str]
+    version: int | None
+    revision: int | None
+    report: Report
+
+
 def save_draft(
     *,
     capability_id: str,
@@ -67,8 +78,10 @@ def save_draft(
     the capability itself, its supporting files stay what they are: for callers that edit the four bundle files alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
-    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
+    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored, and
+    for a first draft without any file.
     """
+    is_empty = not files
     if preserve_supporting_files_of is not None:
         files = {**files, **find_supporting_files(editable_files(preserve_supporting_files_of)[0])}
     texts = normalize_files(capability_id, files, held=_existing_files(capability_id, files))
@@ -80,6 +93,11 @@ def save_draft(
         version = current.version if current else None
         if version != based_on or (create and not is_new):
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
+        if current is None and is_empty:
+            # Emptying a draft is an edit; here it would put an empty draft before the published texts.
+            raise InvalidRequest(
+                "There is nothing to save: no file has a text. Write capability.json or skill.md first"
+            )
         draft = store_draft(capability, current, texts, by, report=report)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
     return SavedDraft(capability_id, draft.version, texts, report)
@@ -265,6 +283,18 @@ def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
         return draft.files, draft.version
     revision = capability.published_revision
     return (revision.files if revision else {}), None
+
+
+def read_texts_to_edit(capability_id: str) -> TextsToEdit:
+    """What a program edits: the draft, or the published texts to begin one from. Raises `CapabilityNotFound`, and
+    `DraftNotFound` where there is neither."""
+    capability = get_capability(capability_id)
+    files, version = editable_files(capability)
+    revision = capability.published_revision if version is None else None
+    if version is None and revision is None:
+        raise DraftNotFound(f"'{capability_id}' has no draft, and was never published")
+    report = validate_draft_files(capability_id, files)
+    return TextsToEdit(files, version, revision.number if revision is not None else None, report)
 
 
 def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_version: int | None = None) -> None:

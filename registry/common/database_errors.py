@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import Error, connection
 
 from registry.common import caches
 
@@ -90,9 +90,15 @@ _SQLSTATES: Final = {
 _ERRNOS: Final = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
 
 
+def is_database_error(error: BaseException | None) -> bool:
+    """Whether the database raised it: in Django's words, or in the driver's, where Django did not translate them."""
+    of_driver: type[Exception] = connection.Database.Error  # type: ignore[attr-defined] # each backend has it
+    return isinstance(error, Error | of_driver)
+
+
 def classify_error(error: BaseException) -> DatabaseOutage:
     """What a failure of the database, its driver or its disk comes to."""
-    cause = error.__cause__ if isinstance(error, DatabaseError | InterfaceError) else error
+    cause = error.__cause__ if isinstance(error, Error) else error
     if isinstance(cause, sqlite3.Error):
         return _of_sqlite(getattr(cause, "sqlite_errorcode", 0))
     if isinstance(cause, OSError):

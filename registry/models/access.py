@@ -154,6 +154,11 @@ class InstallCodeRedemption(models.Model):
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="redemptions")
     key = models.ForeignKey(AgentKey, on_delete=models.PROTECT, related_name="redemptions")
     at = models.DateTimeField(default=timezone.now)
+    registry_revision = models.BigIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The registry revision that it made; 0 where the key saw the capability before.",
+    )
 
     class Meta:
         ordering: ClassVar = ["id"]

@@ -81,7 +81,8 @@ class Principal:
     """The identity of a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
 
     `until` is when the key ends, in seconds since 1970; None: never. `visibility_revision` is the registry revision at
-    which the key was created, or its groups were last changed.
+    which the key was created, or its groups were last changed. `opened` has each capability that an install code showed
+    to the key, with the registry revision of that: keys of one sight may have come to it at different times.
     """
 
     name: str
@@ -89,6 +90,11 @@ class Principal:
     sight: AccessScope = FULL_ACCESS
     until: float | None = None
     visibility_revision: int = 0
+    opened: frozenset[tuple[str, int]] = frozenset()
+
+    def list_opened_since(self, registry_revision: int) -> frozenset[str]:
+        """What install codes have shown to the key after a registry revision."""
+        return frozenset(name for name, at in self.opened if at > registry_revision)
 
 
 PUBLIC = Principal("", frozenset({"read"}))
@@ -365,9 +371,10 @@ def _draft_entry(draft: Any) -> SnapshotEntry:
 def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force, and of those that are taken beside a newer one."""
     keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
-    redeemed: dict[int, set[str]] = {}
-    for pk, name in InstallCodeRedemption.objects.values_list("key", "capability__capability_id") if keys else ():
-        redeemed.setdefault(pk, set()).add(name)
+    redeemed: dict[int, set[tuple[str, int]]] = {}
+    columns = ("key", "capability__capability_id", "registry_revision")
+    for pk, *opened in InstallCodeRedemption.objects.values_list(*columns) if keys else ():
+        redeemed.setdefault(pk, set()).add(tuple(opened))
     found: dict[str, Principal] = {}
     for key in keys:
         try:
@@ -383,15 +390,17 @@ def read_principals() -> dict[str, Principal]:
     return found
 
 
-def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
+def _principal(key: AgentKey, opened: set[tuple[str, int]]) -> Principal:
     groups = frozenset(key.groups) if key.groups is not None else None
-    sight = AccessScope(frozenset(redeemed), groups, key.read_only_tools, key.preview)
+    redeemed = frozenset(name for name, _ in opened)
+    sight = AccessScope(redeemed, groups, key.read_only_tools, key.preview)
     until = key.expires_at.timestamp() if key.expires_at is not None else None
     # The operator API shows and changes all there is: a limited key that was made for it once does not reach it.
     is_limited = groups is not None or key.read_only_tools
     scopes = frozenset(key.scopes) - ({"publish"} if is_limited else set())
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, scopes, FULL_ACCESS if sight == FULL_ACCESS else sight, until, key.visibility_revision)
+    sight = FULL_ACCESS if sight == FULL_ACCESS else sight
+    return Principal(key.name, scopes, sight, until, key.visibility_revision, frozenset(opened))
 
 
 def read_confidences() -> dict[str, ConfidenceScore]:

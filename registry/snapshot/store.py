@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
 from registry.common import caches, database_errors
@@ -87,7 +86,7 @@ class SnapshotStore:
     def _failed(self, error: Exception) -> None:
         outage = self.outage = database_errors.record_outage(error)
         if self.failed_at is None:
-            is_known = isinstance(error, DatabaseError | InterfaceError)
+            is_known = database_errors.is_database_error(error)
             words = "the last snapshot goes on serving. %s"
             logger.warning(words, outage.sentences(error), exc_info=None if is_known else error)
             self.failed_at = time.monotonic()

@@ -5,8 +5,10 @@ Whole hundredths, so that it can be recomputed exactly from the outcomes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from datetime import date
+from typing import Any, Final, NamedTuple
 
 # What each outcome moves the score by, in hundredths.
 STEPS: Final[dict[str, int]] = {
@@ -59,3 +61,26 @@ def remaining_step(outcome: str, *, moved_up: int, moved_down: int) -> int:
     if step > 0:
         return min(step, max(0, KEY_DAY_MAX - moved_up))
     return -min(-step, max(0, KEY_DAY_MAX - moved_down))
+
+
+class ReportedOutcome(NamedTuple):
+    """One outcome: of a revision, by a key, on a day (UTC)."""
+
+    revision: int
+    outcome: str
+    key_name: str
+    day: date
+
+
+def recount(reports: Iterable[ReportedOutcome]) -> dict[int, ConfidenceScore]:
+    """`{revision: score}`, and under 0 that of the capability, from all its outcomes in order, where none of the keys
+    moves it by more than its share of a day."""
+    scores: dict[int, ConfidenceScore] = {}
+    shares: dict[tuple[str, date], tuple[int, int]] = {}
+    for revision, outcome, key_name, day in reports:
+        up, down = shares.get((key_name, day), (0, 0))
+        step = remaining_step(outcome, moved_up=up, moved_down=down)
+        shares[key_name, day] = up + max(0, step), down - min(0, step)
+        for number in (0, revision):
+            scores[number] = scores.get(number, NEUTRAL).after(outcome, step)
+    return scores

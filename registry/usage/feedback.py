@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
-from registry.core.rows import get_row, update_row
+from registry.core.rows import get_row
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
-from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step
+from registry.usage.confidence import (
+    NEUTRAL,
+    OUTCOMES,
+    STEPS,
+    ConfidenceScore,
+    ReportedOutcome,
+    recount,
+    remaining_step,
+)
 from registry.usage.reporting_keys import find_only_keys
 
 _WHOLE = 0
@@ -46,14 +54,13 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
         capability = _loadable(capability_id)
         used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
         number = used.number if used is not None else 0
+        ends_sole_word = _ends_sole_word(capability, by.name)
         step = _step_of_key(capability, outcome, by.name)
         event = FeedbackEvent.objects.create(
             capability=capability, revision=number, outcome=outcome, key_name=by.name, step=step
         )
-        score = replace(
-            _move(capability, _WHOLE, outcome, step), is_single_key=capability.pk in find_only_keys([capability.pk])
-        )
-        _move(capability, number, outcome, step)
+        score = _recount(capability) if ends_sole_word else _move(capability, number, outcome, step)
+        score = replace(score, is_single_key=capability.pk in find_only_keys([capability.pk]))
         bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
         if step is not None:
@@ -71,12 +78,11 @@ def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | N
     """What the outcome still moves the score by; None for its whole step.
 
     Where several keys report, none of them makes the score by itself. The only key that reports has nobody to drown
-    out: a fleet of agents often has one key.
+    out, until another one reports (`_recount`): a fleet of agents often has one key.
     """
     now = timezone.now()
     of_capability = FeedbackEvent.objects.filter(capability=capability)
-    others = of_capability.filter(at__gt=now - timedelta(days=OTHER_KEYS_DAYS)).exclude(key_name=key_name)
-    if not others.exists():
+    if _is_alone(of_capability, key_name, now):
         return None
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     up = down = 0
@@ -88,11 +94,46 @@ def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | N
     return None if step == STEPS[outcome] else step
 
 
-def _move(capability: Capability, revision: int, outcome: str, step: int | None) -> ConfidenceScore:
-    row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
-    score = _score(row).after(outcome, step)
-    update_row(row, percent=score.percent, uses=score.uses, confirmed=score.confirmed)
-    return score
+def _is_alone(reported: QuerySet[FeedbackEvent], key_name: str, at: datetime) -> bool:
+    """Whether no other key has reported in the days before."""
+    recent = reported.filter(at__gt=at - timedelta(days=OTHER_KEYS_DAYS))
+    return not recent.exclude(key_name=key_name).exists()
+
+
+def _ends_sole_word(capability: Capability, key_name: str) -> bool:
+    """Whether the outcomes up to now have the full weight of another key that reported alone."""
+    reported = FeedbackEvent.objects.filter(capability=capability)
+    last = reported.order_by("-id").first()
+    return last is not None and last.key_name != key_name and _is_alone(reported, last.key_name, last.at)
+
+
+def _recount(capability: Capability) -> ConfidenceScore:
+    """What all outcomes lead to by the share of a day that each key has: what one of them reported while it was alone
+    would outweigh all that the others say from now on."""
+    columns = ("revision", "outcome", "key_name", "at")
+    rows = FeedbackEvent.objects.filter(capability=capability).order_by("id").values_list(*columns)
+    reports = (
+        ReportedOutcome(number, outcome, key, at.astimezone(UTC).date())
+        for number, outcome, key, at in rows.iterator(chunk_size=5000)
+    )
+    scores = recount(reports)
+    for revision, score in scores.items():
+        _store(capability, revision, score)
+    return scores[_WHOLE]
+
+
+def _move(capability: Capability, number: int, outcome: str, step: int | None) -> ConfidenceScore:
+    """The scores of the capability, which is returned, and of a revision after one more outcome."""
+    kept = {row.revision: _score(row) for row in capability.confidences.filter(revision__in=(_WHOLE, number))}
+    scores = {revision: kept.get(revision, NEUTRAL).after(outcome, step) for revision in (_WHOLE, number)}
+    for revision, score in scores.items():
+        _store(capability, revision, score)
+    return scores[_WHOLE]
+
+
+def _store(capability: Capability, revision: int, score: ConfidenceScore) -> None:
+    values = {"percent": score.percent, "uses": score.uses, "confirmed": score.confirmed}
+    Confidence.objects.update_or_create(capability=capability, revision=revision, defaults=values)
 
 
 def _score(row: Confidence) -> ConfidenceScore:

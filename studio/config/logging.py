@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from registry.common.log_context import current_context
+from studio.config.outage_lines import OutageLines
 from studio.config.parsers import LogFormat
 
 _SHOWN_IN_TEXT: Final = frozenset({"request_id", "job_id", "key", "operator"})
@@ -76,7 +77,15 @@ def logging_settings(*, log_format: LogFormat, access_log: bool, debug: bool) ->
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": formatter}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": sys.stderr}},
+        "filters": {"outages": {"()": OutageLines}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["outages"],
+                "stream": sys.stderr,
+            }
+        },
         "root": {"handlers": ["stderr"], "level": "INFO" if debug else "WARNING"},
         "loggers": {
             # Django's own handlers would mail admins and print twice.

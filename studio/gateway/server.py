@@ -23,7 +23,7 @@ from studio.gateway.refusals import ApplicationSilent, wire
 from studio.gateway.traced_responses import TracedResponses
 from studio.gateway.warm_responses import Clock, Responses, WarmResponses, head_bytes
 from studio.launcher.console import say
-from studio.launcher.processes import PAUSES_SECONDS, STEADY_SECONDS, child_options, how_ended, kill_group
+from studio.launcher.processes import RestartSchedule, child_options, how_ended, kill_group
 from studio.launcher.serving import KILL_SECONDS, application_command, connections_max
 from studio.server.environ import Environ
 from studio.server.gateway_scope import CLIENT_FIELD, COUNTS_FIELD, SECRET_VARIABLE
@@ -167,22 +167,19 @@ class Gateway:
 
     async def _keep_application(self) -> None:
         """Start it again when it ends, after a pause that grows while it does not stay."""
-        started_at, ends = time.monotonic(), 0
+        schedule = RestartSchedule(at_once=True)
         while True:
             await asyncio.sleep(0.1)
             if self._child.poll() is None:
                 continue
             # Its workers, where it could not end them itself.
             kill_group(self._child)
-            if time.monotonic() - started_at >= STEADY_SECONDS:
-                ends = 0
-            pause_seconds = PAUSES_SECONDS[min(ends, len(PAUSES_SECONDS) - 1)] if ends else 0.0
-            ends += 1
+            pause_seconds = schedule.get_pause_seconds()
             say(f"The application {how_ended(self._child)}. It is started again in {pause_seconds:g} s; until then")
             say("only warm reads and /healthz are answered.")
             await asyncio.sleep(pause_seconds)
             self._start_application()
-            started_at = time.monotonic()
+            schedule.record_start()
 
     async def _watch_application(self) -> None:
         """End an application that runs and does not answer, so that it is started again: platforms ask us alone."""

@@ -1,4 +1,7 @@
-"""Processes that run.py starts, and that end with it."""
+"""Processes that run.py and `manage.py serve` start, that are started again when they end, and that end with these.
+
+The gateway keeps the application behind it by the same `RestartSchedule`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from studio.launcher.console import say
 
 # A little more than the server and the worker give to what is at work.
 STOP_SECONDS = 4.8
-# Before a kept process that has ended by itself is started again; the last one holds from then on.
+# Before a process that has ended by itself is started again; the last one holds from then on.
 PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
 # One that ran for so long begins with the first pause again.
 STEADY_SECONDS = 120.0
@@ -41,12 +44,33 @@ def end_process(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> Non
 
 
 @dataclass
+class RestartSchedule:
+    """When a process that ended is started again: a pause grows with each end in a row, since what ends at once must
+    not take a core. With `at_once` the first end has no pause: for what clients wait for."""
+
+    at_once: bool = False
+    _started_at: float = field(default_factory=time.monotonic)
+    _ends: int = 0
+
+    def record_start(self) -> None:
+        """It was started just now."""
+        self._started_at = time.monotonic()
+
+    def get_pause_seconds(self) -> float:
+        """It ended just now: how long to wait before it is started again."""
+        if time.monotonic() - self._started_at >= STEADY_SECONDS:
+            self._ends = 0
+        pauses = (0.0, *PAUSES_SECONDS) if self.at_once else PAUSES_SECONDS
+        self._ends += 1
+        return pauses[min(self._ends, len(pauses)) - 1]
+
+
+@dataclass
 class _SupervisedProcess:
-    """A process that is started again when it ends: when it was, how often in a row it ended, when it is again."""
+    """A process that is started again when it ends; `due_at` is when, by the monotonic clock."""
 
     command: Sequence[str]
-    started_at: float = 0.0
-    ends: int = 0
+    schedule: RestartSchedule
     due_at: float = 0.0
 
 
@@ -59,31 +83,29 @@ class Processes:
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _kept: dict[str, _SupervisedProcess] = field(default_factory=dict)
 
-    def keep(self, name: str, command: Sequence[str]) -> None:
-        """As `start`, for what the others can do without: `wait_for_end` starts it again when it ends by itself."""
-        self._kept[name] = _SupervisedProcess(command)
-        self._revive()
-
     def start(self, name: str, command: Sequence[str]) -> None:
+        """Start it, to be there until it ends by itself."""
         self.running[name] = subprocess.Popen(command, env=dict(self.env), cwd=self.cwd, **child_options())
 
-    def ended(self) -> str | None:
-        """A sentence about the first process that is no longer there and is not kept, or None."""
+    def keep(self, name: str, command: Sequence[str], *, at_once: bool = False) -> None:
+        """Have `wait` start it again when it ends by itself, and start it where it is not running yet."""
+        self._kept[name] = _SupervisedProcess(command, RestartSchedule(at_once))
+        self._revive()
+
+    def find_ended(self) -> subprocess.Popen[bytes] | None:
+        """The first process that is no longer there and is not kept."""
         for name, process in self.running.items():
             if name not in self._kept and process.poll() is not None:
-                return f"The {name} {how_ended(process)}; see its last lines above."
+                return process
         return None
 
-    def wait_for_end(self, stop: threading.Event) -> str | None:
-        """Return None when `stop` is set, the reason when a process ended by itself that is not kept."""
+    def wait(self, stop: threading.Event) -> None:
+        """Keep what is kept until `stop` is set."""
         while not stop.wait(0.2):
-            if reason := self.ended():
-                return reason
             self._revive()
-        return None
 
     def _revive(self) -> None:
-        """Start what is kept and due. A pause grows with each end in a row: what ends at once must not take a core."""
+        """Start what is kept and due."""
         for name, kept in self._kept.items():
             process = self.running.get(name)
             if process is not None and process.poll() is not None:
@@ -93,16 +115,13 @@ class Processes:
             elif process is None and time.monotonic() >= kept.due_at:
                 try:
                     self.start(name, kept.command)
-                    kept.started_at = time.monotonic()
+                    kept.schedule.record_start()
                 except OSError as error:
                     self._put_off(name, kept, f"could not be started ({error.strerror})")
 
     def _put_off(self, name: str, kept: _SupervisedProcess, why: str) -> None:
-        now = time.monotonic()
-        if now - kept.started_at >= STEADY_SECONDS:
-            kept.ends = 0
-        pause_seconds = PAUSES_SECONDS[min(kept.ends, len(PAUSES_SECONDS) - 1)]
-        kept.ends, kept.due_at = kept.ends + 1, now + pause_seconds
+        pause_seconds = kept.schedule.get_pause_seconds()
+        kept.due_at = time.monotonic() + pause_seconds
         say(f"The {name} {why}. It is started again in {pause_seconds:g} s; until then its work waits.")
 
     def stop_all(self) -> None:

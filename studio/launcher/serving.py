@@ -9,14 +9,14 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studio.config.environment import StudioEnvironment
 from studio.config.parsers import format_host
 from studio.config.secret_key import describe_unusable
 from studio.launcher.console import Refusal, print_answer, say, show_step
-from studio.launcher.processes import Processes, StopSignals, run_to_end
+from studio.launcher.processes import Processes, StopSignals, how_ended, run_to_end
 from studio.launcher.readiness_stamp import ReadinessStamp
 from studio.launcher.virtualenv import Virtualenv, choose_lock
 
@@ -36,7 +36,7 @@ _ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not boun
 def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     """Set up, prepare, serve until a signal comes. The exit code is 0 then.
 
-    Raises Refusal where it cannot start, and where the server ended by itself; a worker that did is started again.
+    Raises Refusal where it cannot start. A server or worker that ends by itself later is started again.
     """
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
@@ -47,15 +47,38 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     processes = Processes(env, setup.root)
     with StopSignals() as stop:
         try:
-            processes.start("server", server_command(python, address=address, port=environment.port))
-            _await_answer(processes, environment, _ASKED.get(address, address), stop)
+            server = server_command(python, address=address, port=environment.port)
+            processes.start("server", server)
+            _await_answer(processes, environment, address, stop)
+            processes.keep("server", server, at_once=True)
             # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
             processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
-            ended = processes.wait_for_end(stop)
+            processes.wait(stop)
         finally:
             processes.stop_all()
-    if ended is not None:
-        raise Refusal(f"{ended} Everything else was stopped.")
+    return 0
+
+
+def supervise(command: Sequence[str], *, address: str, port: int) -> int:
+    """Run the server's command until a signal comes, and start it again when it ends by itself.
+
+    The exit code is 0, or that with which a server ended before its first answer: it cannot start, and what started us
+    is to know. One that was killed then is started again too.
+    """
+    processes = Processes(os.environ, Path.cwd())
+    with StopSignals() as stop:
+        try:
+            processes.start("server", command)
+            while not stop.is_set() and not is_answering(_ASKED.get(address, address), port):
+                ended = processes.find_ended()
+                if ended is not None and ended.returncode >= 0:
+                    return ended.returncode or 1
+                if ended is not None or stop.wait(0.1):
+                    break
+            processes.keep("server", command, at_once=True)
+            processes.wait(stop)
+        finally:
+            processes.stop_all()
     return 0
 
 
@@ -196,9 +219,9 @@ def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapp
 def _await_answer(processes: Processes, environment: StudioEnvironment, address: str, stop: threading.Event) -> None:
     """Print the address once the server answers; Refusal where it does not within START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
-    while not is_answering(address, environment.port):
-        if reason := processes.ended():
-            raise Refusal(f"{reason} Everything else was stopped.")
+    while not is_answering(_ASKED.get(address, address), environment.port):
+        if (ended := processes.find_ended()) is not None:
+            raise Refusal(f"The server {how_ended(ended)}; see its last lines above. Everything else was stopped.")
         if time.monotonic() > deadline:
             raise Refusal(f"The server did not answer within {START_SECONDS:.0f} s. Everything was stopped.")
         if stop.wait(0.05):

@@ -7,14 +7,13 @@ from __future__ import annotations
 import logging
 
 from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
-from registry.common.database_errors import record_outage
+from registry.common.database_errors import is_database_error, record_outage
 from registry.common.errors import RegistryUnavailable
 from registry.common.rate_limits import RateLimited
 from studio.middleware.typed_fields import typed_fields
@@ -34,15 +33,15 @@ class UnavailableMiddleware(MiddlewareMixin):
             return HttpResponse(page, status=429, headers=headers)
         if isinstance(error, RegistryUnavailable):
             return _render(request, _("The registry is busy"), error.message)
-        if not isinstance(error, DatabaseError | InterfaceError):
+        if not is_database_error(error):
             return None
         return render_unavailable(request, error)
 
 
-def render_unavailable(request: HttpRequest, error: DatabaseError | InterfaceError) -> HttpResponse:
+def render_unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Why, and the texts of a form that was sent; a fragment has none, since its form is still in the page."""
     outage = record_outage(error)
-    logger.warning("a page could not be answered. %s", outage.sentences(error))
+    logger.warning("a page could not be answered. %s", outage.sentences(error), extra={"outage": outage.state})
     return _render(request, outage.title, outage.words)
 
 

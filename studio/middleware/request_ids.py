@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponseServerError
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
+from registry.common.database_errors import is_database_error
 from registry.common.log_context import bind_context, current_context
 from studio.middleware.database_unavailable import render_unavailable
 
@@ -65,7 +65,7 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     A session that could not be stored fails outside of every view: that is the database's 503 all the same.
     """
     error = sys.exception()
-    if isinstance(error, DatabaseError | InterfaceError):
+    if error is not None and is_database_error(error):
         return render_unavailable(request, error)
     page = render_to_string("500.html", {"request_id": current_context().get("request_id", "")})
     return HttpResponseServerError(page, headers={"Cache-Control": "no-store"})

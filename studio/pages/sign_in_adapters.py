@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -19,18 +20,21 @@ from django.utils.translation import gettext as _
 
 from registry.access import sign_ins, single_sign_on
 from registry.access.sign_ins import SignInAttempt
-from registry.access.single_sign_on import Identity
 from registry.access.stored_secrets import decrypt_secret, encrypt_secret
 from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.credentials import find_device
+from studio.pages.provider_claims import read_auth_time, read_identity
 from studio.pages.provider_requests import limit_responses
 from studio.pages.reauthentication import keep_form_over, remember_confirmation
 
 # Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.
 _PROVIDER_ASKED_AT: Final = "provider_asked_at"
-_GROUPS_MAX: Final = 2000
+# In the state of a sign-in that is to confirm who somebody is: when the provider was asked, in seconds of the epoch.
+ASKED_AT: Final = "asked_at"
+# By how much the provider's clock may differ.
+_CLOCK_SECONDS: Final = 60
 # A session of somebody who is not signed in yet lives no longer than what it is for.
 PENDING_SECONDS: Final = 10 * 60
 
@@ -141,21 +145,24 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Give the sign-in its account and role. Raises `ImmediateHttpResponse` with the page that says why not."""
-        claims = _merged_claims(sociallogin.account.extra_data)
-        if claims is None or claims.get("nonce") != sociallogin.state.get("nonce"):
-            reason = _("The identity provider's answer belongs to another sign-in. Try again.")
+        claims = sociallogin.claims
+        reason = _describe_fault(claims, sociallogin.state)
+        if reason:
             raise ImmediateHttpResponse(render_refusal(request, reason))
         try:
-            operator = single_sign_on.admit(_identity(sociallogin.account, claims))
+            sociallogin.user = single_sign_on.admit(read_identity(claims))
         except RegistryError as error:
             raise ImmediateHttpResponse(render_refusal(request, f"{error.message}.")) from None
-        sociallogin.user = operator
-        # Claims are read again at each sign-in: nothing of them is kept.
-        if sociallogin.account.pk:
-            sociallogin.account.extra_data = {}
-            sociallogin.account.save(update_fields=["extra_data"])
-        asked_at = claims.get("auth_time")
-        setattr(request, _PROVIDER_ASKED_AT, asked_at if isinstance(asked_at, int | float) else time.time())
+        asked_at = read_auth_time(claims)
+        setattr(request, _PROVIDER_ASKED_AT, time.time() if asked_at is None else asked_at)
+
+    def get_provider(self, request: HttpRequest, provider: Any, client_id: str | None = None) -> Any:
+        """The one provider, with the client that checks its answers."""
+        from studio.pages.openid_connect import ProviderAdapter
+
+        found = super().get_provider(request, provider, client_id=client_id)
+        found.oauth2_adapter_class = ProviderAdapter
+        return found
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **_more: Any) -> None:  # noqa: ARG002
         """Raises `ImmediateHttpResponse` with a page: it was cancelled there, or its answer was not valid."""
@@ -166,34 +173,18 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
         raise ImmediateHttpResponse(render_refusal(request, reason % {"name": settings.OIDC_NAME}, 401))
 
 
-def _merged_claims(extra_data: dict[str, Any]) -> dict[str, Any] | None:
-    """What the ID token and the user info say; None where they are not about the same person (OpenID Connect Core
-    5.3.2), or the ID token is missing."""
-    token, info = extra_data.get("id_token") or {}, extra_data.get("userinfo") or {}
-    if not token.get("sub") or info.get("sub", token["sub"]) != token["sub"]:
-        return None
-    return {**info, **token}
-
-
-def _identity(account: Any, claims: dict[str, Any]) -> Identity:
-    name = claims.get("name") or f"{claims.get('given_name', '')} {claims.get('family_name', '')}"
-    return Identity(
-        provider=settings.OIDC_PROVIDER_ID,
-        subject=str(account.uid),
-        username=str(claims.get("preferred_username") or ""),
-        name=str(name),
-        email=str(claims.get("email") or ""),
-        groups=_groups(claims),
-    )
-
-
-def _groups(claims: dict[str, Any]) -> tuple[str, ...]:
-    """The groups of the claim `OIDC_GROUPS_CLAIM`, which is a list or one name. A claim whose own name has dots, as a
-    URL has, is found by the whole name."""
-    value: Any = claims.get(settings.OIDC_GROUPS_CLAIM)
-    if value is None:
-        value = claims
-        for part in settings.OIDC_GROUPS_CLAIM.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-    found = value if isinstance(value, list) else [value]
-    return tuple(one for one in found[:_GROUPS_MAX] if isinstance(one, str))
+def _describe_fault(claims: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    """Why claims are no answer to what was asked; empty where they are."""
+    if not claims.get("nonce") or claims["nonce"] != state.get("nonce"):
+        return _("The identity provider's answer belongs to another sign-in. Try again.")
+    if ASKED_AT not in state:
+        return ""
+    confirmed_at = read_auth_time(claims)
+    if confirmed_at is None:
+        return _(
+            "The identity provider does not say when it asked you who you are: its answer has no auth_time. Ask the "
+            "people who run it to add that claim, or set up a second factor here and confirm with it."
+        )
+    if confirmed_at < state[ASKED_AT] - _CLOCK_SECONDS:
+        return _("The identity provider did not ask you again who you are. Sign out there, and try again.")
+    return ""

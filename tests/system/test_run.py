@@ -317,15 +317,25 @@ def child_with(run: Run, word: str) -> int:
     return 0
 
 
-def test_a_server_that_dies_ends_the_rest(again: Tree) -> None:
+def test_a_server_that_dies_is_started_again(again: Tree) -> None:
+    """The gateway, with the application behind it; the worker goes on."""
     run = again.start()
     run.await_answer()
-    children = children_of(run.process.pid)
+    deadline = time.monotonic() + 60
+    while not (worker := child_with(run, "worker")):
+        assert time.monotonic() < deadline, run.text
+    before = children_of(run.process.pid)
     os.kill(child_with(run, "studio.gateway"), signal.SIGKILL)
-    assert run.wait(60) == 1
-    assert_gone(children)
-    assert "The server was ended by signal 9" in run.text
+    assert_gone([pid for pid in before if pid != worker], timeout_seconds=60)
+    while not answers(f"{run.url}/readyz"):
+        assert time.monotonic() < deadline, run.text
+        time.sleep(0.05)
+    assert child_with(run, "worker") == worker
+    assert "The server was ended by signal 9. It is started again in 0 s" in run.text
     assert "Traceback" not in run.text
+    children = children_of(run.process.pid)
+    assert run.stop() == 0, run.text
+    assert_gone(children)
 
 
 def test_a_worker_that_dies_is_started_again(again: Tree) -> None:

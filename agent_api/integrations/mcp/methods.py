@@ -21,10 +21,16 @@ CAPABILITIES: Final[dict[str, Any]] = {
     "prompts": {},
     "extensions": {resources.EXTENSION: {"directoryRead": True}},
 }
-INSTRUCTIONS: Final = (
+_INSTRUCTIONS: Final = (
     "A registry of capabilities. Call capability_registry_list or capability_match to find one, then "
-    "capability_skill_load, and follow its skill_doc. Nothing here changes a capability."
+    "capability_skill_load, and follow its skill_doc. The tools that a skill_doc names are not on this server: "
+    "your host has to provide them."
 )
+_READS_ONLY: Final = "Nothing here changes a capability."
+_WRITES: Final = {
+    "feedback": "capability_feedback moves the confidence in a capability.",
+    "propose": "capability_propose hands texts to a person for review; nothing here publishes them.",
+}
 # How long a client may keep what only changes with the program itself. What is published has no time to live: a publish
 # is seen within a second, and a digest of one moment must not meet a file of another.
 STATIC_TTL_MS: Final = 300_000
@@ -80,22 +86,28 @@ def _handle(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:
     return {**result, "resultType": "complete", **(kept if call.method in _CACHEABLE else {})}
 
 
-def _initialize(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:  # noqa: ARG001 (all are called alike)
+def _initialize(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:
     requested = call.params.get("protocolVersion")
     version = requested if requested in LEGACY else LEGACY[0]
     return {
         "protocolVersion": version,
         "capabilities": CAPABILITIES,
         "serverInfo": SERVER,
-        "instructions": INSTRUCTIONS,
+        "instructions": _instructions(visitor),
     }
+
+
+def _instructions(visitor: ReaderContext) -> str:
+    """What the server is for, and what this caller can change by it."""
+    writes = [words for scope, words in _WRITES.items() if scope in visitor.caller.scopes]
+    return " ".join([_INSTRUCTIONS, *(writes or [_READS_ONLY])])
 
 
 def _discover(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:  # noqa: ARG001
     return {
         "supportedVersions": list(VERSIONS),
         "capabilities": CAPABILITIES,
-        "instructions": INSTRUCTIONS,
+        "instructions": _instructions(visitor),
         "_meta": {f"{META}serverInfo": SERVER},
     }
 

@@ -7,14 +7,29 @@ from typing import Any, Final
 
 import orjson
 
+from agent_api.http.authentication import Caller
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from agent_api.v1.prompt_render import prompt_response
+from agent_client.prompt import PromptContext
 from registry.common.errors import CapabilityNotFound, CapabilityQuarantined, InvalidRequest, SkillMalformed
-from registry.snapshot import SnapshotEntry
+from registry.snapshot import Snapshot, SnapshotEntry
 from registry.snapshot.visibility import restricted_view
 
 _ARGUMENTS: Final = [{"name": "arguments", "description": "What the capability is to do, in words.", "required": False}]
+
+
+# A client of MCP gets texts from here and no tool of a skill: it calls what its own host offers, by the skill's names.
+_FOR_HOST: Final = PromptContext(
+    names_are_wire_names=False,
+    tools_title="Tools that these skills use. Your host has to provide each of them, and to ask a person where an "
+    "approval is named; this server runs none of them. If one is missing, say so:",
+)
+
+
+def render_for_host(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+    """As `prompt_response`, for a reader whose tools are its host's."""
+    return prompt_response(snapshot, caller, values, _FOR_HOST)
 
 
 def list_prompts(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,7 +49,7 @@ def get_prompt(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, A
     if given.get("arguments"):
         values["arguments"] = {name: given["arguments"]}
     try:
-        text = prompt_response(visitor.snapshot, visitor.caller, values)["prompt"]
+        text = render_for_host(visitor.snapshot, visitor.caller, values)["prompt"]
     except (CapabilityNotFound, CapabilityQuarantined, InvalidRequest, SkillMalformed) as error:
         raise McpError(INVALID_PARAMS, error.message, data={"code": error.code, **error.extra}) from None
     entry = restricted_view(visitor.snapshot, visitor.caller.principal).entries[name]

@@ -10,10 +10,11 @@ import orjson
 from agent_api.http.authentication import Caller
 from agent_api.http.errors import error_envelope
 from agent_api.integrations.access import ReaderContext
+from agent_api.integrations.mcp.prompts import render_for_host
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
 from agent_api.v1 import match_and_search
 from agent_api.v1.match_and_search import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX
-from agent_api.v1.prompt_render import IDS_MAX, prompt_response
+from agent_api.v1.prompt_render import IDS_MAX
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from agent_api.v1.writes import build_feedback_response, build_propose_response
@@ -48,7 +49,8 @@ TOOLS: Final = (
     ),
     _tool(
         "capability_skill_load", "Load a capability",
-        "Load one capability by its capability_id: its instructions, tools and forms.",
+        "Load one capability by its capability_id: its instructions, its forms, and the contracts of its tools, which "
+        "your host has to provide: this server runs none of them.",
         _schema(
             ["capability_id"],
             capability_id={"type": "string", "description": "Which capability, as the list names it."},
@@ -66,7 +68,8 @@ TOOLS: Final = (
     ),
     _tool(
         "prompt_render", "Write a prompt",
-        "Write the prompt for some capabilities, the most important first: their instructions and tools.",
+        "Write the prompt for some capabilities, the most important first: their instructions, and the names of the "
+        "tools that your host has to provide.",
         _schema(
             ["capability_ids"],
             capability_ids={
@@ -194,7 +197,7 @@ _RUN: Final[dict[str, Callable[[Snapshot, Caller, dict[str, Any]], Any]]] = {
     "capability_registry_list": _list,
     "capability_skill_load": _load,
     "capability_skill_reload": _reload,
-    "prompt_render": prompt_response,
+    "prompt_render": render_for_host,
     "capability_match": match_and_search.match_response,
     "capability_search": match_and_search.search_response,
     "capability_feedback": build_feedback_response,

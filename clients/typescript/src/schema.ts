@@ -386,7 +386,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The draft's texts, its version and what validation says of it. */
+        /** @description The draft's texts, its version and what validation says of it; without one the published texts, to begin one. */
         get: operations["draft_get"];
         put?: never;
         post?: never;
@@ -845,13 +845,18 @@ export interface components {
             /** @description Why, for the history. */
             note?: string;
         };
-        /** @description The draft of a capability. */
+        /** @description The texts of a capability to edit: its draft, or without one the published texts, to begin one from. */
         Draft: {
             /** @description File name to text. */
             files: {
                 [key: string]: string;
             };
-            draft_version: number;
+            /** @description What draft_save takes as based_on; null without a draft. */
+            draft_version: number | null;
+            /** @description False: these are the texts of the published revision, and the first draft_save makes a draft. */
+            is_draft: boolean;
+            /** @description The published revision that these texts are; null for a draft. */
+            revision: number | null;
             findings: components["schemas"]["Finding"][];
             /** @description SHA-256 over the files: what results of a scan name. */
             files_digest?: string;

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Generator
 from typing import Any, TypeVar
 
 import psycopg
+from django.db import Error
 from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
 
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 
@@ -67,10 +70,40 @@ class _Driver:
         return BoundedConnection.connect(**parameters)
 
 
+class _TranslatedClose:
+    """Of a cursor: closing one that the server holds asks the server, and Django lets the driver's error through there,
+    past everything that knows Django's."""
+
+    def close(self) -> None:
+        with self.db.wrap_database_errors:  # type: ignore[attr-defined] # a cursor's
+            self.cursor.close()  # type: ignore[attr-defined]
+
+    def __exit__(self, *_: object) -> None:
+        # As Django's: an error in cleaning up would hide the one that led here.
+        with contextlib.suppress(Error):
+            self.close()
+
+
+class _Cursor(_TranslatedClose, CursorWrapper):
+    """Without debug logging."""
+
+
+class _DebugCursor(_TranslatedClose, base.CursorDebugWrapper):
+    """With it."""
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's own, over connections of ours."""
 
     Database = _Driver()  # type: ignore[assignment] # the module with one function replaced
+
+    def make_cursor(self, cursor: Any) -> CursorWrapper:
+        """Django's hook."""
+        return _Cursor(cursor, self)
+
+    def make_debug_cursor(self, cursor: Any) -> _DebugCursor:
+        """Django's hook."""
+        return _DebugCursor(cursor, self)
 
     def get_connection_params(self) -> dict[str, Any]:
         """With the server's time limits in front of the options that the operator gave, so that theirs win."""

@@ -1,4 +1,4 @@
-"""`manage.py serve`: become the web server, with the same flags as `run.py` starts it."""
+"""`manage.py serve`: become what keeps the web server running, with the same flags as `run.py` starts it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class Command(BaseCommand):
             environment["WEB_THREADS"] = str(options["threads"])
         sys.stdout.flush()
         sys.stderr.flush()
-        # The process keeps its id, so that the signals of a container or of systemd reach the server itself.
-        os.execve(command[0], command, environment)
+        # The process keeps its id, so that the signals of a container or of systemd reach what stops the server.
+        supervisor = [sys.executable, "-m", "studio.launcher.supervisor", address, str(settings.PORT), *command]
+        os.execve(sys.executable, supervisor, environment)
 
     def _check_database(self) -> None:
         """Refuse a damaged file; a database that is away may come back while we serve."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -9,6 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from registry.access import agent_keys, operators, teams
 from registry.access.key_limits import describe_limit
+from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.models import AgentKey
 from registry.selectors import effects
@@ -25,6 +28,7 @@ from studio.pages.formatting import (
 )
 from studio.pages.permissions import StudioRequest, actor_of
 
+KEYS_SHOWN: Final = 20
 _SCOPES = {
     "read": gettext_lazy("list and load capabilities"),
     "feedback": gettext_lazy("report outcomes"),
@@ -113,6 +117,7 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
     if not work.is_active:
         raise NothingToConfirm(_("%(name)s is already deactivated.") % {"name": name})
     operators.require_another_admin(operators.get_operator(name))
+    known = agent_keys.list_keys_known_to(Actor("operator", name))
     told = [_("%(name)s is signed out everywhere and can't sign in.") % {"name": name}]
     if work.is_invited:
         told.append(_("The invitation or reset link stops working."))
@@ -122,10 +127,12 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
         effects=[
             *told,
             *_work_words(work),
-            _("API keys that they created keep working. The audit log keeps their name."),
+            _("The audit log keeps their name."),
         ],
         undo=_("You can reactivate them later, with the same password, role and teams."),
         fields={"username": name},
+        template="studio/operator/deactivate.html",
+        more={"keys": known[:KEYS_SHOWN], "key_count": len(known)},
     )
 
 

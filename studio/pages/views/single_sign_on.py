@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,10 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from registry.access import sign_ins
+from registry.common.errors import RegistryError
 from registry.common.rate_limits import RateLimited
 from studio.pages.credentials import build_external_attempt, remember_device, too_many, wait_message
 from studio.pages.permissions import is_own_address
-from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
+from studio.pages.sign_in_adapters import ASKED_AT, PENDING_SECONDS, render_refusal
 
 
 @never_cache
@@ -24,7 +27,6 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     if not settings.OIDC_ISSUER:
         raise Http404
     from allauth.socialaccount.adapter import get_adapter
-    from requests import RequestException
 
     is_again = request.GET.get("again") == "1"
     if request.user.is_authenticated and not is_again:
@@ -38,14 +40,32 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     provider = get_adapter().get_provider(request, provider_id)
     nonce = secrets.token_urlsafe(24)
     more = {"nonce": nonce} | ({"prompt": "login", "max_age": "0"} if is_again else {})
+    state = {"nonce": nonce} | ({ASKED_AT: int(time.time())} if is_again else {})
+    return _or_refusal(
+        request,
+        provider_id,
+        lambda: provider.redirect(request, "login", next_url=_next(request), auth_params=more, **state),
+    )
+
+
+def _or_refusal(request: HttpRequest, provider_id: str, respond: Callable[[], HttpResponse]) -> HttpResponse:
+    """The response, or the page for a provider that is away or whose answers cannot be used."""
+    from allauth.core.exceptions import ImmediateHttpResponse
+    from allauth.socialaccount.adapter import get_adapter
+    from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+    from requests import RequestException
+
     try:
-        response: HttpResponse = provider.redirect(
-            request, "login", next_url=_next(request), auth_params=more, nonce=nonce
-        )
-    except (RequestException, KeyError, ValueError) as error:
-        get_adapter().on_authentication_error(request, provider, exception=error)
+        return respond()
+    except RegistryError as error:
+        return render_refusal(request, f"{error.message}.")
+    except (RequestException, OAuth2Error) as error:
+        try:
+            get_adapter().on_authentication_error(request, provider_id, exception=error)
+        except ImmediateHttpResponse as refused:
+            page: HttpResponse = refused.response
+            return page
         raise
-    return response
 
 
 @never_cache
@@ -54,9 +74,12 @@ def complete(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Where the provider sends the browser back to: its answer becomes a session, or a page that says why not."""
     if not settings.OIDC_ISSUER:
         raise Http404
-    from allauth.socialaccount.providers.openid_connect.views import callback
+    from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 
-    response: HttpResponse = callback(request, provider_id)
+    from studio.pages.openid_connect import ProviderAdapter
+
+    callback = OAuth2CallbackView.adapter_view(ProviderAdapter(request, provider_id))
+    response = _or_refusal(request, provider_id, lambda: callback(request, provider_id))
     if request.user.is_authenticated:
         sign_ins.record_success(build_external_attempt(request))
         remember_device(request, response, request.user.get_username())

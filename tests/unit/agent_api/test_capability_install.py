@@ -8,6 +8,7 @@ import pytest
 
 from registry.access import agent_keys
 from registry.catalog import first_run
+from registry.core.transactions import get_registry_revision
 from registry.models import Capability, UnknownCapabilityRequest
 from registry.publishing import publication
 from registry.usage.usage_counters import flush
@@ -75,7 +76,7 @@ def _changed(api: Any, key: dict[str, str], since: int) -> tuple[list[str], list
 
 
 def test_what_changed_tells_nothing_of_what_was_never_seen(api: Any, key: dict[str, str]) -> None:
-    """Revision 1: beta. 2, 3: alpha, then unlisted. 4: alpha anew. 5: beta unlisted. 6: alpha retired."""
+    """Revision 1: beta. 2, 3: alpha, then unlisted. 4: alpha again. 5: its code. 6: beta unlisted. 7: retired."""
     publish("beta")
     code = unlisted("alpha")
     publish("alpha", body="Two.")
@@ -87,11 +88,40 @@ def test_what_changed_tells_nothing_of_what_was_never_seen(api: Any, key: dict[s
     assert _changed(api, guest, 4) == (["alpha"], [])
     publication.set_visibility(capability_id="beta", visibility="unlisted", by=OLGA)
     publication.retire(capability_id="alpha", by=OLGA)
-    assert _changed(api, key, 4) == ([], ["beta"])
-    assert _changed(api, key, 5) == ([], [])
+    assert _changed(api, key, 5) == ([], ["beta"])
+    assert _changed(api, key, 6) == ([], [])
     assert _changed(api, guest, 4) == ([], ["alpha", "beta"])
     publication.set_visibility(capability_id="beta", visibility="listed", by=OLGA)
-    assert _changed(api, key, 6) == (["beta"], [])
+    assert _changed(api, key, 7) == (["beta"], [])
+
+
+def test_what_a_code_shows_is_updated_once(api: Any) -> None:
+    """For the key that redeemed it, whatever another key of the same sight has seen; others see nothing of it."""
+    code = unlisted("alpha")
+    publish("beta")
+    first, second, other = bearer(), bearer(), bearer()
+    _install(api, first, code)
+    after_first = get_registry_revision()
+    _install(api, second, code)
+    now = get_registry_revision()
+    assert (after_first, now) == (4, 5)
+    assert _changed(api, first, 3) == (["alpha"], [])
+    assert _changed(api, first, after_first) == ([], [])
+    assert _changed(api, second, after_first) == (["alpha"], [])
+    assert _changed(api, second, now) == ([], [])
+    for since in range(3, now + 1):
+        assert _changed(api, other, since) == ([], [])
+    _install(api, first, code)
+    assert get_registry_revision() == now
+
+
+def test_a_code_of_what_the_key_sees_already_updates_nothing(api: Any) -> None:
+    publish("alpha")
+    guest = bearer()
+    _install(api, guest, Capability.objects.get().install_code)
+    assert get_registry_revision() == 1
+    assert _changed(api, guest, 1) == ([], [])
+    assert _changed(api, guest, 0) == (["alpha"], [])
 
 
 def test_pages_of_the_past_hide_it_too(api: Any, key: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_api.openapi.document import build_document
-from tests.factories import agent_key, publish
+from tests.factories import agent_key, bundle, publish, zip_of
 from tests.shapes import assert_shape
 from tests.sweeps import check_each, rolled_back
 
@@ -212,3 +212,58 @@ def test_a_key_that_no_schema_has_is_named_in_a_warning(key: str) -> None:
         assert "Warning" not in plain
 
     check_each(sorted(name for _, name in bodies), check, isolate=rolled_back)
+
+
+def test_the_nearest_known_key_of_a_body_is_named(key: str) -> None:
+    body = '{"capability_id": "alpha", "revison": 2, "zzz": 1}'
+    answer = _call("POST", "/api/v1/capability_skill_load", key, data=body, content_type="application/json")
+    words = "Unknown keys of the body were passed over: revison (did you mean revision?), zzz"
+    assert answer["Warning"] == f'299 - "{words}"'
+
+
+def test_a_key_of_the_query_that_no_operation_has_is_named_in_a_warning(key: str) -> None:
+    """`?capability_id=alpha&revison=2` must not look as if it had pinned a revision."""
+    operations = {
+        (method.upper(), path, operation["operationId"]): [
+            each["name"] for each in operation.get("parameters", []) if each["in"] == "query"
+        ]
+        for path, methods in build_document()["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert len(operations) > 30
+
+    def check(operation: str) -> None:
+        method, path, names = next((m, p, names) for (m, p, name), names in operations.items() if name == operation)
+        known = "&".join(f"{name}=1" for name in names)
+        body = {"data": "{}", "content_type": "application/json"} if method == "POST" else {}
+        for one in {method, "HEAD" if method == "GET" else method}:
+            plain = _call(one, f"{path}?{known}", key, **body)
+            answer = _call(one, f"{path}?{known}&zzz%22%0A=1", key, **body)
+            assert answer.status_code == plain.status_code
+            assert '299 - "Unknown keys of the query were passed over: zzz??"' in answer["Warning"]
+            assert "of the query" not in plain.get("Warning", "")
+
+    check_each(sorted(name for _, _, name in operations), check, isolate=rolled_back)
+
+
+def test_the_nearest_known_key_of_a_query_is_named(key: str) -> None:
+    answer = _call("GET", "/api/v1/capability_skill_load?capability_id=alpha&revison=2", key)
+    assert (answer.status_code, answer.json()["revision"]) == (200, 1)
+    assert answer["Warning"] == '299 - "Unknown keys of the query were passed over: revison (did you mean revision?)"'
+    etag = {"If-None-Match": answer["ETag"]}
+    again = _call("GET", "/api/v1/capability_skill_load?capability_id=alpha&revison=2", key, headers=etag)
+    assert (again.status_code, again["Warning"]) == (304, answer["Warning"])
+
+
+def test_options_beside_a_zip_are_known_keys_of_the_query(key: str) -> None:
+    path = "/api/v1/operator/bundle_publish?dry_run=true&acknowlege=POLICY_LOOSENED"
+    answer = _call("POST", path, key, data=zip_of(bundle()), content_type="application/zip")
+    words = "Unknown keys of the query were passed over: acknowlege (did you mean acknowledge?)"
+    assert (answer.status_code, answer["Warning"]) == (200, f'299 - "{words}"')
+
+
+def test_a_query_of_too_many_keys_undoes_no_write(key: str) -> None:
+    query = "&".join(f"k{number}=1" for number in range(1100))
+    body = '{"capability_id": "alpha", "outcome": "used"}'
+    path = f"/api/v1/capability_feedback?{query}"
+    assert _call("POST", path, key, data=body, content_type="application/json").status_code == 200

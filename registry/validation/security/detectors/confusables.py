@@ -108,6 +108,22 @@ def confusable_similarity(own: str, other: str) -> Severity | None:
     return "warning" if len(own) > _SHORTEST and _one_slip_apart(own, other) else None
 
 
+def find_lookalike(name: str, others: Iterable[str]) -> str:
+    """The first of the other names that the eye takes for this one: in another case, in letters of another script or
+    width, or as `confusable_similarity` has it for ids; empty where there is none. Accents tell names apart."""
+    own = _fold_name(name)
+    for other in sorted(others):
+        folded = _fold_name(other)
+        if name != other and (own == folded or confusable_similarity(own, folded) == "error"):
+            return other
+    return ""
+
+
+def _fold_name(name: str) -> str:
+    plain = "".join(char for char in unicodedata.normalize("NFKC", name).casefold() if char not in INVISIBLE)
+    return plain.translate(CONFUSABLES)
+
+
 def _is_next_of_kind(own: str, other: str) -> bool:
     """Numbered or versioned (`report_v2`, `plan_2025`), or singular and plural: honest names for two things.
 

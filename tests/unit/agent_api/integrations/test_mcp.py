@@ -236,9 +236,61 @@ def test_the_newest_release_and_the_prompt_are_those_of_the_api() -> None:
     publish("alpha", [tool("alpha_list")])
     body = {"capability_ids": ["alpha"], "environment": {"os": "linux"}}
     for name, arguments in (("prompt_render", body), ("capability_skill_reload", {"capability_id": "alpha"})):
-        response = Client().post(f"/api/v1/{name}", arguments, content_type="application/json")
-        result = _legacy("tools/call", name=name, arguments=arguments)["result"]
-        assert result["structuredContent"] == response.json()
+        response = Client().post(f"/api/v1/{name}", arguments, content_type="application/json").json()
+        result = _legacy("tools/call", name=name, arguments=arguments)["result"]["structuredContent"]
+        sizes = {"prompt", "characters", "tokens_estimate"} if name == "prompt_render" else set()
+        assert result.keys() == response.keys()
+        assert all(result[key] == response[key] for key in response.keys() - sizes)
+    assert (
+        "Skill instructions:"
+        in _legacy("tools/call", name="prompt_render", arguments=body)["result"]["content"][0]["text"]
+    )
+
+
+def test_tools_of_a_skill_are_named_as_what_the_host_has_to_provide() -> None:
+    """A client can call none of them here, whatever it read them in."""
+    publish("alpha", [tool("alpha_save", "write")])
+    body = {"capability_ids": ["alpha"]}
+    prompt = _legacy("prompts/get", name="alpha")["result"]["messages"][0]["content"]["text"]
+    rendered = _legacy("tools/call", name="prompt_render", arguments=body)["result"]["structuredContent"]["prompt"]
+    for text in (prompt, rendered):
+        assert "Available tools:" not in text
+        assert "alpha__alpha_save" not in text
+        title, _, lines = text.partition("Your host has to provide each of them")
+        assert title.endswith("Tools that these skills use. ")
+        assert lines.split("\n")[1].startswith("- alpha_save (write, waits for a person's approval): ")
+    for row in _tools():
+        if row["name"] in ("capability_skill_load", "prompt_render"):
+            assert "host has to provide" in row["description"]
+    over_http = Client().post("/api/v1/prompt_render", body, content_type="application/json").json()["prompt"]
+    assert "Available tools:\n- alpha__alpha_save" in over_http
+
+
+def test_a_skill_without_tools_says_nothing_of_tools() -> None:
+    publish("alpha")
+    assert "host" not in _legacy("prompts/get", name="alpha")["result"]["messages"][0]["content"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("scopes", "said", "unsaid"),
+    [
+        (("read",), ["Nothing here changes a capability."], ["capability_feedback", "capability_propose"]),
+        (("read", "feedback"), ["capability_feedback moves"], ["Nothing here changes", "capability_propose"]),
+        (("read", "propose"), ["capability_propose hands"], ["Nothing here changes", "capability_feedback"]),
+        (("read", "feedback", "propose"), ["capability_feedback", "capability_propose"], ["Nothing here changes"]),
+    ],
+)
+def test_the_instructions_say_what_the_key_can_change(
+    scopes: tuple[str, ...], said: list[str], unsaid: list[str]
+) -> None:
+    key = {"Authorization": f"Bearer {agent_key(*scopes)}"}
+    old = _post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}, **key).json()["result"]
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "server/discover"} | key
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
+    for instructions in (old["instructions"], _result(_post(asked, **headers))["instructions"]):
+        assert all(words in instructions for words in said)
+        assert not any(words in instructions for words in unsaid)
+        assert "your host has to provide" in instructions
 
 
 def test_a_proposal_is_taken_from_keys_that_may_make_it() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from registry.catalog.drafts import get_draft, save_draft
+from registry.catalog.drafts import discard_draft, get_draft, save_draft
 from registry.models import Draft, Revision
+from registry.publishing import publication
 from registry.publishing.scan_results import get_files_digest
 from tests.factories import OLGA, agent_key, bundle, publish, tool
 
@@ -34,11 +35,35 @@ def test_save_read_and_publish(api: Any, key: dict[str, str]) -> None:
     assert api.ok(_save(api, key), "draft_saved") == {"draft_version": 1, "findings": []}
     document = api.ok(api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key), "draft")
     digest = get_files_digest(bundle())
-    assert document == {"files": bundle(), "draft_version": 1, "findings": [], "files_digest": digest}
+    texts = {"files": bundle(), "findings": [], "files_digest": digest}
+    assert document == {**texts, "draft_version": 1, "is_draft": True, "revision": None}
     assert get_draft("alpha").saved_by == "agent_key:pipeline"
     (row,) = api.ok(_publish(api, key, 1, note="At last"), "bundle_results")["results"]
     assert (row["path"], row["status"], row["revision"]) == ("alpha", "published", 1)
     assert Revision.objects.get().note == "At last"
+    document = api.ok(api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key), "draft")
+    assert document == {**texts, "draft_version": None, "is_draft": False, "revision": 1}
+
+
+def test_an_editor_begins_with_the_published_texts(api: Any, key: dict[str, str]) -> None:
+    """Supporting files too: a save takes away what it does not name."""
+    files = bundle() | {"references/a.md": "Text.\n"}
+    publication.publish(files=files, by=OLGA)
+    read = api.ok(api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key), "draft")
+    assert (read["files"], read["is_draft"]) == (files, False)
+    body = {"capability_id": "alpha", "files": read["files"] | {"skill.md": bundle(body="Two.")["skill.md"]}}
+    saved = api.ok(
+        api.post("operator/draft_save", body | {"based_on": read["draft_version"]}, headers=key), "draft_saved"
+    )
+    (row,) = api.ok(_publish(api, key, saved["draft_version"]), "bundle_results")["results"]
+    assert (row["status"], row["revision"]) == ("published", 2)
+    again = api.ok(api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key), "draft")
+    assert (again["files"], again["revision"]) == (body["files"], 2)
+
+
+def test_what_has_neither_a_draft_nor_a_revision_has_nothing_to_edit(api: Any, key: dict[str, str]) -> None:
+    save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    discard_draft(capability_id="alpha", by=OLGA)
     response = api.get("operator/draft_get", {"capability_id": "alpha"}, headers=key)
     api.error(response, 404, "DRAFT_NOT_FOUND")
 

@@ -62,6 +62,21 @@ def test_a_name_is_used_once() -> None:
         _create()
 
 
+@pytest.mark.parametrize("name", ["Vera", "VERA", "v\u0435ra", "\uff56era"])
+def test_a_name_that_can_be_taken_for_a_members_is_refused(name: str) -> None:
+    """However the account comes to be; one that is deactivated is in the audit log still."""
+    _create()
+    operators.disable_operator(username="vera", by=OLGA)
+    for make in (
+        lambda: operators.create_operator(username=name, password=PASSWORD, role="viewer", by=OLGA),
+        lambda: operators.invite_operator(username=name, role="viewer", by=OLGA),
+        lambda: operators.create_passwordless(username=name, role="viewer", by=OLGA),
+    ):
+        with pytest.raises(NameConflict, match="can be taken for 'vera', who has an account here"):
+            make()
+    assert [one.username for one in Operator.objects.all()] == ["vera"]
+
+
 def test_a_new_password_takes_the_place_of_the_old() -> None:
     _create()
     operators.set_password(username="vera", password="another-passphrase", by=OLGA)

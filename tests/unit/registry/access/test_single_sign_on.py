@@ -97,6 +97,22 @@ def test_a_local_account_is_not_taken_over() -> None:
     assert Operator.objects.get().role == "viewer"
 
 
+@pytest.mark.parametrize("name", ["Ada", "\u0430da", "\uff41da"])
+def test_a_name_that_can_be_taken_for_a_member_is_refused(name: str) -> None:
+    operators.create_operator(username="ada", password="a right password", role="viewer", by=OLGA)
+    with pytest.raises(Forbidden, match="can be taken for the member 'ada'"):
+        single_sign_on.admit(replace(ADA, username=name))
+    assert Operator.objects.get().username == "ada"
+    assert "can be taken for" in _last("operator.sign_in_refused")["reason"]
+
+
+def test_a_member_keeps_the_account_beside_a_lookalike_of_before() -> None:
+    """Accounts that were made before they were compared."""
+    ada = single_sign_on.admit(ADA)
+    Operator.objects.create(username="Ada", role="viewer")
+    assert single_sign_on.admit(ADA).pk == ada.pk
+
+
 def test_another_issuer_is_another_person() -> None:
     single_sign_on.admit(ADA)
     with pytest.raises(Forbidden, match="There is a member named 'ada'"):

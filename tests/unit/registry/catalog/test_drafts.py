@@ -43,6 +43,21 @@ def test_an_absent_file_is_not_an_empty_one() -> None:
     assert drafts.get_draft("alpha").files == {"skill.md": ""}
 
 
+def test_a_first_draft_of_no_file_is_refused() -> None:
+    publish()
+    for capability_id in ("alpha", "beta"):
+        with pytest.raises(InvalidRequest, match="nothing to save"):
+            drafts.save_draft(capability_id=capability_id, files={}, based_on=None, by=OLGA)
+    assert not Draft.objects.exists()
+    assert not Capability.objects.filter(capability_id="beta").exists()
+
+
+def test_a_draft_can_be_emptied() -> None:
+    saved = _save()
+    drafts.save_draft(capability_id="alpha", files={}, based_on=saved.version, by=OLGA)
+    assert drafts.get_draft("alpha").files == {}
+
+
 @pytest.mark.parametrize("based_on", [None, 1, 3, 99])
 def test_a_stale_save_is_refused_with_both_texts(based_on: int | None) -> None:
     _save()

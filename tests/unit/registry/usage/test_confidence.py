@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from fractions import Fraction
 from functools import reduce
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
+from registry.usage.confidence import KEY_DAY_MAX, NEUTRAL, OUTCOMES, ConfidenceScore, ReportedOutcome, recount
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,26 @@ def test_it_never_drifts_from_the_exact_sum(outcomes: list[str]) -> None:
         exact = min(Fraction(1), max(Fraction(0), exact + Fraction(steps[outcome], 100)))
     score = _replayed(outcomes).as_dict()
     assert score == {"score": float(exact), "uses": len(outcomes), "confirmed": outcomes.count("confirmed_success")}
+
+
+DAY = date(2026, 11, 26)
+
+
+@given(st.lists(st.sampled_from(OUTCOMES), max_size=60))
+def test_counting_again_changes_nothing_within_the_share_of_a_day(outcomes: list[str]) -> None:
+    reports = [ReportedOutcome(1, outcome, f"key {number}", DAY) for number, outcome in enumerate(outcomes)]
+    assert recount(reports).get(0, NEUTRAL) == _replayed(outcomes)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from(OUTCOMES), st.sampled_from("ab"), st.integers(1, 2))))
+def test_counting_again_loses_no_use_and_no_key_has_more_than_its_share(
+    given_: list[tuple[int, str, str, int]],
+) -> None:
+    scores = recount(
+        ReportedOutcome(number, outcome, key, DAY.replace(day=day)) for number, outcome, key, day in given_
+    )
+    numbers = {number for number, *_ in given_}
+    assert scores.keys() == ({0} | numbers if given_ else set())
+    assert sum(scores[number].uses for number in numbers) == len(given_)
+    key_days = {(key, day) for _, _, key, day in given_}
+    assert all(abs(score.percent - 50) <= KEY_DAY_MAX * len(key_days) for score in scores.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -16,7 +17,7 @@ from registry.publishing import publication
 from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.snapshot import read_confidences
 from registry.usage import feedback
-from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, ReportedOutcome, recount
 from registry.usage.feedback import get_stored_confidence, record_outcome
 from tests.factories import OLGA, bundle, publish
 
@@ -33,9 +34,10 @@ def _alpha() -> Capability:
 
 
 def _recomputed(**wanted: int) -> ConfidenceScore:
+    """Of one key, which has its full weight."""
     score = NEUTRAL
-    for outcome, step in FeedbackEvent.objects.filter(**wanted).order_by("id").values_list("outcome", "step"):
-        score = score.after(outcome, step)
+    for outcome in FeedbackEvent.objects.filter(**wanted).order_by("id").values_list("outcome", flat=True):
+        score = score.after(outcome)
     return score
 
 
@@ -142,12 +144,11 @@ def _tell_as(key: str, outcome: str, times: int = 1) -> ConfidenceScore:
 def test_one_key_among_several_does_not_make_the_score() -> None:
     publish()
     _tell_as("fleet", "confirmed_success", 3)
-    # 0.20 down and no further, however often; the uses count.
-    assert _tell_as("angry", "confirmed_failure", 5) == ConfidenceScore(60, 8, 3)
+    # 0.20 down and no further, however often; the uses count. So does what the other has reported before.
+    assert _tell_as("angry", "confirmed_failure", 5) == ConfidenceScore(50, 8, 3)
     # The way up has a share of its own, and the last step of it is cut.
-    assert _tell_as("angry", "likely_success", 10) == ConfidenceScore(80, 18, 3)
-    assert get_stored_confidence(_alpha()) == _recomputed()
-    assert _stored_by_revision()[1] == _recomputed(revision=1)
+    assert _tell_as("angry", "likely_success", 10) == ConfidenceScore(70, 18, 3)
+    assert get_stored_confidence(_alpha()) == _stored_by_revision()[1] == ConfidenceScore(70, 18, 3)
     assert list(FeedbackEvent.objects.filter(key_name="angry").order_by("id").values_list("step", flat=True)) == [
         *(None, None, 0, 0, 0),
         *[None] * 6,
@@ -160,7 +161,43 @@ def test_the_only_key_that_reports_has_its_full_weight() -> None:
     publish()
     assert _tell_as("fleet", "confirmed_success", 5) == ConfidenceScore(100, 5, 5, is_single_key=True)
     FeedbackEvent.objects.update(key_name="gone", at=timezone.now() - timedelta(days=31))
-    assert _tell_as("fleet", "confirmed_failure", 5) == ConfidenceScore(50, 10, 5)
+    # What the other reported alone is worth its share of that day from now on.
+    assert _tell_as("fleet", "confirmed_failure", 5) == ConfidenceScore(20, 10, 5)
+    assert _tell_as("third", "used") == ConfidenceScore(51, 11, 5)
+
+
+def test_what_the_only_key_reported_counts_by_the_day_once_another_reports() -> None:
+    publish()
+    assert _tell_as("angry", "confirmed_failure", 50) == ConfidenceScore(0, 50, 0, is_single_key=True)
+    assert _tell_as("other", "confirmed_success") == ConfidenceScore(40, 51, 1)
+    assert _tell_as("angry", "confirmed_failure", 5) == ConfidenceScore(40, 56, 1)
+    assert read_confidences() == {"alpha": ConfidenceScore(40, 56, 1)}
+
+
+def test_each_day_of_the_only_key_has_a_share_and_each_revision_its_score() -> None:
+    publish()
+    _tell_as("angry", "confirmed_failure", 9)
+    FeedbackEvent.objects.update(at=timezone.now() - timedelta(days=1))
+    publish(body="Two.")
+    _tell_as("angry", "confirmed_failure", 9)
+    assert _tell_as("other", "likely_success") == ConfidenceScore(13, 19, 0)
+    assert _stored_by_revision() == {1: ConfidenceScore(30, 9, 0), 2: ConfidenceScore(33, 10, 0)}
+
+
+def test_outcomes_are_read_again_only_when_a_key_is_no_longer_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+
+    def counting(reports: Iterable[ReportedOutcome]) -> dict[int, ConfidenceScore]:
+        counted.append(1)
+        return recount(reports)
+
+    monkeypatch.setattr(feedback, "recount", counting)
+    publish()
+    _tell_as("one", "used", 3)
+    assert not counted
+    for key in ("two", "one", "two", "three", "three", "one"):
+        _tell_as(key, "used")
+    assert len(counted) == 1
 
 
 def test_a_key_has_a_new_share_on_the_next_day() -> None:

@@ -1,4 +1,4 @@
-"""What is kept is started again, more and more slowly; everything else ends the rest."""
+"""What is kept is started again, more and more slowly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from studio.launcher import processes
-from studio.launcher.processes import Processes
+from studio.launcher.processes import Processes, RestartSchedule, how_ended
 
 PROGRAM = "import pathlib, sys; file = pathlib.Path(sys.argv[1]); file.open('a').write('x'); sys.exit(3)"
 
@@ -31,7 +31,7 @@ def test_one_that_ends_at_once_is_tried_slowly_and_for_ever(
     stop = threading.Event()
     kept.keep("worker", [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")])
     threading.Timer(4, stop.set).start()
-    assert kept.wait_for_end(stop) is None
+    kept.wait(stop)
     said = capsys.readouterr().err.splitlines()
     pauses = [line.split("again in ")[1].split(" s")[0] for line in said]
     assert pauses[:4] == ["0.1", "0.2", "0.4", "0.4"]
@@ -48,7 +48,7 @@ def test_one_that_ran_for_long_begins_with_the_first_pause(
     stop = threading.Event()
     kept.keep("worker", [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")])
     threading.Timer(2, stop.set).start()
-    kept.wait_for_end(stop)
+    kept.wait(stop)
     assert capsys.readouterr().err.count("again in 0.1 s") >= 2
 
 
@@ -57,11 +57,40 @@ def test_one_that_cannot_be_started_is_tried_again(kept: Processes, capsys: pyte
     stop = threading.Event()
     kept.keep("worker", ["/no/such/program"])
     threading.Timer(1, stop.set).start()
-    assert kept.wait_for_end(stop) is None
+    kept.wait(stop)
     assert capsys.readouterr().err.count("could not be started (No such file or directory)") >= 2
 
 
-def test_any_other_that_ends_is_the_reason_to_end(kept: Processes, tmp_path: Path) -> None:
-    kept.start("server", [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")])
-    reason = kept.wait_for_end(threading.Event())
-    assert reason == "The server ended with exit code 3; see its last lines above."
+def test_one_that_is_not_kept_is_named_when_it_ends(kept: Processes, tmp_path: Path) -> None:
+    command = [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")]
+    kept.start("server", command)
+    kept.running["server"].wait(30)
+    ended = kept.find_ended()
+    assert ended is not None
+    assert how_ended(ended) == "ended with exit code 3"
+    # From now on it is started again.
+    kept.keep("server", command)
+    assert kept.find_ended() is None
+
+
+def test_one_that_runs_is_kept_without_a_second_start(kept: Processes) -> None:
+    command = [sys.executable, "-S", "-c", "import time; time.sleep(60)"]
+    kept.start("server", command)
+    first = kept.running["server"].pid
+    kept.keep("server", command)
+    assert kept.running["server"].pid == first
+
+
+def test_pauses_grow_until_it_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("studio.launcher.processes.time.monotonic", lambda: now[0])
+    for at_once, first in ((False, []), (True, [0.0])):
+        schedule = RestartSchedule(at_once=at_once)
+        pauses = [schedule.get_pause_seconds() for _ in range(10)]
+        assert pauses == [*first, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, *[60.0] * (4 - at_once)]
+        schedule.record_start()
+        now[0] += processes.STEADY_SECONDS
+        assert schedule.get_pause_seconds() == pauses[0]
+        schedule.record_start()
+        now[0] += processes.STEADY_SECONDS - 1
+        assert schedule.get_pause_seconds() == pauses[1]

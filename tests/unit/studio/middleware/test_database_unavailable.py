@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from pytest_django import Settings
 
@@ -41,6 +41,18 @@ def test_a_page_says_that_the_database_is_away(client: Client, monkeypatch: pyte
     assert "The database cannot be reached" in page
     # Nothing was written on a page that was only opened.
     assert "What you wrote" not in page
+
+
+@pytest.mark.django_db
+def test_a_page_whose_driver_fails_says_so_too(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django translates most errors of the driver, and not all."""
+    client.force_login(Operator.objects.create(username="ada", role="viewer"))
+
+    def away(**_: object) -> None:
+        raise connection.Database.OperationalError("away")  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(queries, "list_capabilities", away)
+    assert client.get("/capabilities/").status_code == 503
 
 
 @pytest.mark.django_db

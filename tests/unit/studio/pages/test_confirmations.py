@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -492,6 +493,33 @@ def test_a_member_says_what_is_theirs(world: Client) -> None:
         "You can reactivate them later",
     ):
         assert words in page, words
+
+
+def test_deactivating_lists_the_keys_that_go_on_working(world: Client) -> None:
+    """Those that the member has seen, by creating or by rotating them, with a way to end each."""
+    admin, other = Actor("operator", "the-publisher"), Actor("operator", "somebody")
+    make_operator("publisher")
+    operators.set_role(username="the-publisher", role="admin", by=OLGA)
+    for name, by in (("mine & yours", admin), ("used", admin), ("ended", admin), ("theirs", other), ("rotated", other)):
+        agent_keys.create_key(name=name, by=by, scopes=["read", "publish"] if name == "used" else ["read"])
+    agent_keys.revoke_key(name="ended", by=OLGA)
+    agent_keys.rotate_key(name="rotated", by=admin)
+    AgentKey.objects.filter(name="used").update(last_used_at=timezone.now() - timedelta(days=3))
+    page = world.get("/members/disable/", {"username": "the-publisher"}).content.decode()
+    assert re.findall(r'data-key="([^"]*)"', page) == ["mine &amp; yours", "rotated", "used"]
+    assert "3 API keys that they created or rotated keep working" in page
+    rows = dict(zip(("mine", "rotated", "used"), re.findall(r"<li data-key.*?</li>", page, re.DOTALL), strict=True))
+    assert "never used" in rows["mine"]
+    assert "read, publish" in rows["used"]
+    assert "3\xa0days ago" in rows["used"]
+    revoke = html.unescape(re.findall(r'href="([^"]*)"', rows["mine"])[-1])
+    assert revoke == "/keys/revoke/?name=mine%20%26%20yours"
+    assert "Revoke API key “mine &amp; yours”?" in world.get(revoke).content.decode()
+
+
+def test_a_member_without_keys_leaves_none(world: Client) -> None:
+    page = world.get("/members/disable/", {"username": "the-author"}).content.decode()
+    assert "No API key that they created or rotated is in force." in page
 
 
 def test_nobody_deactivates_resets_or_demotes_themselves(world: Client) -> None:

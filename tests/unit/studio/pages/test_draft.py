@@ -12,6 +12,7 @@ from django.test import Client
 
 from registry.catalog import drafts
 from registry.models import AuditEvent, Draft
+from registry.publishing import publication
 from studio.pages.views.draft import FIELDS
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.studio.conftest import SignIn
@@ -94,6 +95,15 @@ def test_saving_without_scripts_keeps_the_draft_and_comes_back(client: Client) -
     assert AuditEvent.objects.filter(verb="draft.save", actor_name="the-author").count() == 1
 
 
+def test_an_empty_form_makes_no_draft(client: Client) -> None:
+    """With supporting files too, which a save of the four files leaves as they are."""
+    publication.publish(files=bundle() | {"references/a.md": "Text.\n"}, by=OLGA)
+    answer = client.post(SAVE, {})
+    assert answer.status_code == 422
+    assert "nothing to save" in answer.text
+    assert not Draft.objects.exists()
+
+
 def test_save_and_review_leads_to_the_gate(client: Client) -> None:
     publish()
     assert _form(client).submit(client, then="publish")["Location"] == "/capabilities/alpha/publish/"
@@ -135,7 +145,7 @@ def test_an_untouched_save_changes_no_byte(text: str, client: Client) -> None:
     ],
 )
 def test_a_file_that_is_absent_stays_absent_and_an_empty_one_empty(files: Files, client: Client) -> None:
-    _save(files)
+    _save(files, based_on=_save(bundle()))
     _form(client).submit(client)
     assert _stored() == files
 

@@ -26,36 +26,34 @@ def _roles(settings: Settings) -> None:
     settings.OIDC_ROLES = {"authors": "author", "admins": "admin"}
 
 
-def _sign_in(token: dict[str, Any], info: dict[str, Any] | None = None, *, nonce: str = "n", uid: str = "1") -> Any:
+def _sign_in(claims: dict[str, Any], *, nonce: str = "n", **state: Any) -> Any:
     request = RequestFactory().get("/sign-in/oidc/callback/")
     request.session, request.user = SessionStore(), AnonymousUser()
-    claims = {"id_token": token, "userinfo": info}
-    login = SocialLogin(account=SocialAccount(provider="oidc", uid=uid, extra_data=claims))
-    login.state = {"nonce": nonce}
+    login = SocialLogin(account=SocialAccount(provider="oidc", uid=claims["sub"]))
+    login.claims, login.state = claims, {"nonce": nonce} | state
     IdentityProviderAdapter().pre_social_login(request, login)
     return login
 
 
 def test_the_answer_to_this_sign_in_is_taken() -> None:
-    assert _sign_in(TOKEN, {"sub": "1", "name": "Ada L"}).user == Operator.objects.get(username="ada", role="author")
+    assert _sign_in(TOKEN | {"name": "Ada L"}).user == Operator.objects.get(username="ada", role="author")
 
 
 @pytest.mark.parametrize(
-    ("token", "info", "nonce"),
+    ("claims", "nonce"),
     [
-        (TOKEN, None, "another"),
-        ({**TOKEN, "nonce": None}, None, "n"),
-        (TOKEN, {"sub": "2", "groups": ["admins"]}, "n"),
-        ({}, {"sub": "1", "groups": ["admins"], "nonce": "n"}, "n"),
-        ({**TOKEN, "groups": "x"}, None, "n"),
-        ({**TOKEN, "groups": {"authors": True}}, None, "n"),
-        ({**TOKEN, "groups": [["authors"], 7, None]}, None, "n"),
+        (TOKEN, "another"),
+        ({**TOKEN, "nonce": None}, "n"),
+        ({**TOKEN, "nonce": None}, None),
+        ({**TOKEN, "groups": "x"}, "n"),
+        ({**TOKEN, "groups": {"authors": True}}, "n"),
+        ({**TOKEN, "groups": [["authors"], 7, None]}, "n"),
     ],
-    ids=["nonce", "no nonce", "other person", "no token", "other group", "object", "odd list"],
+    ids=["nonce", "no nonce", "neither", "other group", "object", "odd list"],
 )
-def test_any_other_answer_is_refused(token: dict[str, Any], info: dict[str, Any] | None, nonce: str) -> None:
+def test_any_other_answer_is_refused(claims: dict[str, Any], nonce: str | None) -> None:
     with pytest.raises(ImmediateHttpResponse) as refused:
-        _sign_in(token, info, nonce=nonce)
+        _sign_in(claims, nonce=nonce)  # type: ignore[arg-type]
     assert refused.value.response.status_code == 403
     assert not Operator.objects.exists()
 
@@ -66,7 +64,7 @@ def test_the_claim_of_the_groups_may_be_inside_of_others_or_have_dots(settings: 
     assert _sign_in(nested).user is not None
     settings.OIDC_GROUPS_CLAIM = "https://example.com/groups"
     named = {"sub": "2", "nonce": "n", "preferred_username": "bob", "https://example.com/groups": "admins"}
-    assert _sign_in(named, uid="2").user == Operator.objects.get(username="bob", role="admin")
+    assert _sign_in(named).user == Operator.objects.get(username="bob", role="admin")
 
 
 def test_a_sign_in_of_long_ago_at_the_provider_confirms_nothing() -> None:
@@ -78,3 +76,12 @@ def test_a_sign_in_of_long_ago_at_the_provider_confirms_nothing() -> None:
         request.provider_asked_at = asked_at  # type: ignore[attr-defined]
         AccountAdapter().login(request, ada)
         assert is_recently_confirmed(request) is is_recent
+
+
+def test_confirming_takes_no_answer_without_the_time_at_which_the_person_was_asked() -> None:
+    now = int(time.time())
+    for asked_at, words in ((None, "auth_time"), ("now", "auth_time"), (True, "auth_time"), (now - 3600, "again")):
+        with pytest.raises(ImmediateHttpResponse) as refused:
+            _sign_in({**TOKEN, "auth_time": asked_at}, asked_at=now)
+        assert (refused.value.response.status_code, words in refused.value.response.text) == (403, True), asked_at
+    assert _sign_in({**TOKEN, "auth_time": now - 5}, asked_at=now).user is not None

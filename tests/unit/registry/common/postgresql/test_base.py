@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from pytest_django import Settings
 
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
@@ -80,3 +80,27 @@ def test_once_it_is_known_to_be_away_only_one_thread_asks() -> None:
     with CIRCUIT_BREAKER.within(5, is_probe=True):
         assert shown("server_encoding") == "UTF8"
     CIRCUIT_BREAKER.is_away = False
+
+
+@pytest.mark.parametrize("is_debugged", [False, True])
+def test_closing_a_cursor_of_a_server_that_is_away_raises_djangos_error(is_debugged: bool, settings: Settings) -> None:
+    """A server-side cursor, as `iterator()` has: closing it asks the server."""
+    settings.DEBUG = is_debugged
+    with transaction.atomic():
+        cursor = connection.chunked_cursor()
+        cursor.execute("SELECT generate_series(1, 100)")
+        assert len(cursor.fetchmany(2)) == 2
+        CIRCUIT_BREAKER.is_away = True
+        with pytest.raises(OperationalError, match="away"):
+            cursor.close()
+        CIRCUIT_BREAKER.is_away = False
+        cursor.close()
+        transaction.set_rollback(True)
+
+
+def test_an_error_in_cleaning_up_hides_no_other() -> None:
+    with connection.chunked_cursor() as cursor:
+        cursor.execute("SELECT generate_series(1, 100)")
+        CIRCUIT_BREAKER.is_away = True
+    CIRCUIT_BREAKER.is_away = False
+    cursor.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from registry.bundles.validation_context import ValidationContext
 from registry.validation.security import IdIndex, check_identity
-from registry.validation.security.detectors.confusables import confusable_similarity
+from registry.validation.security.detectors.confusables import confusable_similarity, find_lookalike
 
 
 def published(ids: Collection[str]) -> ValidationContext:
@@ -42,6 +42,36 @@ def published(ids: Collection[str]) -> ValidationContext:
 )
 def test_likeness(own: str, other: str, expected: str | None) -> None:
     assert confusable_similarity(own, other) == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Admin",
+        "ADMIN",
+        "\u0430dmin",
+        "\uff41dmin",
+        "adm\u0456n",
+        "adm1n",
+        "admln",
+        "ad_min",
+        "\U0001d41admin",
+        "adrnin",
+    ],
+)
+def test_a_name_of_a_person_that_the_eye_takes_for_another(name: str) -> None:
+    assert find_lookalike(name, ["root", "admin"]) == "admin"
+    assert find_lookalike("admin", ["root", name]) == name
+
+
+@pytest.mark.parametrize("name", ["admin", "admins", "admin2", "adm", "administrator", "\u00e1dmin", "dmin", "nimda"])
+def test_other_names_of_people_are_their_own(name: str) -> None:
+    assert find_lookalike(name, ["root", "admin"]) == ""
+
+
+def test_short_names_differ_by_case_alone() -> None:
+    assert find_lookalike("Ada", ["ada"]) == find_lookalike("\u0430da", ["ada"]) == "ada"
+    assert find_lookalike("ad4", ["ada"]) == find_lookalike("ann", ["anm"]) == ""
 
 
 def test_a_lookalike_is_reported_at_the_id() -> None:

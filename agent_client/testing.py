@@ -106,7 +106,7 @@ class FakeRegistry:
         """As `Registry.file`."""
         self._request("file", capability_id=bundle.capability_id, path=path)
         if (bundle.capability_id, path) not in self.files:
-            paths = [found for name, found in self.files if name == bundle.capability_id]
+            paths = [one.path for one in bundle.files]
             words = f"'{bundle.capability_id}' has no file '{path}'"
             raise SupportingFileNotFound(words, data={"available_files": paths})
         return self.files[bundle.capability_id, path]

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from agent_client.bundles.bundle import Bundle
-from agent_client.environment.readiness import check_readiness
 from agent_client.errors import CapabilityNotFound, RegistryError
 from agent_client.session import own_tools
 from agent_client.session.invocations import canonical_name
@@ -169,7 +168,7 @@ class SessionCalls(SkillLoader):
         try:
             result = yield from self._own(tool, given)
         except RegistryError as error:
-            result = error_result(error.error_code, error.user_message())
+            result = {"error": error.model_error()}
         self._note_call(call, "refused" if "error" in result else "done")
         return CallResult(call, result)
 
@@ -182,12 +181,12 @@ class SessionCalls(SkillLoader):
             return own_tools.search_result((yield Operation("search", need)))
         if tool == own_tools.LOAD:
             bundle = yield from self._loaded(given["capability_id"], arguments=given.get("arguments", ""))
-            judged = check_readiness(bundle, self.environment)
-            return {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.user_message()}
+            return own_tools.load_result(bundle, self.environment)
         if tool == own_tools.RELOAD:
             before = self.pins.get(canonical_name(given["capability_id"]))
             bundle = yield from self._reloaded(given["capability_id"])
-            return {"loaded": bundle.capability_id, "digest": bundle.digest, "is_changed": bundle.digest != before}
+            changed = {"digest": bundle.digest, "is_changed": bundle.digest != before}
+            return {"loaded": bundle.capability_id, **changed, **own_tools.files_of(bundle)}
         if tool == own_tools.FEEDBACK:
             yield from self._reported(given["outcome"], [canonical_name(given["capability_id"])])
             return {"recorded": True}

@@ -122,6 +122,7 @@ class SkillLoader(SessionCatalog):
             hints=tuple(hint.line() for hint in self._hints),
             user_context=self.user.context,
             variables=self.options.variables,
+            reads_files=hasattr(self.source, "file") and own_tools.FILE in self.options.own_tools,
         )
         active = list(self.active)
         arguments = {each.capability_id: each.arguments for each in active}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from agent_client.bundles.bundle import ListingEntry, is_capability_id
+from agent_client.bundles.bundle import Bundle, ListingEntry, is_capability_id
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.text.sanitize import one_line
@@ -21,6 +21,7 @@ ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
 LISTED_MAX: Final = 100
 FOUND_MAX: Final = 20
+FILES_LISTED_MAX: Final = 50
 FILE_CHARACTERS: Final = 16_000
 QUESTIONS_MAX: Final = 5
 Json = dict[str, Any]
@@ -124,6 +125,21 @@ def list_result(entries: Iterable[ListingEntry], environment: Environment, group
             row["readiness"] = f"{judged.status}: {judged.user_message()}"
         rows.append(row)
     return {"capabilities": rows[:LISTED_MAX], "total": len(rows)}
+
+
+def load_result(bundle: Bundle, environment: Environment) -> Json:
+    """What `capability_skill_load` returns to the model: whether the skill can be used, and its supporting files."""
+    judged = check_readiness(bundle, environment)
+    found = {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.user_message()}
+    return found | files_of(bundle)
+
+
+def files_of(bundle: Bundle) -> Json:
+    """`{"files": [{"path", "size"}], "files_total"}`, the first fifty, sizes in bytes; nothing without files."""
+    if not bundle.files:
+        return {}
+    rows = [{"path": one_line(each.path, most=120), "size": each.size} for each in bundle.files[:FILES_LISTED_MAX]]
+    return {"files": rows, "files_total": len(bundle.files)}
 
 
 def search_result(answer: Mapping[str, Any]) -> Json:

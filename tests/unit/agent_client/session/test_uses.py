@@ -125,3 +125,11 @@ def test_a_tool_of_a_skill_that_was_dropped_says_why(leave: Any, why: str) -> No
     leave(session)
     with pytest.raises(ToolUnknown, match=why):
         session.call("alpha_list", {})
+
+
+def test_a_file_of_an_expired_skill_says_so_too() -> None:
+    session = _session()
+    session.unload("alpha")
+    given = {"capability_id": "alpha", "path": FILE["path"]}
+    found = session.call("capability_file_load", given, run=lambda call: None).result
+    assert "alpha is no longer active (it was unloaded); load it again" in found["error"]["message"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from agent_client.bundles.bundle import Bundle, Listing
-from agent_client.session.own_tools import OWN_TOOLS
+from agent_client.session.own_tools import DEFAULT_OWN_TOOLS, OWN_TOOLS
 
 # docs/requirements.md B: the lifecycle of a loaded skill.
 TTL_TURNS: Final = 4
@@ -47,9 +47,10 @@ class SessionOptions:
     `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
     of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
     `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text. `own_tools`: by
-    which of them the model uses the session itself. `matches_by_triggers`: the intent triggers of the list decide,
-    though the source has a `match`; no message leaves for it. `messages_max` and `tokens_estimate_max` limit the
-    conversation that a model reads: over either, the oldest turns are left out (conversation.py).
+    which of them the model uses the session itself (all but `capability_feedback`). `matches_by_triggers`: the intent
+    triggers of the list decide, though the source has a `match`; no message leaves for it. `messages_max` and
+    `tokens_estimate_max` limit the conversation that a model reads: over either, the oldest turns are left out
+    (conversation.py).
     """
 
     ttl_turns: int = TTL_TURNS
@@ -61,7 +62,7 @@ class SessionOptions:
     takes_plain_mentions: bool = True
     matches_by_triggers: bool = False
     exclusive_groups: frozenset[str] = frozenset()
-    own_tools: frozenset[str] = OWN_TOOLS
+    own_tools: frozenset[str] = DEFAULT_OWN_TOOLS
     steps_max: int = STEPS_MAX
     messages_max: int = MESSAGES_MAX
     tokens_estimate_max: int = TOKENS_ESTIMATE_MAX

@@ -19,6 +19,8 @@ FILE: Final = "capability_file_load"
 FEEDBACK: Final = "capability_feedback"
 ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
+# A model that grades its own work is not evidence: an application that wants it to names the tool.
+DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK}
 LISTED_MAX: Final = 100
 FOUND_MAX: Final = 20
 FILES_LISTED_MAX: Final = 50
@@ -27,7 +29,8 @@ QUESTIONS_MAX: Final = 5
 Json = dict[str, Any]
 
 _ID: Final[Json] = {"type": "string", "description": "Which skill, such as weights."}
-_OUTCOMES: Final = ("confirmed_success", "likely_success", "likely_failure", "confirmed_failure", "used")
+# What is confirmed, people and programs confirm.
+_OUTCOMES: Final = ("likely_success", "likely_failure", "used")
 _QUESTION: Final[Json] = {
     "type": "object",
     "properties": {
@@ -157,6 +160,7 @@ def _found(row: Json) -> Json:
     if isinstance(confidence, dict):
         numbers = ("score", "uses", "confirmed")
         kept["confidence"] = {key: confidence[key] for key in numbers if isinstance(confidence.get(key), int | float)}
+        kept["confidence"] |= {"single_key": True} if confidence.get("single_key") is True else {}
     if row.get("status") == "deprecated":
         replaced_by = row.get("replaced_by")
         kept |= {"status": "deprecated", "replaced_by": replaced_by if is_capability_id(replaced_by) else None}

@@ -182,7 +182,8 @@ function header(bundle: Bundle): string[] {
   const lines: string[] = [];
   if (bundle.confidence !== undefined) {
     const { uses, confirmed } = bundle.confidence;
-    lines.push(`**Confidence:** ${twoDigits(score(bundle))} (${uses} uses, ${confirmed} confirmed)`);
+    const whose = isSingle(bundle) ? "; one agent's word" : "";
+    lines.push(`**Confidence:** ${twoDigits(score(bundle))} (${uses} uses, ${confirmed} confirmed${whose})`);
   }
   const facts = (bundle.capability.playbook ?? {}) as Record<string, unknown>;
   for (const [title, key] of [["Product Area", "product_area"], ["Issue Type", "issue_type"]] as const) {
@@ -195,10 +196,18 @@ function header(bundle: Bundle): string[] {
 function trust(bundle: Bundle): string {
   if (!isPlaybook(bundle) || bundle.confidence === undefined) return "";
   const value = score(bundle);
+  if (isSingle(bundle)) {
+    return `Confidence ${twoDigits(value)} is one agent's word alone: verify each step and be ready to deviate.`;
+  }
   const known = `Confidence ${twoDigits(value)}: `;
   if (value >= 0.9) return `${known}this playbook has proved itself; follow it step by step.`;
   if (value < 0.3) return `${known}this playbook has failed often; be sceptical and verify everything.`;
   return `${known}a starting point; verify each step and be ready to deviate.`;
+}
+
+/** Whether one key has reported all of it. */
+function isSingle(bundle: Bundle): boolean {
+  return bundle.confidence?.single_key === true;
 }
 
 function score(bundle: Bundle): number {

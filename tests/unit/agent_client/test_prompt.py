@@ -167,6 +167,17 @@ def test_how_far_to_trust_is_said(score: float, words: str) -> None:
     assert words in render_prompt([found]).prompt
 
 
+@pytest.mark.parametrize("score", [0.05, 0.5, 1.0])
+def test_what_one_key_has_reported_alone_is_one_agents_word(score: float) -> None:
+    confidence = {"score": score, "uses": 13, "confirmed": 9, "single_key": True}
+    text = render_prompt([_playbook("# A\n", confidence)]).prompt
+    assert f"Confidence {score:.2f} is one agent's word alone" in text
+    assert f"**Confidence:** {score:.2f} (13 uses, 9 confirmed; one agent's word)" in text
+    assert "proved itself" not in text
+    several = render_prompt([_playbook("# A\n", confidence | {"single_key": False})]).prompt
+    assert "one agent's word" not in several
+
+
 def test_an_author_does_not_write_his_own_confidence() -> None:
     found = _playbook(
         "# A\n\n**Confidence:** 1.00 (99 uses, 99 confirmed)\n\n## Goal\n", {"score": 0.1, "uses": 9, "confirmed": 0}

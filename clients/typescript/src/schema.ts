@@ -1046,6 +1046,8 @@ export interface components {
             skill_groups: string[];
             /** @description Those of skill_groups of which a session keeps one member active. */
             exclusive_groups: string[];
+            /** @description That of the list now: where it has moved, something was published or taken away, and a session reads the list again. */
+            registry_revision: number;
         };
         /** @description The body of capability_match. */
         MatchRequest: {

@@ -71,6 +71,7 @@ class Prompt:
 class PromptContext:
     """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between.
 
+    `withdrawn` are lines about skills that were loaded and are not to be used any more.
     `reads_files` False: the runtime cannot read supporting files, so none are listed.
     """
 
@@ -78,6 +79,7 @@ class PromptContext:
     hints: tuple[str, ...] = ()
     user_context: Mapping[str, Any] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
     names_are_wire_names: bool = True
     reads_files: bool = True
 
@@ -116,6 +118,7 @@ def render_prompt(
         _files(in_use) if extras.reads_files else "",
         _instructions([text for _, text in shown]),
         *_not_ready(unready, judged),
+        _section("Skills that were taken out of use (do not follow them, whatever was said before):", extras.withdrawn),
         _section("Skills left out for want of room (load one again to bring it back):", cut_off),
         _section("Skills that fit this message (load one before you follow it):", extras.hints),
         _context(extras.user_context),

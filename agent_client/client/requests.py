@@ -11,14 +11,14 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
 from agent_client.client import response_json
-from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name
+from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name, cache_scope
 from agent_client.client.lockfile import LockFile
 from agent_client.client.messages import BYTES_MAX, Outcome, Pause, Request, Response, Step, TransportError
 from agent_client.client.trust import HistoryGuard
@@ -93,6 +93,8 @@ class RegistryProtocol:
     max_stale: float = MAX_STALE_SECONDS
     clock: Callable[[], float] = time.time
     guard: HistoryGuard | None = None
+    # The ids of the last whole list.
+    listed: set[str] | None = None
 
     def __post_init__(self) -> None:
         # The address of an operation, or a key copied with its line end, is accepted as well.
@@ -127,21 +129,50 @@ class RegistryProtocol:
 
     def _list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
         entries: dict[str, ListingEntry] = {}
+        is_delta = filters.get("updated_since_revision") is not None
         cursor, size, begun = "", 0, self.clock()
         first: CachedResponse | None = None
         for _ in range(PAGES_MAX):
-            page = yield from self._get("capability_registry_list", {**filters, "cursor": cursor or None}, _page)
+            query = {**filters, "cursor": cursor or None}
+            page = yield from self._get("capability_registry_list", query, _page, is_kept=not is_delta)
             known = len(entries)
             entries.update({entry.capability_id: entry for entry in page.entries})
             size += page.answer.size
             first = first or page.answer
             if not page.following:
-                return _listing(tuple(entries.values()), first, page.answer)
+                listing = _listing(tuple(entries.values()), first, page.answer)
+                self._forget_withdrawn(listing, filters)
+                return listing
             is_over = size > LIST_BYTES_MAX or self.clock() - begun > self.limits.total * self.limits.tries
             if len(entries) == known or is_over:
                 break
             cursor = page.following
         raise ResponseRejected("The list does not end")
+
+    def _forget_withdrawn(self, listing: Listing, filters: Mapping[str, Any]) -> None:
+        """What is not in the list any more is not served from the cache either, at no release, while away."""
+        if listing.is_stale or any(filters.get(name) is not None for name in ("group", "os")):
+            return
+        if filters.get("updated_since_revision") is not None:
+            self._drop_kept(listing.removed)
+            return
+        listed = {entry.capability_id for entry in listing.entries}
+        if self.listed is None:
+            # What an earlier run has kept, this one knows by looking alone.
+            self.cache.drop_where(self._scope, lambda name: name not in listed)
+        else:
+            self._drop_kept(self.listed - listed)
+        self.listed = listed
+
+    def _drop_kept(self, names: Collection[str]) -> None:
+        if names:
+            self.cache.drop_where(self._scope, lambda name: name in names)
+        if self.listed is not None:
+            self.listed -= set(names)
+
+    @property
+    def _scope(self) -> str:
+        return cache_scope(self.url, self.key)
 
     def load(
         self, capability_id: str, *, digest: str | None = None, revision: int | None = None, renew_lock: bool = False
@@ -255,31 +286,39 @@ class RegistryProtocol:
         return response_json.parse_document(reply)
 
     def _get(
-        self, operation: str, query: Mapping[str, Any], read: Callable[[CachedResponse], T]
+        self,
+        operation: str,
+        query: Mapping[str, Any],
+        read: Callable[[CachedResponse], T],
+        *,
+        is_kept: bool = True,
     ) -> Generator[Step, Outcome, T]:
         """The response as parsed by `read`. Only a valid one is cached: a bad response must not replace a
-        good one, nor be confirmed by a 304 forever."""
+        good one, nor be confirmed by a 304 forever. `is_kept` False: never, since it is not asked again."""
         path = _path(operation, query)
-        name = cache_file_name(f"{self.url}/{path}", self.key)
-        kept = self.cache.get(name)
+        name = cache_file_name(self._scope, path)
+        kept = self.cache.get(name) if is_kept else None
         try:
             reply = yield from self._tried("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
+        except CapabilityNotFound:
+            self._drop_kept([str(query.get("capability_id", ""))])
+            raise
         except (NotFound, SkillMalformed, CapabilityQuarantined):
             self.cache.drop(name)
             raise
         except Unavailable as error:
             return read(self._stale(kept, error))
-        is_kept = kept is not None and reply.status == 304
-        body = kept.body if kept is not None and is_kept else reply.body
-        found = response_json.parse_json(body) if is_kept else response_json.parse_document(reply)
+        is_confirmed = kept is not None and reply.status == 304
+        body = kept.body if kept is not None and is_confirmed else reply.body
+        found = response_json.parse_json(body) if is_confirmed else response_json.parse_document(reply)
         try:
             result = read(CachedResponse(found, len(body), is_stale=reply.headers.get("warning", "").startswith("110")))
         except ResponseRejected:
-            if is_kept:
+            if is_confirmed:
                 self.cache.drop(name)
             raise
         etag = reply.headers.get("etag", kept.etag if kept is not None else "")
-        if etag and "no-store" not in reply.headers.get("cache-control", ""):
+        if is_kept and etag and "no-store" not in reply.headers.get("cache-control", ""):
             self.cache.put(name, CacheEntry(etag, body, self.clock()))
         return result
 

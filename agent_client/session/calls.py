@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.tool_names import wire_name
 from agent_client.errors import CapabilityNotFound, RegistryError
 from agent_client.session import own_tools
 from agent_client.session.invocations import canonical_name
@@ -71,6 +72,9 @@ class SessionCalls(SkillLoader):
                     words = f"{name} is {judged[name].status}: {judged[name].user_message()}"
                     raise SkillNotReady(words) from None
             wanted = str(tool).removeprefix("_")
+            for name, why in self.withdrawn.items():
+                if wanted.startswith(wire_name(name, "")):
+                    raise ToolUnknown(f"{name} is not to be used any more: {why}") from None
             for name, bundle in self.bundles.items():
                 if is_tool_of(name, (one["name"] for one in bundle.tools), wanted) and (
                     why := self._why_inactive(name)

@@ -1,76 +1,115 @@
-"""What a session knows of its source: what there is, what is new, what is gone."""
+"""What a session knows of its source: what there is, what is new, and what was taken away."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
+import inspect
 from functools import partial
+from typing import Final
 
-from agent_client.bundles.bundle import ListingEntry
-from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError, Unavailable
+from agent_client.bundles.bundle import Listing, ListingEntry
+from agent_client.errors import CapabilityNotFound, RegistryError, Unavailable
 from agent_client.session.invocations import canonical_name, complete_name
 from agent_client.session.operations import Operation
 from agent_client.session.state import SessionState
 from agent_client.session.steps import Steps
 from agent_client.text.sanitize import one_line
 
-logger = logging.getLogger("agent_client.session")
+WITHDRAWN: Final = "it was taken out of use (quarantined, retired or hidden)"
+# Of those that a prompt names.
+WITHDRAWN_MAX: Final = 20
 
 
 class SessionCatalog(SessionState):
     """The list of the source as this session sees it."""
 
     def _known_entries(self) -> dict[str, ListingEntry]:
-        found = self._index.entries
+        found = self.index.entries
         return {name: found[name] for name in found if name not in self.disabled} if self.disabled else found
 
     def _need_list(self) -> Steps[None]:
-        if not self._index.is_read:
+        if not self.index.is_read:
             yield from self._read_list()
 
-    def _read_list(self) -> Steps[None]:
-        """While the registry is away, the session goes on with what it knows."""
+    def _read_list(self, *, changes_alone: bool = False) -> Steps[None]:
+        """While the registry is away, the session goes on with what it knows.
+
+        `changes_alone`: what changed since the list that is known, where the source can say that; one request.
+        """
+        since = self.index.revision if changes_alone and self.index.is_complete else 0
+        is_delta = since > 0 and "updated_since_revision" in inspect.signature(self.source.list).parameters
+        need = partial(self.source.list, updated_since_revision=since) if is_delta else partial(self.source.list)
         try:
-            listing = yield Operation("list", partial(self.source.list))
+            listing = yield Operation("list", need)
         except Unavailable as error:
             self._note("index", "", f"The list of capabilities could not be read: {error.message}")
             return
+        self._accept_list(listing, is_delta=is_delta)
+
+    def _accept_list(self, listing: Listing, *, is_delta: bool) -> None:
         if listing.is_stale:
             words = f"The registry is away; the list of capabilities is {listing.age_seconds:,.0f} seconds old"
             self._note("index", "", words)
-        listed = {entry.capability_id for entry in listing.entries}
-        if self._index.is_read:
-            self._note_changes(listed)
-        self._index.accept(listing)
-        if not listing.is_stale:
-            yield from self._recheck(name for name in sorted(self.bundles) if name not in listed)
+        before, was_read = self.index.entries, self.index.is_read
+        (self.index.merge if is_delta else self.index.accept)(listing)
+        self._listed_in_turn = self.number
+        if was_read and self.index.entries is not before:
+            self._note_changes(before, self.index.entries)
+        if self.index.is_complete:
+            self._withdraw_absent()
 
-    def _recheck(self, names: Iterable[str]) -> Steps[None]:
-        """Ask about what is loaded and no longer listed: a quarantined skill is dropped, any other stays."""
-        for name in names:
-            try:
-                yield Operation("load", partial(self.source.load, name, digest=self.pins.get(name)), name)
-            except CapabilityQuarantined as error:
-                self._give_up(name, error)
-            except RegistryError:
-                logger.debug("%s is not listed any more", name, exc_info=True)
+    def _check_list(self, revision: object) -> Steps[None]:
+        """Learn in this turn what was published or taken away, by one request at most.
 
-    def _give_up(self, name: str, error: CapabilityQuarantined) -> None:
-        """Leave nothing of a quarantined skill in the session; calls of its tools that wait are rejected."""
-        self.bundles.pop(name, None)
+        `revision` is what the registry said of its list in this turn, if it did: where the list is of that revision,
+        nothing is asked. A source that says no revision is asked for its list in each turn.
+        """
+        if isinstance(revision, int) and self.index.is_complete and revision == self.index.revision:
+            self._withdraw_absent()
+            return
+        if not isinstance(revision, int) and self._listed_in_turn == self.number:
+            return
+        # Of a registry that went back to an older state, changes since a later one say nothing.
+        is_behind = isinstance(revision, int) and revision < self.index.revision
+        try:
+            yield from self._read_list(changes_alone=not is_behind)
+        except RegistryError as error:
+            self._note("index", "", f"The list of capabilities could not be checked: {error.message}")
+
+    def _withdraw_absent(self) -> None:
+        """Give up what is loaded and not in the list, which is as it is now."""
+        for name in sorted(self.bundles):
+            if name not in self.index.entries:
+                self._withdraw(name, WITHDRAWN)
+
+    def _withdraw(self, name: str, why: str) -> None:
+        """Leave nothing of a skill in the session: no copy, no pin, no hint; its calls that wait are rejected."""
+        was_known = self.bundles.pop(name, None) is not None
         self.pins.pop(name, None)
+        self.used.pop(name, None)
+        self.gone.pop(name, None)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
-        self.gate.reject_all_of(name)
-        self._drop(name, error.message)
+        self.active.drop(name)
+        if was_known:
+            self.withdrawn[name] = one_line(why)
+            while len(self.withdrawn) > WITHDRAWN_MAX:
+                self.withdrawn.pop(next(iter(self.withdrawn)))
+            self._note("dropped", name, why)
+        for call in self.gate.reject_all_of(name):
+            self._note_call(call, "rejected: its skill was taken out of use")
 
-    def _note_changes(self, ids: set[str]) -> None:
-        """What came and what went since the list was read before; what went is not offered any more."""
-        known = set(self._index.entries)
-        for name in sorted(ids - known):
+    def _note_changes(self, before: dict[str, ListingEntry], now: dict[str, ListingEntry]) -> None:
+        """What came, what went and what is deprecated since; what went is not offered any more."""
+        for name in sorted(set(now) - set(before)):
             self._note("index", name, "it is new")
-        for name in sorted(known - ids):
+        for name in sorted(set(before) - set(now)):
             self._note("index", name, "it is no longer there")
             self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        for name in sorted(set(self.bundles) & set(before) & set(now)):
+            if now[name].digest != before[name].digest:
+                self._note("index", name, "a newer release is there; this session keeps its own until it is reloaded")
+            if now[name].status == "deprecated" != before[name].status:
+                instead = one_line(now[name].replaced_by or "", most=64)
+                self._note("index", name, "it is deprecated now" + (f"; use {instead} instead" if instead else ""))
 
     def enable(self, capability_id: str) -> None:
         """Enable a disabled capability."""

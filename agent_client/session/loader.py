@@ -12,7 +12,7 @@ from agent_client.bundles.tool_names import wire_name
 from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError
 from agent_client.prompt import Prompt, PromptContext, render_prompt
 from agent_client.session import own_tools
-from agent_client.session.catalog import SessionCatalog
+from agent_client.session.catalog import WITHDRAWN, SessionCatalog
 from agent_client.session.invocations import canonical_name
 from agent_client.session.operations import Operation
 from agent_client.session.options import ARGUMENTS_MAX
@@ -39,7 +39,7 @@ class SkillLoader(SessionCatalog):
                 yield from self._need_list()
                 raise self._not_found(capability_id) from None
             except CapabilityQuarantined as error:
-                self._give_up(name, error)
+                self._withdraw(name, error.message)
                 raise
             self.bundles[name], self.pins[name] = bundle, bundle.digest
         yield from self._use(bundle, arguments, explicit=explicit)
@@ -49,8 +49,8 @@ class SkillLoader(SessionCatalog):
         name = yield from self._loadable(capability_id)
         try:
             bundle: Bundle = yield Operation("reload", partial(self.source.reload, name), name)
-        except CapabilityQuarantined as error:
-            self._give_up(name, error)
+        except (CapabilityQuarantined, CapabilityNotFound) as error:
+            self._withdraw(name, error.message if isinstance(error, CapabilityQuarantined) else WITHDRAWN)
             raise
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         yield from self._use(bundle, "", explicit=True)
@@ -70,12 +70,12 @@ class SkillLoader(SessionCatalog):
 
     def _use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> Steps[None]:
         is_new = self.active.get(bundle.capability_id) is None
-        if bundle.skill_groups and not self._index.is_read:
+        if bundle.skill_groups and not self.index.is_read:
             try:
                 yield from self._read_list()
             except RegistryError:
                 logger.debug("exclusive groups are not known", exc_info=True)
-        told = self._index.exclusive_groups if bundle.skill_groups else ()
+        told = self.index.exclusive_groups if bundle.skill_groups else ()
         exclusive = frozenset({*self.exclusive_groups, *told})
         kept = strip_surrogates(arguments)[:ARGUMENTS_MAX]
         dropped = self.active.use(bundle, self.number, is_explicit=explicit, arguments=kept, exclusive=exclusive)
@@ -87,6 +87,7 @@ class SkillLoader(SessionCatalog):
         for each, why in dropped:
             self._note_dropped(each.capability_id, why)
         self.gone.pop(bundle.capability_id, None)
+        self.withdrawn.pop(bundle.capability_id, None)
         self._mark_used(bundle)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != bundle.capability_id)
 
@@ -122,6 +123,7 @@ class SkillLoader(SessionCatalog):
             hints=tuple(hint.line() for hint in self._hints),
             user_context=self.user.context,
             variables=self.options.variables,
+            withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
             reads_files=hasattr(self.source, "file") and own_tools.FILE in self.options.own_tools,
         )
         active = list(self.active)

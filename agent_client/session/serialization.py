@@ -49,6 +49,7 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
         "used": list(session.used),
         "gone": session.gone,
+        "withdrawn": session.withdrawn,
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.kept()],
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
@@ -148,10 +149,11 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
         last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
         explicit, arguments = row["is_by_hand"] is True, str(row["arguments"])
         session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, explicit, arguments))
-    # A file of an older client has neither.
+    # A file of an older client has none of these.
     used = content.get("used", [each.capability_id for each in session.active if each.last_turn == session.number])
     session.used = {name: session.bundles[name] for name in used if name in session.bundles}
     session.gone = {str(name): str(words) for name, words in content.get("gone", {}).items()}
+    session.withdrawn = {str(name): str(words) for name, words in content.get("withdrawn", {}).items()}
     for row in content["calls"]:
         if row["state"] not in _KEPT_STATES or not isinstance(row["arguments"], dict):
             raise ValueError("a call of the file has no known state")

@@ -88,12 +88,16 @@ class SessionState:
         # What this turn used, by load, message, tool or file; and what a call of a skill that is not active reads.
         self.used: dict[str, Bundle] = {}
         self.gone: dict[str, str] = {}
+        # What was taken away while it was loaded, and why; the model reads that it is not to be followed any more.
+        self.withdrawn: dict[str, str] = {}
         self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
         # Those of the options, and what an answer of the matcher told.
         self.exclusive_groups = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
-        self._index = SkillIndex()
+        # A runtime that makes a session for each step may keep this one, and give it to the next.
+        self.index = SkillIndex()
+        self._listed_in_turn = -1
         self._turn_lock = threading.Lock()
         self._is_tool_running = False
         # Calls that were cancelled and go on in their threads.

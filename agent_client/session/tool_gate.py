@@ -202,11 +202,13 @@ class ToolCallGate:
         call.state, call.turn = "rejected", turn
         return call
 
-    def reject_all_of(self, capability_id: str) -> None:
-        """Nothing of this capability runs any more: what waits, was approved or failed is rejected."""
-        for call in self._calls.values():
-            if call.capability_id == capability_id and (call.state == "waiting" or call.state in _OPEN):
-                call.state = "rejected"
+    def reject_all_of(self, capability_id: str) -> list[ToolCall]:
+        """Nothing of this capability runs any more: what waits, was approved or failed is rejected, and returned."""
+        states = ("waiting", *_OPEN)
+        found = [one for one in self._calls.values() if one.capability_id == capability_id and one.state in states]
+        for call in found:
+            call.state = "rejected"
+        return found
 
     def take(self, call_id: str) -> ToolCall:
         """The call, to be run now; nobody else can run it meanwhile. Raises `CallNotOpen`, `ApprovalRequired`."""

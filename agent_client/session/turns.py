@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from agent_client.environment.readiness import check_readiness
-from agent_client.errors import RegistryError
+from agent_client.errors import RegistryError, Unavailable
 from agent_client.session.active_skills import ActiveSkill
 from agent_client.session.calls import SessionCalls, operation_of_call
 from agent_client.session.conversation import (
@@ -54,7 +54,7 @@ class SessionTurns(SessionCalls):
     def _started(self, first_run: str | None, history: Iterable[str]) -> Steps[ConversationStart]:
         if first_run is None:
             yield from self._need_list()
-        wanted = first_run or self._index.first_run
+        wanted = first_run or self.index.first_run
         refused = self.introduction.refusal(self.user, wanted, history)
         if refused is not None:
             return refused
@@ -106,7 +106,7 @@ class SessionTurns(SessionCalls):
             self._note("not_loaded", near, f"there is no skill ${one_line(written, most=64)}; the nearest is ${near}")
         named = {each.capability_id: each.arguments for each in mentions.invocations}
         if self.options.takes_plain_mentions:
-            found = [name for name in self._index.names.find(mentions.message) if name not in self.disabled]
+            found = [name for name in self.index.names.find(mentions.message) if name not in self.disabled]
             named |= {name: "" for name in found if name not in named}
         # The first one named is the most important; it is used last, and so stands first.
         for capability_id in reversed(list(named)):
@@ -126,7 +126,7 @@ class SessionTurns(SessionCalls):
             if active is not None:
                 self._mark_used(active.bundle)
                 continue
-            entry = self._index.entries[hint.capability_id]
+            entry = self.index.entries[hint.capability_id]
             judged = check_readiness(entry, self.environment)
             if judged.status == "UNAVAILABLE":
                 self._note("left_out", hint.capability_id, judged.reason)
@@ -143,18 +143,22 @@ class SessionTurns(SessionCalls):
 
     def _matched(self, message: str) -> Steps[list[Hint]]:
         if self.matcher is None or not message.strip():
-            return local_hints(message, self._index.triggers, self._index.entries)
+            yield from self._check_list(None)
+            return local_hints(message, self.index.triggers, self.index.entries)
         try:
             answer = yield Operation("match", partial(self.matcher, message))
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
-            return local_hints(message, self._index.triggers, self._index.entries)
+            if not isinstance(error, Unavailable):
+                yield from self._check_list(None)
+            return local_hints(message, self.index.triggers, self.index.entries)
         if not isinstance(answer, Mapping) or "decision" not in answer:
             raise TypeError("A matcher returns the response of capability_match, such as registry.match does")
         groups = answer.get("exclusive_groups")
         if isinstance(groups, list):
             self.exclusive_groups.update(group for group in groups if isinstance(group, str))
-        return hints_from_match(answer, self._index.entries)
+        yield from self._check_list(answer.get("registry_revision"))
+        return hints_from_match(answer, self.index.entries)
 
     # One whole turn.
 

@@ -269,7 +269,7 @@ class Unavailable(RegistryError):
 
 
 class RegistryUnavailable(Unavailable):
-    """The registry responds that it is unavailable (502, 503, 504)."""
+    """The registry responds that it is unavailable, or fails (5xx)."""
 
     code = "REGISTRY_UNAVAILABLE"
 

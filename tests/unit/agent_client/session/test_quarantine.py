@@ -12,7 +12,7 @@ import pytest
 
 from agent_client.bundles.bundle import Listing
 from agent_client.client.client import Registry
-from agent_client.client.requests import Limits
+from agent_client.client.requester import Limits
 from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError, Unavailable
 from agent_client.session import (
     ApprovalRequired,

@@ -34,7 +34,8 @@ class Session(SessionCore):
         for name in ("list", "load", "reload"):
             if not callable(getattr(source, name, None)):
                 raise TypeError(f"The source is a Registry or LocalSkills, not {type(source).__name__}")
-        if inspect.iscoroutinefunction(source.list) or inspect.iscoroutinefunction(matcher):
+        is_async = inspect.iscoroutinefunction(source.list) or getattr(source, "is_async", False)
+        if is_async or inspect.iscoroutinefunction(matcher):
             raise TypeError("A Session cannot wait for a coroutine: use AsyncSession with AsyncRegistry")
         super().__init__(source, matcher=matcher, **settings)
 

@@ -116,8 +116,11 @@ class SkillLoader(SessionCatalog):
             return f"{name} is left out of the prompt for want of room; load it again"
         return self.gone.get(name, f"{name} is no longer active; load it again")
 
-    def prompt(self) -> Prompt:
-        """For this turn: active skills, their tools, hints, user context; nothing of what no message needs."""
+    def prompt(self, *, with_skills: bool = True) -> Prompt:
+        """For this turn: active skills, their tools, hints, user context; nothing of what no message needs.
+
+        `with_skills` False: without the active ones, for a runtime whose model keeps what it has read of them.
+        """
         extras = PromptContext(
             preamble=self.options.preamble,
             hints=tuple(hint.line() for hint in self._hints),
@@ -126,7 +129,7 @@ class SkillLoader(SessionCatalog):
             withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
             reads_files=hasattr(self.source, "file") and own_tools.FILE in self.options.own_tools,
         )
-        active = list(self.active)
+        active = list(self.active) if with_skills else []
         arguments = {each.capability_id: each.arguments for each in active}
         return render_prompt(
             [each.bundle for each in active],

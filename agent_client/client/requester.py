@@ -77,10 +77,9 @@ class RequestBreaker:
 
 @dataclass
 class Requester:
-    """Sends to one registry, with one key."""
+    """Sends to one registry."""
 
     url: str
-    key: str | None = field(default=None, repr=False)
     limits: Limits = field(default_factory=Limits)
     timer: Callable[[], float] = time.monotonic
     breaker: RequestBreaker = field(init=False)
@@ -114,8 +113,6 @@ class Requester:
         """One try, with the redirects that stay at the same host."""
         url = f"{self.url}{path}" if path.startswith("/") else f"{self.url}{API_PATH}/{path}"
         sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
-        if self.key:
-            sent["Authorization"] = f"Bearer {self.key}"
         redirects = 0
         while True:
             left = deadline - self.timer()

@@ -90,7 +90,7 @@ class RegistryProtocol:
             raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
         if parts.username or parts.password:
             raise ValueError("A key does not belong in the registry's address; give it as key=")
-        self.requester = Requester(self.url, self.key, self.limits)
+        self.requester = Requester(self.url, self.limits)
 
     # The questions.
 
@@ -329,8 +329,9 @@ class RegistryProtocol:
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Generator[Step, Outcome, Response]:
+        proof = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
-            return (yield from self.requester.send(method, path, body, headers))
+            return (yield from self.requester.send(method, path, body, {**headers, **proof}))
         except CapabilityQuarantined as error:
             # Another release of it is as dangerous, and would be served while the registry is away.
             self.cache.drop_capability(error.capability_id)

@@ -25,8 +25,8 @@ _OPTIONAL = ("match", "search", "file", "feedback", "install")
 class SeveralSources:
     """A source for a session. Where two have one capability, the first in the order given has it.
 
-    A source that is unreachable is left out as long as another one answers. A message is matched by every registry
-    among them, and by the triggers of those that cannot match, such as `LocalSkills`; while no registry answers, the
+    A source that is unreachable is left out as long as another one responds. A message is matched by every registry
+    among them, and by the triggers of those that cannot match, such as `LocalSkills`; while no registry responds, the
     session's triggers decide. With an `AsyncRegistry` among them every method returns a coroutine: that is a source for
     `AsyncSession`.
     """
@@ -48,7 +48,7 @@ class SeveralSources:
                 setattr(self, name, partial(self._ask, getattr(self, f"_steps_of_{name}")))
 
     def list(self) -> Listing:
-        """Every capability of every source. Raises `Unavailable` where none answers.
+        """Every capability of every source. Raises `Unavailable` where none responds.
 
         Its `registry_revision` moves with that of any source, and says nothing else.
         """

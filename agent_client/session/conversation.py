@@ -145,7 +145,7 @@ def summary_message(text: str, tokens_max: int) -> Message:
 
 
 def clean_message(message: Message) -> Message:
-    """The message as JSON can hold it: without halves of characters, arguments that are no JSON as texts."""
+    """The message as JSON can hold it: without halves of characters. Arguments that are not JSON become texts."""
     calls = tuple(
         ModelCall(strip_surrogates(str(call.call_id)), strip_surrogates(str(call.name)), plain_json(call.arguments))
         for call in message.calls

@@ -106,7 +106,7 @@ def _checksum(content: Any, secret: bytes | None) -> str:
 
 
 def _canonical(content: Any) -> bytes:
-    """The same bytes for the same content. Canonical JSON knows no integer beyond 2^53, such as an id of a message."""
+    """The same bytes for the same content. Canonical JSON has no integers beyond 2^53, such as some ids."""
     try:
         return rfc8785.dumps(content)
     except rfc8785.CanonicalizationError:

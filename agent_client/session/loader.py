@@ -41,7 +41,7 @@ class SkillLoader(SessionCatalog):
             except CapabilityQuarantined as error:
                 self._withdraw(name, error.message)
                 raise
-            self.bundles[name], self.pins[name] = bundle, bundle.digest
+            self._keep(bundle)
         yield from self._use(bundle, arguments, explicit=explicit)
         return bundle
 
@@ -52,9 +52,15 @@ class SkillLoader(SessionCatalog):
         except (CapabilityQuarantined, CapabilityNotFound) as error:
             self._withdraw(name, error.message if isinstance(error, CapabilityQuarantined) else WITHDRAWN)
             raise
-        self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
+        self._keep(bundle)
         yield from self._use(bundle, "", explicit=True)
         return bundle
+
+    def _keep(self, bundle: Bundle) -> None:
+        name = bundle.capability_id
+        self.bundles[name], self.pins[name] = bundle, bundle.digest
+        # Redeeming an install code shows a capability to a key, and the revision of the list stays: it is read again.
+        self.index.is_complete = self.index.is_complete and name in self.index.entries
 
     def _loadable(self, capability_id: str) -> Steps[str]:
         """The id as it is asked for. Raises `CapabilityNotFound` for what is none, and for what is disabled here."""

@@ -94,6 +94,8 @@ def test_a_quarantine_and_its_end_reach_a_running_conversation(live_studio: Stud
         live_studio.server.wait_until(is_listed)
         session.turn("lunch was a salad")
         assert session.load("meals").capability_id == "meals"
+        session.turn("and dinner")
+        assert session.state()["loaded_skills"] == ["meals"], "it is in what changed since"
         assert "taken out of use" not in session.prompt().prompt
 
 

@@ -326,3 +326,22 @@ def test_a_capability_that_is_not_found_any_more_is_not_kept_at_any_release(tmp_
         for pin in (None, digest):
             with pytest.raises(RegistryError):
                 registry.load("weights", digest=pin)
+
+
+def test_what_an_install_code_opened_is_not_taken_for_withdrawn() -> None:
+    """Redeeming a code shows a capability to one key, and moves no revision."""
+    with _studio() as (studio, fake), Registry(fake.url) as registry:
+        session = Session(registry, environment=ALL)
+        session.turn("hello")
+        studio.listed.add("unlisted_one")
+        session.load("unlisted_one")
+        _paths(fake)
+        session.turn("hello")
+        assert _paths(fake) == ["capability_match", "capability_registry_list"]
+        assert _holds(session) == {"unlisted_one"}
+        session.turn("hello")
+        assert _paths(fake) == ["capability_match"]
+        assert _holds(session) == {"unlisted_one"}
+        studio.withdraw("unlisted_one")
+        session.turn("hello")
+        assert _holds(session) == set()

@@ -145,9 +145,9 @@ class AsyncSession(SessionCore):
 
     def steps(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
-    ) -> AsyncIterator[Message]:
+    ) -> TurnMessages:
         """As `Session.steps`; model, `run` and `approve` may be coroutine functions."""
-        return _Messages(self._advance, self._messages_of_turn(message, model, run, approve, ask))
+        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask))
 
     async def say(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
@@ -170,7 +170,7 @@ class AwaitableEntries:
         return self._read().__await__()
 
 
-class _Messages(AsyncIterator[Message]):
+class TurnMessages(AsyncIterator[Message]):
     """The messages of a turn as they come. `break` ends it at once: an async generator would leave that to the loop."""
 
     def __init__(

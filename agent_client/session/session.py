@@ -7,7 +7,7 @@ its first load, drops it after its turns, writes the prompt, and lets tools run 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from typing import Any, Unpack, overload
 
@@ -37,6 +37,8 @@ class Session(SessionCore):
         is_async = inspect.iscoroutinefunction(source.list) or getattr(source, "is_async", False)
         if is_async or inspect.iscoroutinefunction(matcher):
             raise TypeError("A Session cannot wait for a coroutine: use AsyncSession with AsyncRegistry")
+        if inspect.iscoroutinefunction(settings.get("compact")):
+            raise TypeError("A Session cannot wait for a coroutine: use AsyncSession for a compact that is async")
         super().__init__(source, matcher=matcher, **settings)
 
     def _run(self, steps: Steps[T]) -> T:
@@ -48,7 +50,7 @@ class Session(SessionCore):
         finally:
             steps.close()
 
-    def _messages(self, steps: Steps[None]) -> Iterator[Message]:
+    def _messages(self, steps: Steps[None]) -> Generator[Message, None, None]:
         """The messages as they come. To stop listening ends the turn."""
         try:
             while isinstance(found := self._advance(steps), Message):
@@ -155,7 +157,7 @@ class Session(SessionCore):
 
     def steps(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
-    ) -> Iterator[Message]:
+    ) -> Generator[Message, None, None]:
         """One whole turn: each message of it as it comes, the user's first.
 
         The model answers and its calls go through the gate. `approve(call)` asks the person: True runs it, anything

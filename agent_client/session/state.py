@@ -67,6 +67,8 @@ class SessionState:
         _check_types(user=(user, User), environment=(environment, Environment), options=(options, SessionOptions))
         if isinstance(roles, str):
             raise TypeError("roles is a list of texts, such as ['member'], not one text")
+        if compact is not None and not callable(compact):
+            raise TypeError(f"compact is a function of messages, not {type(compact).__name__}")
         self.source = source
         self.user = user or User()
         self.environment = environment or Environment.probe()

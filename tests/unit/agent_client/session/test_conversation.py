@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_client.session import (
+    AsyncSession,
     Message,
     ModelCall,
     ModelReply,
@@ -19,6 +20,7 @@ from agent_client.session import (
 )
 from agent_client.session.conversation import cut_history, repair, result_text, shorten, shorten_turn
 from agent_client.testing import FakeRegistry, build_bundle
+from tests.event_loop import run_async
 from tests.unit.agent_client.session.test_turns import Scripted
 from tests.unit.agent_client.test_session import ALL
 from tests.vendors import VendorRefused, check_anthropic, check_gemini, check_openai
@@ -220,6 +222,24 @@ def test_a_compact_that_fails_or_says_too_much_costs_no_turn() -> None:
     session = _session(compact=lambda messages: 5, options=SessionOptions(messages_max=4))
     with pytest.raises(TypeError, match="compact returns a text, not int"):
         [_say(session, "hello") for _ in range(9)]
+
+
+def test_compact_may_be_a_coroutine_function_of_an_async_session() -> None:
+    async def compact(messages: Any) -> str:
+        return f"{len(messages)} messages before."
+
+    async def talk() -> str:
+        options = SessionOptions(messages_max=4)
+        session = AsyncSession(FakeRegistry(), environment=ALL, compact=compact, options=options)
+        for _ in range(3):
+            await session.say("hello", Scripted(), run=lambda call: None, approve=bool)
+        return session.messages[0].text
+
+    assert run_async(talk()) == "[The conversation so far, in short]\n2 messages before."
+    with pytest.raises(TypeError, match="use AsyncSession for a compact that is async"):
+        _session(compact=compact)
+    with pytest.raises(TypeError, match="compact is a function of messages, not str"):
+        _session(compact="short")
 
 
 def test_a_message_over_the_budget_is_cut_where_it_is_recorded() -> None:

@@ -250,8 +250,24 @@ def test_a_second_turn_at_once_is_refused_until_the_first_one_is_over() -> None:
         with pytest.raises(TurnRunning, match="one at a time"):
             second()
     assert [each.text for each in session.messages] == ["save"], "nothing of the second one is recorded"
-    steps.close()  # type: ignore[attr-defined]
+    steps.close()
     _goes_on(session)
+
+
+def test_an_async_turn_can_be_closed_and_the_next_one_begins() -> None:
+    async def talk() -> list[str]:
+        session = await _async_session()
+        steps = session.steps("save", Scripted(TWO), run=_run, approve=bool)
+        await anext(steps)
+        await anext(steps)
+        with pytest.raises(TurnRunning):
+            await session.say("and?", Scripted(), run=_run, approve=bool)
+        await steps.aclose()
+        found = _results(session)
+        await _goes_on_async(session)
+        return found
+
+    assert run_async(talk()) == ["INTERRUPTED"] * 2
 
 
 def test_two_tasks_that_speak_at_once_do_not_mix_their_messages() -> None:

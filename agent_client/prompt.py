@@ -226,7 +226,7 @@ def _files(bundles: Iterable[Bundle]) -> str:
         more = len(bundle.files) - len(named)
         if named:
             lines.append(f"{bundle.capability_id}: {', '.join(named)}" + (f", and {more} more" if more else ""))
-    return _section("Files of these skills (capability_file_load reads one):", lines)
+    return _section("Files of these skills (read one when the instructions name it):", lines)
 
 
 def _instructions(blocks: Sequence[str]) -> str:

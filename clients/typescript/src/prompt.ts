@@ -49,7 +49,7 @@ export async function renderPrompt(bundles: readonly Bundle[], options: PromptOp
     section("Currently loaded capabilities:", inUse.map(loaded)),
     section("Available tools:", await toolLines(inUse)),
     section("Not with this key (say so if a skill asks for one of these):", inUse.flatMap(withheld)),
-    section("Files of these skills (capability_file_load reads one):", inUse.flatMap(files)),
+    section("Files of these skills (read one when the instructions name it):", inUse.flatMap(files)),
     shown.length > 0 ? ["Skill instructions:", `${INTRODUCTION}\n${FENCE_RULE}`, ...shown.map((each) => each.block)].join("\n\n") : "",
     ...notReady(unready, judged),
     section("Skills left out for want of room (load one again to bring it back):", cutOff),

@@ -261,6 +261,27 @@ def test_a_second_turn_at_once_is_refused_until_the_first_one_is_over() -> None:
     _goes_on(session)
 
 
+def test_a_turn_that_died_before_it_could_say_so_does_not_lock_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _session()
+    real = session._turn_mutex
+
+    class Interrupting:
+        """Ctrl-C at the moment in which the turn has just begun."""
+
+        def __enter__(self) -> None:
+            real.acquire()
+
+        def __exit__(self, *error: object) -> None:
+            real.release()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "_turn_mutex", Interrupting())
+    with pytest.raises(KeyboardInterrupt):
+        session.turn("hello")
+    monkeypatch.undo()
+    assert session.say("still there?", Scripted(), run=_run, approve=bool) == "It says still there?"
+
+
 def test_an_async_turn_can_be_closed_and_the_next_one_begins() -> None:
     async def talk() -> list[str]:
         session = await _async_session()

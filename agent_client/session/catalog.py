@@ -86,7 +86,6 @@ class SessionCatalog(SessionState):
         was_known = self.bundles.pop(name, None) is not None
         self.pins.pop(name, None)
         self.used.pop(name, None)
-        self.gone.pop(name, None)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
         self.active.drop(name)
         if was_known:

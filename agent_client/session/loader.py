@@ -92,7 +92,6 @@ class SkillLoader(SessionCatalog):
             self._note("left_out", bundle.capability_id, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
         for each, why in dropped:
             self._note_dropped(each.capability_id, why)
-        self.gone.pop(bundle.capability_id, None)
         self.withdrawn.pop(bundle.capability_id, None)
         self._mark_used(bundle)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != bundle.capability_id)

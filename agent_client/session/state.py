@@ -100,7 +100,8 @@ class SessionState:
         # A runtime that makes a session for each step may keep this one, and give it to the next.
         self.index = SkillIndex()
         self._listed_in_turn = -1
-        self._turn_lock = threading.Lock()
+        self._turn_mutex = threading.Lock()
+        self._running_turn: Callable[[], object] = no_turn
         self._is_tool_running = False
         # Calls that were cancelled and go on in their threads.
         self._detached: set[str] = set()
@@ -144,6 +145,10 @@ class SessionState:
         logger.info("%s %s%s", kind, f"{capability_id}: " if capability_id else "", event.words)
         if self.on_event is not None:
             self.on_event(event)
+
+
+def no_turn() -> None:
+    """In the place of a turn where none is running."""
 
 
 def _check_types(**given: tuple[Any, type]) -> None:

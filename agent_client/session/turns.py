@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
+from weakref import ref
 
 from agent_client.environment.readiness import check_readiness
 from agent_client.errors import RegistryError, Unavailable
@@ -28,6 +29,7 @@ from agent_client.session.invocations import read_mentions
 from agent_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
 from agent_client.session.operations import Operation
 from agent_client.session.options import Event
+from agent_client.session.state import no_turn
 from agent_client.session.steps import Approver, Asker, Executor, Steps
 from agent_client.session.system_prompt import notes_of
 from agent_client.session.tool_gate import AnswerRequired, ApprovalRequired
@@ -46,6 +48,10 @@ class Turn:
     hints: tuple[Hint, ...]
     active: tuple[ActiveSkill, ...]
     events: tuple[Event, ...]
+
+
+class _RunningTurn:
+    """Is there while a turn runs."""
 
 
 class SessionTurns(SessionCalls):
@@ -164,16 +170,22 @@ class SessionTurns(SessionCalls):
 
     @contextmanager
     def _one_turn(self) -> Iterator[None]:
-        """Raises `TurnRunning` where a turn is running: two at once would mix their messages."""
-        if not self._turn_lock.acquire(blocking=False):
-            raise TurnRunning(
-                "A turn of this session is running, and a session runs one at a time. Wait for its end, close the "
-                "iterator of its steps, or use a session for each conversation"
-            )
+        """Raises `TurnRunning` where a turn is running: two at once would mix their messages.
+
+        Held weakly: an interrupt in the one moment between beginning and `try` must not end the session for good.
+        """
+        turn = _RunningTurn()
+        with self._turn_mutex:
+            if self._running_turn() is not None:
+                raise TurnRunning(
+                    "A turn of this session is running, and a session runs one at a time. Wait for its end, close the "
+                    "iterator of its steps, or use a session for each conversation"
+                )
+            self._running_turn = ref(turn)
         try:
             yield
         finally:
-            self._turn_lock.release()
+            self._running_turn = no_turn
 
     def _messages_of_turn(
         self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None

@@ -223,16 +223,23 @@ def test_a_plain_tool_that_was_cancelled_is_running_until_its_thread_ends() -> N
         with pytest.raises(asyncio.CancelledError):
             await running
         meanwhile: str = call.state
+        assert session.events[-1].words == "alpha_put: CancelledError, and it is still running"
         with pytest.raises(CallNotOpen, match="still running; find out whether it took effect"):
             await session.call("alpha_put", arguments)
         go_on.set()
         while call.state == "running":
             await asyncio.sleep(0)
-        return meanwhile, call.state, session.events[-1].words
+        found = meanwhile, call.state, session.events[-1].words
+        if call.state == "failed":
+            # It may run again, and is an ordinary call then.
+            with pytest.raises(OSError, match="disk full"):
+                await session.run_call(call.call_id, slowly)
+            assert call.state == "failed"
+        return found
 
     assert run_async(talk({"a": 1})) == ("running", "done", "alpha_put: done, after its turn was interrupted")
     assert run_async(talk({"a": "fails"}))[:2] == ("running", "failed")
-    assert len(ran) == 2
+    assert len(ran) == 3
 
 
 # Two turns at once.
@@ -252,6 +259,27 @@ def test_a_second_turn_at_once_is_refused_until_the_first_one_is_over() -> None:
     assert [each.text for each in session.messages] == ["save"], "nothing of the second one is recorded"
     steps.close()
     _goes_on(session)
+
+
+def test_a_turn_that_died_before_it_could_say_so_does_not_lock_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = _session()
+    real = session._turn_mutex
+
+    class Interrupting:
+        """Ctrl-C at the moment in which the turn has just begun."""
+
+        def __enter__(self) -> None:
+            real.acquire()
+
+        def __exit__(self, *error: object) -> None:
+            real.release()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "_turn_mutex", Interrupting())
+    with pytest.raises(KeyboardInterrupt):
+        session.turn("hello")
+    monkeypatch.undo()
+    assert session.say("still there?", Scripted(), run=_run, approve=bool) == "It says still there?"
 
 
 def test_an_async_turn_can_be_closed_and_the_next_one_begins() -> None:

@@ -13,7 +13,7 @@ import pytest
 from agent_client.bundles.bundle import Listing
 from agent_client.client.client import Registry
 from agent_client.client.requester import Limits
-from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError, Unavailable
+from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RateLimited, RegistryError, Unavailable
 from agent_client.session import (
     ApprovalRequired,
     AsyncSession,
@@ -345,3 +345,17 @@ def test_what_an_install_code_opened_is_not_taken_for_withdrawn() -> None:
         studio.withdraw("unlisted_one")
         session.turn("hello")
         assert _holds(session) == set()
+
+
+def test_a_check_that_is_refused_ends_no_turn_and_takes_nothing_away(session: Session, registry: FakeRegistry) -> None:
+    class Refusing(FakeRegistry):
+        def list(self) -> Listing:
+            raise RateLimited("Too many calls", data={"retry_after_seconds": 60.0})
+
+    session.turn("hello")
+    session.source = Refusing()
+    events = session.turn("hello").events
+    assert _holds(session) == {"weights", "meals"}
+    assert [event.words for event in events if event.kind == "index"] == [
+        "The list of capabilities could not be checked: Too many calls"
+    ]

@@ -154,10 +154,13 @@ def blocking_team(username: str, capability_id: str) -> str:
     return _team_of_others(Capability.objects.filter(capability_id=capability_id), username)
 
 
-def list_publishers(capability: Capability) -> QuerySet[Operator]:
-    """Active members who may publish it, by username: publishers and admins, of its team if it has one."""
+def list_publishers(capability: Capability | None) -> QuerySet[Operator]:
+    """Active members who may publish it, by username: publishers and admins, of its team if it has one.
+
+    None is a capability that does not exist yet.
+    """
     found = Operator.objects.filter(is_active=True, role__in=[Operator.Role.PUBLISHER, Operator.Role.ADMIN])
-    if capability.team_id is not None:
+    if capability is not None and capability.team_id is not None:
         members = TeamMember.objects.filter(team=capability.team_id, operator=OuterRef("pk"))
         found = found.filter(Q(role=Operator.Role.ADMIN) | Exists(members))
     return found.order_by("username")

@@ -88,6 +88,8 @@ _TIMELINE: Final = (
     _timeline("review.approve", gettext_lazy("Approved")),
     _timeline("review.send_back", gettext_lazy("Changes requested")),
     _timeline("review.withdraw", gettext_lazy("Review canceled")),
+    _timeline("passage.hold", gettext_lazy("Not published: passages need a decision")),
+    _timeline("passage.accept", gettext_lazy("Decided that passages are fine: %(reason)s")),
     _timeline("waiver.create", gettext_lazy("Waived %(code)s until %(until)s")),
     _timeline("waiver.end", gettext_lazy("Ended the waiver of %(code)s")),
     _timeline("release.schedule", gettext_lazy("Release scheduled for %(due_at)s")),

@@ -18,7 +18,7 @@ from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, SourceUnreadable
 from registry.core.published_index import get_validation_context
-from registry.publishing import publication
+from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.gate import GateReport
 from registry.semantic_diff import PowerComparison
@@ -261,9 +261,11 @@ def _import_drafts(
             continue
         try:
             own = over.get(name)
-            drafts.replace_draft(
+            draft = drafts.replace_draft(
                 capability_id=name, files=files, by=options.by, note=options.note, dry_run=dry_run, over=own
             )
+            if draft is not None:
+                held_passages.record_held_draft(draft, report.findings, by=options.by)
         except InvalidRequest:
             yield refused
         except Forbidden as error:

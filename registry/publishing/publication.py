@@ -7,7 +7,7 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from registry.access.teams import capability_write, create_capability, require_edit_permission
@@ -30,8 +30,15 @@ from registry.publishing import reviews
 from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
+from registry.publishing.held_passages import forget_waiting, list_revision_decisions, record_held
 from registry.publishing.proposals import mark_published
-from registry.publishing.quarantine import end_quarantine, is_quarantine_open, require_end, status_after_publish
+from registry.publishing.quarantine import (
+    describe_end,
+    end_quarantine,
+    is_quarantine_open,
+    require_end,
+    status_after_publish,
+)
 from registry.publishing.release_pointer import set_published_revision, status_detail
 from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
@@ -140,16 +147,17 @@ def _describe(span: tracing.TraceSpan, outcome: PublishResult) -> None:
         span.set("studio.revision", outcome.revision)
 
 
-def preview_publish(
-    *, files: Mapping[str, bytes | str], by: Actor | None = None, previously_published: bool = False
-) -> GateReport:
-    """The gate's report on texts, against what readers have now; writes nothing.
-
-    `by` is who would publish them; `previously_published` says that they were published before.
-    """
+def preview_publish(*, files: Mapping[str, bytes | str], by: Actor | None = None) -> GateReport:
+    """The gate's report on texts, against what readers have now; writes nothing. `by` is who would publish them."""
     report = validate_bundle(files, published=get_validation_context())
-    asked = GateRequest(by=by, previously_published=previously_published)
-    return evaluate_gate(report, find_capability(report.capability_id), asked, run_utterance_check=True)
+    return evaluate_gate(report, find_capability(report.capability_id), GateRequest(by=by), run_utterance_check=True)
+
+
+def preview_rollback(revision: Revision, *, by: Actor) -> GateReport:
+    """The gate's report on making a revision live again; writes nothing."""
+    return _gate_of(
+        revision, revision.capability, GateRequest(by=by, previously_published=True), run_utterance_check=True
+    )
 
 
 def dry_run_publish(
@@ -189,6 +197,7 @@ def _publish(
     capability = find_capability(bundle.capability_id)
     gate = evaluate_gate(_with_collisions(report, bundle), capability, GateRequest(acknowledge, by, note))
     if gate.refused:
+        _record_held(gate, capability, by)
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in HELD_STATUSES:
         _replace_draft(get_active_draft(capability))
@@ -200,6 +209,7 @@ def _publish(
     draft = None if is_new else get_active_draft(capability)
     facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
     facts["editors"] = _list_editors(draft, report, by)
+    facts["held_decisions"] = list_revision_decisions(gate.findings)
     revision = _store_revision(capability, 1 if is_new else _next_number(capability), bundle, facts)
     status = status_after_publish(capability)
     _replace_draft(draft)
@@ -210,10 +220,18 @@ def _publish(
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    forget_waiting(capability.capability_id)
     if not is_new:
         reviews.close_active(capability, report, revision=revision.number, by=by)
         PUBLISHED(capability, revision=revision.number)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _record_held(gate: GateReport, capability: Capability | None, by: Actor) -> None:
+    """Keep what waits for a decision, so that those who may decide hear of it."""
+    draft = get_active_draft(capability) if capability is not None else None
+    editors = _list_editors(draft, gate.report, by)
+    record_held(gate.report.capability_id, gate.findings, gate.report.files, submitted_by=editors, by=by)
 
 
 def _list_editors(draft: Draft | None, report: Report, by: Actor) -> list[str]:
@@ -309,8 +327,12 @@ def _number(capability: Capability) -> int | None:
     return capability.published_revision.number if capability.published_revision else None
 
 
-def _gate_of(revision: Revision, capability: Capability, asked: GateRequest) -> GateReport:
-    return evaluate_gate(validate_bundle(revision.files, published=get_validation_context()), capability, asked)
+def _gate_of(
+    revision: Revision, capability: Capability, asked: GateRequest, *, run_utterance_check: bool = False
+) -> GateReport:
+    asked = replace(asked, was_quarantined=revision.releases.filter(status="quarantined").exists())
+    report = validate_bundle(revision.files, published=get_validation_context())
+    return evaluate_gate(report, capability, asked, run_utterance_check=run_utterance_check)
 
 
 def _require_intact(revision: Revision, capability: Capability) -> None:
@@ -397,7 +419,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "", is_confirmed: bool
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
-        was, detail = {"status": capability.status}, {"note": note} | (end.detail if end else {})
+        was, detail = {"status": capability.status}, {"note": note} | describe_end(end)
         if end is not None:
             end_quarantine(state, capability, revision)
         else:

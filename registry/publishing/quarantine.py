@@ -6,22 +6,20 @@ published nor edited what is held back, never a key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from django.db.models import QuerySet
 
-from registry.access.operators import exclude_invited
-from registry.access.teams import capability_write, list_publishers
+from registry.access.teams import capability_write
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
 from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
-from registry.models import AuditEvent, Capability, Operator, RegistryState, Revision
+from registry.models import AuditEvent, Capability, RegistryState, Revision
+from registry.publishing.held_passages import end_decisions
 from registry.publishing.release_pointer import set_published_revision
-from registry.publishing.reviews import person_id
+from registry.publishing.second_person import Decider, Deed, evaluate_decider
 
-_NAMES_MAX: Final = 3
 # By these an author changes a draft.
 _EDITING_VERBS: Final = ("draft.save", "draft.import", "draft.restore", "draft.add_sentence")
 
@@ -40,24 +38,10 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             state, capability, capability.published_revision, status="quarantined", resolves_incidents=False
         )
         _release_what_it_replaces(state, capability)
+        # What was thought to be fine is decided again before it is given back.
+        end_decisions(capability_id)
         audit.record(by=by, verb="capability.quarantine", subject=capability_id, detail=detail)
         return capability
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineEnd:
-    """Whether somebody may end a quarantine: `refusal` says why not and who may, and is empty where they may.
-
-    `is_alone` says that they published or edited what is held back, so that no second person agrees: of members it is a
-    sole admin."""
-
-    refusal: str = ""
-    is_alone: bool = False
-
-    @property
-    def detail(self) -> dict[str, bool]:
-        """What the audit log keeps of it."""
-        return {"ended_quarantine": True} | ({"alone": True} if self.is_alone else {})
 
 
 def is_quarantine_open(capability: Capability) -> bool:
@@ -75,42 +59,27 @@ def status_after_publish(capability: Capability) -> str:
     return capability.status if capability.status in HELD_STATUSES else Capability.Status.PUBLISHED
 
 
-def evaluate_end(capability: Capability, by: Actor) -> QuarantineEnd:
+def evaluate_end(capability: Capability, by: Actor) -> Decider:
     """Whether `by` may end its open quarantine."""
-    involved = _list_involved(capability)
-    is_involved = person_id(str(by)) in involved
-    if by.kind == "command_line":
-        # An admin who has the server: there is no account of theirs that could be compared with the others.
-        return QuarantineEnd(is_alone=is_involved)
-    able = list(exclude_invited(list_publishers(capability)))
-    others = [one.username for one in able if person_id(f"operator:{one.username}") not in involved]
-    own = next((one for one in able if by.kind == "operator" and one.username == by.name), None)
-    if own is not None and not is_involved:
-        return QuarantineEnd()
-    if own is not None and own.role == Operator.Role.ADMIN and not others:
-        return QuarantineEnd(is_alone=True)
-    why = "You published or edited what is quarantined" if is_involved else "You cannot publish it"
-    return QuarantineEnd(_refusal(capability.capability_id, by, why, others))
+    how = f"in the Studio, or somebody at the server: bundle restore {capability.capability_id} --note WHY"
+    deed = Deed("end the quarantine", "You published or edited what is quarantined", how)
+    return evaluate_decider(capability, by, _list_involved(capability), deed)
 
 
-def _refusal(capability_id: str, by: Actor, why: str, others: list[str]) -> str:
-    """Why `by` may not end it, and who may: members by name for a member, nobody by name for a key."""
-    how = f"in the Studio, or somebody at the server: bundle restore {capability_id} --note WHY"
-    if by.kind != "operator":
-        who = "a publisher or an admin who neither published nor edited what is quarantined"
-        return f"A key cannot end a quarantine: {who} ends it {how}"
-    names = " or ".join(others[:_NAMES_MAX]) or "an admin"
-    more = ", among others," if len(others) > _NAMES_MAX else ""
-    return f"{why}, so somebody else has to end the quarantine: {names}{more} {how}"
+def describe_end(end: Decider | None) -> dict[str, bool]:
+    """What the audit log keeps of the end of a quarantine; nothing where none ended."""
+    if end is None:
+        return {}
+    return {"ended_quarantine": True} | ({"alone": True} if end.is_alone else {})
 
 
 def _list_involved(capability: Capability) -> set[str]:
-    """Who published or edited what is held back, as `person_id` names them: the revision that was quarantined and those
-    that were published or rolled back to since."""
+    """Who published or edited what is held back, as actors: the revision that was quarantined and those that were
+    published or rolled back to since."""
     found: set[str] = set()
     for revision in _list_held_revisions(capability):
         editors = _read_editors(capability, revision) if revision.editors is None else revision.editors
-        found |= {person_id(one) for one in (revision.created_by, *editors)}
+        found |= {revision.created_by, *editors}
     return found
 
 
@@ -129,7 +98,7 @@ def _read_editors(capability: Capability, revision: Revision) -> list[str]:
     return [f"{kind}:{name}" for kind, name in events.values_list("actor_kind", "actor_name").distinct()]
 
 
-def require_end(capability: Capability, by: Actor, *, reason: str, is_confirmed: bool) -> QuarantineEnd:
+def require_end(capability: Capability, by: Actor, *, reason: str, is_confirmed: bool) -> Decider:
     """What `evaluate_end` says, for somebody who may. `is_confirmed` says that they have just shown who they are.
 
     Raises `Forbidden`, and `InvalidRequest` without a reason.

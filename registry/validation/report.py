@@ -31,6 +31,16 @@ class Report:
         return tuple(finding for finding in self.findings if finding.is_warning)
 
     @property
+    def held(self) -> tuple[Finding, ...]:
+        """The warnings about passages that somebody has to decide about before they are published."""
+        return tuple(finding for finding in self.findings if finding.held)
+
+    @property
+    def accepted(self) -> tuple[Finding, ...]:
+        """The warnings about passages that somebody has decided are fine."""
+        return tuple(finding for finding in self.findings if finding.accepted is not None)
+
+    @property
     def waived(self) -> tuple[Finding, ...]:
         """The errors and warnings that somebody has accepted for a time (registry/catalog/assessment.py)."""
         return tuple(finding for finding in self.findings if finding.waiver is not None)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from registry.catalog.waived_findings import ERROR_PREFIXES
 from registry.common.actors import Actor
 from registry.core import queries
+from registry.publishing import held_passages
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
+from studio.pages.form_data import get_chosen_passages
 
 if TYPE_CHECKING:
     from studio.pages.permissions import StudioRequest
@@ -47,6 +49,11 @@ def _ends_quarantine_alone(request: StudioRequest, arguments: Mapping[str, Any])
     return is_quarantine_open(capability) and evaluate_end(capability, by).is_alone
 
 
+def _decides_alone(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
+    """An admin who edited or sent the passages, where nobody else can decide about them."""
+    return held_passages.is_decided_alone(get_chosen_passages(request), Actor("operator", request.user.get_username()))
+
+
 @dataclass(frozen=True, slots=True)
 class DangerousAction:
     """What a form gives to the person who sends it; `applies` takes the request and the arguments of the view, and says
@@ -77,6 +84,8 @@ DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = {
     "release_rule_list": DangerousAction("publishing under another rule"),
     "release_rule_drop": DangerousAction("publishing without the rule"),
     "capability_restore": DangerousAction("what may do harm, by one person", _ends_quarantine_alone),
+    "decision_list": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
+    "decision_show": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
     "waiver_create": DangerousAction("publishing in spite of an error", _may_be_error),
     "source_create": DangerousAction("publishing by a source", _publishes_or_has_key),
     "source_change": DangerousAction("publishing by a source", _publishes_or_has_key),

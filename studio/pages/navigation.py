@@ -122,6 +122,7 @@ SECTIONS: Final = (
         _BUILD, gettext_lazy("Reviews"), "git-pull-request",
         (
             NavItem(gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
+            NavItem(gettext_lazy("Decisions"), "studio:decision_list", "z", around=("studio:decision",)),
             NavItem(gettext_lazy("Scheduled releases"), "studio:release_list", "e"),
             NavItem(gettext_lazy("Agent proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
         ),

@@ -984,6 +984,16 @@ export interface components {
                 /** @description It counts again from this day on (UTC). */
                 until: string;
             };
+            /** @description There where a person has to decide about the passage before it is published. */
+            held?: boolean;
+            /** @description There where somebody has decided that the passage is fine. */
+            accepted?: {
+                /** @description The actor, such as operator:ada. */
+                by: string;
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            };
         };
         /** @description An install code to redeem. */
         InstallRequest: {

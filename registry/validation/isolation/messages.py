@@ -17,8 +17,8 @@ from registry.bundles.bundle import SkillBundle
 from registry.bundles.finding import Finding
 
 LENGTH: Final = struct.Struct(">I")
-# Of a finding as a check makes it: waivers and fingerprints come later, and elsewhere.
-_FINDING_FIELDS: Final = len(fields(Finding)) - 2
+# Of a finding as a check makes it: what people have decided comes later, and elsewhere.
+_FINDING_FIELDS: Final = [one.name for one in fields(Finding)].index("waiver")
 
 
 def encode_message(message: Mapping[str, Any]) -> bytes:

@@ -287,6 +287,7 @@ def remove_policy(request: StudioRequest) -> Confirmation:
         for is_set, words in (
             (rule.four_eyes, _("This rule no longer requires approval from another person.")),
             (rule.note_required, _("This rule no longer requires a release note.")),
+            (rule.held_requires_review, _("Doubtful passages no longer require approval from another person.")),
             (rule.comments_resolved, _("This rule no longer requires comments to be resolved.")),
             (rule.loosening != "publisher", _("It no longer limits who can make permissions less strict.")),
         )

@@ -131,6 +131,8 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
         if isinstance(outcome, publication.PublishResult) and outcome.status == "refused":
             reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
             messages.error(request, _("It doesn't pass the current checks: %(reasons)s") % {"reasons": reasons})
+            if any(finding.code == "SEC_HELD" for finding in outcome.findings):
+                return redirect("studio:decision_show", capability_id)
         else:
             report_done(request, words % {"name": get_display_name(capability)}, _undo_of(capability, verb))
     return redirect("studio:capability_show", capability_id)

@@ -109,7 +109,8 @@ CHANGES: dict[str, tuple[Callable[[], object], dict[str, Any], dict[str, Any]]] 
     "release_rule.set": (lambda: _set_rule(note_required=True), {"note_required": False}, {"note_required": True}),
     "release_rule.drop": (
         lambda: release_rules.delete_rule(group_id="", by=OLGA),
-        {name: value for name, value in RULE.items() if name != "group_id"} | {"comments_resolved": False},
+        {name: value for name, value in RULE.items() if name != "group_id"}
+        | {"comments_resolved": False, "held_requires_review": False},
         {},
     ),
 }

@@ -34,7 +34,7 @@ def _results(api: Any, response: Any) -> list[tuple[str, str | None, str, int | 
     return [(row["path"], row["capability_id"], row["status"], row["revision"]) for row in document["results"]]
 
 
-LOOSER = bundle(tools=[tool("alpha_save", "write")])
+LOOSER = bundle(tools=[tool("alpha_entry", "write")])
 
 
 def test_validate(api: Any, key: dict[str, str]) -> None:
@@ -74,7 +74,7 @@ def test_publish_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
 
 
 def test_publish_with_an_acknowledgement(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     document = api.post("operator/bundle_publish", _batch(LOOSER), headers=key).json()
     assert [finding["code"] for finding in document["results"][0]["findings"]] == ["POLICY_LOOSENED"]
     body = _batch(LOOSER, acknowledge=["POLICY_LOOSENED"])
@@ -91,7 +91,7 @@ def test_publish_a_zip(api: Any, key: dict[str, str]) -> None:
 
 
 def test_options_of_a_zip_stand_in_the_query(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     path = "operator/bundle_publish?note=From+a+zip&acknowledge=POLICY_LOOSENED,OTHER&dry_run="
     for dry_run, status in (("true", "would_publish"), ("0", "published")):
         response = api.post(path + dry_run, zip_of(LOOSER), content_type="application/zip", headers=key)
@@ -141,7 +141,7 @@ def test_import_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
 
 
 def test_import_can_publish(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     options = {"publish": True, "acknowledge": ["POLICY_LOOSENED"], "dry_run": True}
     for dry_run, status in ((True, "would_publish"), (False, "published")):
         body = _batch(LOOSER, **options | {"dry_run": dry_run})
@@ -346,7 +346,7 @@ def test_powers_of_what_is_published_and_of_the_draft(api: Any, key: dict[str, s
 def test_a_dry_run_says_what_a_bundle_may_do(api: Any, key: dict[str, str]) -> None:
     body = _batch(LOOSER, dry_run=True)
     document = api.ok(api.post("operator/bundle_publish", body, headers=key), "bundle_results")
-    assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_save"]
+    assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_entry"]
 
 
 def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:

@@ -204,7 +204,7 @@ def test_a_key_never_ends_it() -> None:
     _publish(KEY)
     _quarantine()
     for by in (KEY, Actor("agent_key", "another"), Actor("system", "git source 1")):
-        with pytest.raises(Forbidden, match="A key cannot end a quarantine"):
+        with pytest.raises(Forbidden, match="A key cannot end the quarantine"):
             _restore(by=by)
     assert _row().status == "quarantined"
 

@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from registry.models import AuditEvent
+from registry.models import AuditEvent, HeldPassage
 from registry.publishing import publication
 from registry.publishing.quarantine import quarantine
 from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
-from tests.factories import bundle
+from tests.factories import DOUBT, bundle
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn, confirm_identity
 from tests.unit.studio.pages import test_confirmations
@@ -71,6 +71,12 @@ def _quarantine_own() -> None:
     quarantine(capability_id="beta", by=ADMIN)
 
 
+def _send_doubt() -> dict[str, Any]:
+    """A form that decides about what nobody but the admin who sent it could decide."""
+    publication.publish(files=bundle("beta", body=DOUBT), by=ADMIN, note="Mine")
+    return {"chosen": HeldPassage.objects.get().capability_id + ":" + HeldPassage.objects.get().fingerprint}
+
+
 def test_every_form_is_dangerous_or_ordinary() -> None:
     posts = {name for name, (_get, post) in RULES.items() if post} | OPEN
     assert set(DANGEROUS_ACTIONS) | ORDINARY == posts
@@ -83,9 +89,10 @@ def test_nothing_dangerous_is_done_by_an_open_browser(world: Client) -> None:
     def check(name: str) -> None:
         if name == "capability_restore":
             _quarantine_own()
+        form = _send_doubt() if name in ("decision_list", "decision_show") else FORMS.get(name, {})
         before = _stored()
         for more in ({}, {"confirmed": "yes", "seen_state": ""}):
-            answer = client.post(_form_address(name), {"what": "app", **FORMS.get(name, {}), **more})
+            answer = client.post(_form_address(name), {"what": "app", **form, **more})
             assert (answer.status_code, ASKS in answer.content.decode()) == (403, True)
             assert "no-store" in answer["Cache-Control"]
         assert _stored() == before

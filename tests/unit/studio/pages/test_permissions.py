@@ -88,6 +88,8 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "draft_version_show": ("author", None),
     "draft_version_restore": ("author", "author"),
     "gate_show": ("viewer", "publisher"),
+    "decision_list": ("viewer", "publisher"),
+    "decision_show": ("viewer", "publisher"),
     "waiver_create": ("publisher", "publisher"),
     "waiver_end": ("publisher", "publisher"),
     "revision_list": ("viewer", None),

@@ -72,7 +72,7 @@ from registry.snapshot.response_cache import RESPONSE_CACHE, get_load_response
 from registry.sources import skill_uploads, source_sync
 from registry.sources.skill_fingerprints import record_upload
 from registry.usage import feedback, usage_counters
-from tests.factories import OLGA, bundle, damage, publish, tampering, tool
+from tests.factories import DOUBT, OLGA, bundle, damage, publish, tampering, tool
 from tests.second_factors import app_code, enable_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -93,6 +93,7 @@ def _fill() -> str:
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Zwei – “größer” 👋 \u2028 \\ud800.")
     publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
+    publication.publish(files=bundle("zeta", body=DOUBT), by=OLGA)
     publish("beta")
     publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     proposals.propose(files=bundle("epsilon"), by=OLGA)

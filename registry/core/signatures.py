@@ -18,7 +18,7 @@ from registry.common.errors import HistoryDamaged
 from registry.core.signing_keys import get_signing_keys
 from registry.models import Revision
 
-# What statements of before 0.2 do not have.
+# What older statements do not have.
 ADDED_FIELDS: Final = frozenset({"published_by", "approved_by", "editors", "note_digest"})
 
 

@@ -65,3 +65,5 @@ CHECK_PROCESSES = 0
 MATCHING_LEARN_AFTER_SECONDS = 3600.0
 # The same for the checkpoint that follows a publish.
 CHECKPOINT_AFTER_SECONDS = 3600.0
+# One database is emptied for each test, and none of them continues the history of the one before.
+KEPT_CHECKPOINT_FILE = None

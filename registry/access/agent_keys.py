@@ -35,6 +35,11 @@ def hash_key(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", errors="replace")).hexdigest()
 
 
+def fingerprint_hash(key_hash: str) -> str:
+    """What the audit log keeps of a key: it tells one from another, and opens nothing."""
+    return hashlib.sha256(f"fingerprint of {key_hash}".encode()).hexdigest()[:32]
+
+
 def create_key(
     *,
     name: str,
@@ -66,7 +71,8 @@ def create_key(
         given_to = {"created_by": str(by), "visibility_revision": state.registry_revision}
         row = AgentKey.objects.create(name=name, key_hash=hash_key(key), key_prefix=key[:8], **given_to, **given)
         bump_access_revision(state)
-        audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(row))
+        detail = _detail(row) | {"fingerprint": fingerprint_hash(row.key_hash)}
+        audit.record(by=by, verb="agent_key.create", subject=name, detail=detail)
     return row, key
 
 
@@ -117,7 +123,8 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
         old = {"previous_key_hash": row.key_hash if overlap else "", "previous_until": until}
         update_row(row, **old, key_hash=hash_key(key), key_prefix=key[:8])
         bump_access_revision(state)
-        detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
+        detail = {"fingerprint": fingerprint_hash(row.key_hash)}
+        detail |= {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
         audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)
     return row, key
 

@@ -162,9 +162,9 @@ def set_rule(
             setattr(rule, name, value)
         rule.updated_by = str(by)
         rule.save()
-        audit.record(
-            by=by, verb="release_rule.set", subject=group_id or "registry", detail=values | audit.changed(was, values)
-        )
+        # A group may be called `registry` too.
+        detail = {"group_id": group_id, **values, **audit.changed(was, values)}
+        audit.record(by=by, verb="release_rule.set", subject=group_id or "registry", detail=detail)
     return rule
 
 
@@ -179,7 +179,7 @@ def delete_rule(*, group_id: str, by: Actor) -> None:
     with write_transaction():
         missing = NotFound(f"There is no rule for '{group_id or 'registry'}'")
         rule = get_row(ReleaseRule.objects.filter(group_id=group_id), missing)
-        detail = audit.changed(_values(rule), {})
+        detail = {"group_id": group_id, **audit.changed(_values(rule), {})}
         rule.delete()
         audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry", detail=detail)
 

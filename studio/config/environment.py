@@ -31,6 +31,7 @@ from studio.config.parsers import (
     parse_database_url,
     parse_directory,
     parse_embedder,
+    parse_file,
     parse_host,
     parse_key_file,
     parse_log_format,
@@ -124,6 +125,10 @@ class StudioEnvironment:
         default_text="`signing_key.pem` in `DATA_DIR`, generated once; with `DATABASE_URL` derived from `SECRET_KEY`",
         purpose="PEM file: an Ed25519 private key, which signs revisions and checkpoints, and after it the public "
                 "keys of before ([signatures.md](security/signatures.md#keys))")
+    checkpoint_file: Path | None = _setting("CHECKPOINT_FILE", parse_file, None,
+        default_text="`last_checkpoint.json` in `DATA_DIR`",
+        purpose="where the last checkpoint is kept outside of the database; on a volume that outlives the processes "
+                "([signatures.md](security/signatures.md#checkpoints))")
     debug: bool = _setting("DEBUG", parse_boolean, default=False,
         purpose="developers only; on with a `HOST` that is not loopback stops the start")
     host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")

@@ -1237,7 +1237,7 @@ export interface components {
             /** @description Where there are any: skill groups of which a session keeps one member active. */
             exclusive_groups?: string[];
         };
-        /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}) and published_at. */
+        /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}), published_at, and, but in older ones, published_by, approved_by, editors (null: not known) and note_digest. */
         RevisionSignature: {
             capability_id: string;
             revision: number;

@@ -485,7 +485,7 @@ def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
         return [json.dumps(row).encode() + b"\n" for row in (vera | {"role": "publisher"}, mallory)]
 
     done = restore_backup(path=_changed(path, tmp_path / "changed.zip", "operator", add), by=OLGA, force=True)
-    assert done.unrecorded == ("operator 'mallory' (admin)", "role 'publisher' of operator 'vera'")
+    assert done.unrecorded == ("role 'publisher' of operator 'vera'", "operator 'mallory' (admin)")
     assert not done.is_sound
     detail = AuditEvent.objects.get(verb="registry.restore", detail__has_key="unrecorded").detail
     assert (detail["unrecorded"], detail["admins"]) == (list(done.unrecorded), ["mallory"])
@@ -494,7 +494,7 @@ def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
         return [line.replace(b'"agent"', b'"other"') for line in lines]
 
     done = restore_backup(path=_changed(path, tmp_path / "key.zip", "agentkey", rename), by=OLGA, force=True)
-    assert done.unrecorded == ("agent key 'other'",)
+    assert done.unrecorded == ("agent key 'other'", "agent key 'agent', which is missing")
 
 
 def test_a_row_without_an_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

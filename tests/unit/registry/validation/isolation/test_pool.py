@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -108,15 +109,23 @@ def test_process_that_died_is_replaced(pool: CheckPool) -> None:
 
 
 def test_bundle_beside_one_that_does_not_end_has_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool, reports = CheckPool(2, answer_seconds_max=2.0), list[Report]()
+    pool, reports, taken = CheckPool(2, answer_seconds_max=60.0), list[Report](), list[Any]()
+    take = pool._take
+
+    def take_one() -> Any:
+        taken.append(take())
+        return taken[-1]
+
+    monkeypatch.setattr(pool, "_take", take_one)
     endless = threading.Thread(target=lambda: reports.append(check_in_pool(pool, bundle())))
     with monkeypatch.context() as patched:
         _use(patched, ENDLESS.replace("0.2", "60"))
         endless.start()
-        while pool._count == 0 or pool._waiting:
+        while not taken:
             pass
     assert check_in_pool(pool, bundle()).ok
     assert not reports
+    taken[0].end()
     endless.join()
     assert [one.code for one in reports[0].errors] == ["CHECK_FAILED"]
     pool.stop()

@@ -40,14 +40,14 @@ const OWN_HEADER = /^\s*\*\*(?:Confidence|Product Area|Issue Type):\*\*/iu;
 
 /** The prompt for these bundles, the most important first. A skill enters whole or not at all, but for the first. */
 export async function renderPrompt(bundles: readonly Bundle[], options: PromptOptions = {}): Promise<Prompt> {
-  const judged = options.readiness ?? {};
-  const unready = bundles.filter((each) => (judged[each.capability_id]?.status ?? "READY") !== "READY");
+  const judged = new Map(Object.entries(options.readiness ?? {}));
+  const unready = bundles.filter((each) => (judged.get(each.capability_id)?.status ?? "READY") !== "READY");
   const texts = bundles.map((each) => skillText(each, options));
   const written = bundles.map((bundle, index) => ({ bundle, text: texts[index] as string }));
   const { shown, omitted } = fitting(written.filter(({ bundle }) => !unready.includes(bundle)), options);
   const cutOff = omitted.map((each) => each.capability_id);
   for (const each of unready) {
-    const found = judged[each.capability_id] as Readiness;
+    const found = judged.get(each.capability_id) as Readiness;
     omitted.push({ capability_id: each.capability_id, reason: `${found.status}: ${userMessage(found)}` });
   }
   const inUse = shown.map((each) => each.bundle);
@@ -108,7 +108,8 @@ function instructions(shown: readonly Written[], marker: string): string {
 }
 
 function skillText(bundle: Bundle, options: PromptOptions): string {
-  const given = options.arguments?.[bundle.capability_id] ?? "";
+  // An id may be the name of something that every object has, such as `constructor`.
+  const given = new Map(Object.entries(options.arguments ?? {})).get(bundle.capability_id) ?? "";
   let text = isPlaybook(bundle) ? withHeader(bundle) : bundle.skill_doc;
   const takesArguments = text.includes("$ARGUMENTS") || text.includes("${ARGUMENTS}");
   text = substitute(strip(text), { ...options.variables, ARGUMENTS: given });
@@ -157,12 +158,12 @@ function files(bundle: Bundle): string[] {
   return named.length > 0 ? [`${bundle.capability_id}: ${named.join(", ")}${more > 0 ? `, and ${more} more` : ""}`] : [];
 }
 
-function notReady(bundles: readonly Bundle[], judged: Readonly<Record<string, Readiness>>): string[] {
+function notReady(bundles: readonly Bundle[], judged: ReadonlyMap<string, Readiness>): string[] {
   const lines = (status: string) =>
     bundles
-      .filter((each) => judged[each.capability_id]?.status === status)
+      .filter((each) => judged.get(each.capability_id)?.status === status)
       .map((each) => {
-        const words = userMessage(judged[each.capability_id] as Readiness);
+        const words = userMessage(judged.get(each.capability_id) as Readiness);
         return named(each) + (status === "UNAVAILABLE" ? "" : `: ${words}`);
       });
   return [

@@ -57,7 +57,7 @@ def decision_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
     page = get_page(request, held_passages.list_accepted(search=filters.get("q")))
     names = find_display_names({row.capability_id for row in page.object_list})
-    rows = [(row, names.get(row.capability_id, row.capability_id)) for row in page.object_list]
+    rows = [(row, names.get(row.capability_id, "")) for row in page.object_list]
     context = {"show": "accepted", "page": page, "rows": rows, "filters": filters, "query": filters.query}
     return render(request, "studio/decision/list.html", context)
 

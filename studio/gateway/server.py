@@ -50,7 +50,7 @@ _READING_PATHS: Final = frozenset(
         *(b"capability_feedback", b"capability_file_load", b"capability_match", b"capability_registry_list"),
         *(b"capability_search", b"capability_skill_load", b"capability_skill_reload", b"prompt_render"),
     )
-) | {b"/mcp"}
+) | {b"/mcp", b"/mcp/"}
 # Of one response or one connection.
 _OF_THE_SERVER: Final = frozenset({"date", "server", "x-request-id", "connection"})
 

@@ -26,8 +26,16 @@ _UPPER_TYPES: Final = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRA
 # What a type is called in JSON Schema, by its name in lower case: function lists that were made from Python have these.
 _TYPE_NAMES: Final = {
     **{name.lower(): name.lower() for name in _UPPER_TYPES},
-    **{"dict": "object", "str": "string", "int": "integer", "float": "number", "double": "number", "long": "integer"},
-    **{"bool": "boolean", "list": "array", "tuple": "array", "none": "null"},
+    "dict": "object",
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "double": "number",
+    "long": "integer",
+    "bool": "boolean",
+    "list": "array",
+    "tuple": "array",
+    "none": "null",
 }
 # Gemini's own, which mean nothing in JSON Schema.
 _GEMINI_ONLY: Final = ("propertyOrdering", "property_ordering")

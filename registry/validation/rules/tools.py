@@ -65,7 +65,7 @@ def _check_forms(tools: list[Any]) -> Iterator[RawFinding]:
     )
     vendors = " and ".join(converted.vendors)
     message = f"{which} in the form of {vendors}, not contracts"
-    hint = " ".join(["Convert: one click in the editor, or import the files.", *converted.losses])
+    hint = " ".join(["Convert them; an import does it by itself.", *converted.losses])
     yield RawFinding("TOOL_FORM_OTHER", FILE, (first,), message, hint, subject=vendors)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.layout import OVERFLOW, find_layout_faults
 from tests.browser.steps import open_file, save
 
 if TYPE_CHECKING:
@@ -169,23 +170,6 @@ publication.publish(files=bundle("expenses", body=doubt), by=paul)
 accept_passages(capability_id="expenses", by=Actor("command_line", "root"), reason="It quotes the policy. " + "r" * 60)
 release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
 """
-# Controls that lie over one another, and text that leaves its box. What scrolls goes below the top bar and below the
-# field of a conversation.
-OVERLAPS = """() => {
-    const boxes = [...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea, summary')]
-        .filter(one => one.checkVisibility() && !one.closest('.skip, .topbar, .play__composer'))
-        .map(one => [one, one.getBoundingClientRect()])
-        .filter(([, box]) => box.width > 1 && box.height > 1);
-    const found = [];
-    for (const [one, a] of boxes) for (const [other, b] of boxes) {
-        if (one === other || one.contains(other) || other.contains(one)) continue;
-        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-        if (across > 2 && down > 2) found.push(`${one.outerHTML.slice(0, 80)} over ${other.outerHTML.slice(0, 80)}`);
-    }
-    return found;
-}"""
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")
@@ -266,8 +250,7 @@ def _in_every_form(page: Page, check: Callable[[Page, str], None]) -> None:
 
 
 def _fits(page: Page, form: str) -> None:
-    assert page.evaluate(OVERFLOW) <= 0, form
-    assert page.evaluate(OVERLAPS) == [], form
+    assert find_layout_faults(page) == [], form
 
 
 def _is_accessible(page: Page, form: str, **options: Any) -> None:

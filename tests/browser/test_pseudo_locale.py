@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.conftest import add_operators
+from tests.browser.layout import OVERFLOW
 from tests.browser.pseudo_locale import LANGUAGE, write_catalogs
 from tests.browser.steps import PASSWORD
-from tests.browser.test_looks import ADDRESSES, OVERFLOW, furnished  # noqa: F401 (a fixture)
+from tests.browser.test_looks import ADDRESSES, furnished  # noqa: F401 (a fixture)
 from tests.servers import Studio, start_studio
 from tests.sweeps import check_each
 from tests.unit.studio.brackets import outside_brackets

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from tests.browser.furnished_studio import furnish
 from tests.browser.steps import PASSWORD, sign_in
 from tests.servers import Studio, run_manage, start_studio
 
@@ -36,6 +37,13 @@ def studio(tmp_path_factory: pytest.TempPathFactory, studio_settings: dict[str, 
     studio = start_studio(tmp_path_factory.mktemp("studio"), None, add_operators, **studio_settings)
     yield studio
     studio.stop()
+
+
+@pytest.fixture(scope="module")
+def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studio:
+    """The same with something to see on every page of ADDRESSES."""
+    furnish(studio, tmp_path_factory.mktemp("bundles"))
+    return studio
 
 
 @pytest.fixture

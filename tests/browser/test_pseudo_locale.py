@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.conftest import add_operators
+from tests.browser.furnished_studio import ADDRESSES
 from tests.browser.layout import OVERFLOW
 from tests.browser.pseudo_locale import LANGUAGE, write_catalogs
 from tests.browser.steps import PASSWORD
-from tests.browser.test_looks import ADDRESSES, furnished  # noqa: F401 (a fixture)
 from tests.servers import Studio, start_studio
 from tests.sweeps import check_each
 from tests.unit.studio.brackets import outside_brackets
@@ -50,14 +50,14 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 
 @pytest.fixture(scope="module")
-def data(furnished: Studio) -> set[str]:  # noqa: F811
+def data(furnished: Studio) -> set[str]:
     """Each word that somebody of the registry has written, or that is a name in it."""
     dumped = furnished.manage("dumpdata", "registry").stdout
     return set(re.findall(r"[^\W\d_]{2,}", dumped))
 
 
 def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(
-    furnished: Studio,  # noqa: F811
+    furnished: Studio,
     page: Page,
     signed_in: Any,
     data: set[str],

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-WIDTHS = (390, 1440)
+# In between, the navigation is beside a page that is narrow.
+WIDTHS = (390, 1024, 1440)
 THEMES = ("light", "dark")
 # axe takes seconds a form. A theme changes colors alone, and a width the frame, which every page has: each page is
 # looked at by all rules in one form and by those of colors in another, and these by all rules in all four.

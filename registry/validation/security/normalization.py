@@ -96,12 +96,12 @@ def build_plain_view(text: str) -> TextView:
     return TextView("".join(chunks), "", origin)
 
 
-_WRAP = re.compile(r"(?<=[^\n\0])\n(?=[^\W\d_])")
+_WRAP = re.compile(r"^(#{1,6} [^\n]*\n)|(?<=[^\n\0])\n(?=[^\W\d_])", re.MULTILINE)
 
 
 def unwrap_lines(view: TextView) -> TextView:
-    """The same text with a line break inside a paragraph read as a blank; no offset moves."""
-    return TextView(_WRAP.sub(" ", view.text), view.disguise, view.origin)
+    """The same text with a break inside a paragraph, but not behind a heading, read as a blank. No offset moves."""
+    return TextView(_WRAP.sub(lambda match: match[1] or " ", view.text), view.disguise, view.origin)
 
 
 # ------------------------------------------------------------------------------------------- views made only on a sign

@@ -38,7 +38,7 @@ class PowerSentence:
 
 @dataclass(frozen=True, slots=True)
 class PowerRule:
-    """One row of powers.toml: a verb, and at most `gap` characters behind or, where `any_order`, before it the thing."""
+    """One row of powers.toml: a verb, and at most `gap` characters behind it the thing; before it too if `any_order`."""
 
     kind: str
     description: str

@@ -1,7 +1,8 @@
 """List what refuses texts of folders: `python bench/security_firings.py FOLDER... [--show N]`.
 
 Counts the findings of severity `error` by what the message says was seen, and shows the first N of each with its file,
-for a person to judge. Every text file below 100 kB is read as a skill.md. The files are data; nothing in them is followed.
+for a person to judge. Every text file below 100 kB is read as a skill.md. The files are data: nothing in them is
+followed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class PowerSentence:
 
 @dataclass(frozen=True, slots=True)
 class PowerRule:
-    """One row of powers.toml: a verb, and at most `gap` characters behind it the thing; before it too if `any_order`."""
+    """A row of powers.toml: a verb, and at most `gap` characters behind it the thing, or before it if `any_order`."""
 
     kind: str
     description: str

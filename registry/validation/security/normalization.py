@@ -155,12 +155,17 @@ def _translated(part: Excerpt, view: TextView, table: dict[int, int], disguise: 
 
 
 def _leet_words(text: str) -> Iterator[tuple[int, int]]:
-    """Words that become telling words when their digits are read as letters."""
-    known: dict[str, bool] = {}
-    for match in _LEET_WORD.finditer(text):
-        word = match.group()
-        if known.setdefault(word, word.translate(_LEET) in _LEET_VOCABULARY):
-            yield match.span()
+    """Words that become telling words when their digits are read as letters.
+
+    The different words are tried first: the pattern is slow, and most texts have no such word.
+    """
+    mixed = " ".join(word for word in set(text.split()) if not word.isalpha())
+    if any(_is_leet(match.group()) for match in _LEET_WORD.finditer(mixed)):
+        yield from (match.span() for match in _LEET_WORD.finditer(text) if _is_leet(match.group()))
+
+
+def _is_leet(word: str) -> bool:
+    return word.translate(_LEET) in _LEET_VOCABULARY
 
 
 @dataclass(frozen=True, slots=True)

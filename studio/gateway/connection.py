@@ -151,6 +151,9 @@ class ClientConnection(BufferedConnection):
             if self._buffer.startswith(b"\r\n"):
                 self._buffer = self._buffer[2:]
             end = self._buffer.find(framing.END)
+            if end < 0 and framing.has_odd_line_end(self._buffer):
+                self._refuse(refusals.BadRequest())
+                return
             if end < 0 and len(self._buffer) <= framing.HEAD_BYTES_MAX:
                 self._is_idle = not self._buffer
                 return
@@ -163,6 +166,9 @@ class ClientConnection(BufferedConnection):
     def _begin(self, raw: bytes) -> None:
         try:
             head = framing.parse_request_head(raw)
+        except framing.UnsupportedCoding:
+            self._refuse(refusals.CodingNotSupported())
+            return
         except framing.MalformedMessage:
             self._refuse(refusals.BadRequest())
             return
@@ -232,7 +238,7 @@ class ClientConnection(BufferedConnection):
             return
         if relayed.left:
             self._linger()
-        elif closes or relayed.left is None or self._gateway.is_stopping:
+        elif closes or relayed.left is None or not relayed.head.persists or self._gateway.is_stopping:
             self.close()
         else:
             self._is_idle = not self._buffer

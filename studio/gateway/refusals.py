@@ -7,7 +7,15 @@ from email.utils import formatdate
 from studio.gateway.warm_responses import head_bytes
 from studio.server.refusals import BodyTooLarge, RequestRefused
 
-__all__ = ["ApplicationAway", "BadRequest", "BodyTooLarge", "HeadTooLarge", "RequestRefused", "wire"]
+__all__ = [
+    "ApplicationAway",
+    "BadRequest",
+    "BodyTooLarge",
+    "CodingNotSupported",
+    "HeadTooLarge",
+    "RequestRefused",
+    "wire",
+]
 
 
 class BadRequest(RequestRefused):
@@ -16,6 +24,14 @@ class BadRequest(RequestRefused):
     status = 400
     code = "INVALID_REQUEST"
     message = "The request's head is not valid HTTP/1"
+
+
+class CodingNotSupported(RequestRefused):
+    """A body that was coded in another way before it was cut into chunks, or instead."""
+
+    status = 501
+    code = "INVALID_REQUEST"
+    message = "Transfer-Encoding is not supported but for chunked alone: send the body as it is, with Content-Length"
 
 
 class HeadTooLarge(RequestRefused):

@@ -173,6 +173,10 @@ class StudioEnvironment:
         purpose="`json`: one object per line on stderr ([operate.md](operate.md))")
     web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4,
         purpose="threads of each web process for everything that its event loop does not handle; from 1 to 64")
+    connections_per_address: int = _setting("CONNECTIONS_PER_ADDRESS",
+        whole_number(0, 65536, "4096", zero="no limit"), 4096,
+        purpose="open connections of one IPv4 address, or of one IPv6 /64, to a gateway; the next ones get 429. Those "
+                "of `TRUSTED_PROXIES` are not counted; `0`: no limit ([operate.md](operate.md#limits))")
     access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
         default_text="on with `LOG_FORMAT=json`",
         purpose="a line for each request that Django answers; warm lists and loads leave none")

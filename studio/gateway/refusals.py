@@ -14,6 +14,7 @@ __all__ = [
     "CodingNotSupported",
     "HeadTooLarge",
     "RequestRefused",
+    "TooManyConnections",
     "wire",
 ]
 
@@ -40,6 +41,16 @@ class HeadTooLarge(RequestRefused):
     status = 431
     code = "INVALID_REQUEST"
     message = "The request's headers are too large; at most 64 KiB are accepted"
+
+
+class TooManyConnections(RequestRefused):
+    """Of one address; see CONNECTIONS_PER_ADDRESS."""
+
+    status = 429
+    code = "RATE_LIMITED"
+    message = (
+        "Your address has too many open connections to this registry; close some, or use each for several requests"
+    )
 
 
 class ApplicationAway(RequestRefused):

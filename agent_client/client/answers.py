@@ -44,6 +44,7 @@ class MatchAnswer(TypedDict):
     needed: list[str]
     skill_groups: list[str]
     exclusive_groups: list[str]
+    index_revision: int
 
 
 class SearchRow(TypedDict):
@@ -63,6 +64,7 @@ class SearchAnswer(TypedDict):
 
     results: list[SearchRow]
     ranking: str
+    index_revision: int
 
 
 class FeedbackAnswer(TypedDict):

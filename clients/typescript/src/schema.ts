@@ -1051,6 +1051,8 @@ export interface components {
             skill_groups: string[];
             /** @description Those of skill_groups of which a session keeps one member active. */
             exclusive_groups: string[];
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The body of capability_match. */
         MatchRequest: {
@@ -1312,6 +1314,8 @@ export interface components {
              * @enum {string}
              */
             ranking: "hybrid" | "coverage";
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The answer of capability_skill_load and capability_skill_reload. */
         SkillBundle: {

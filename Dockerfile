@@ -20,7 +20,7 @@ LABEL org.opencontainers.image.title="Capability Studio" \
 # A fixed number, so that volumes and security policies can name it.
 RUN groupadd --system --gid 10001 studio \
     && useradd --uid 10001 --gid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin studio \
-    && install --directory --owner=studio --group=studio --mode=0700 /var/lib/studio
+    && install --directory --owner=studio --group=studio --mode=0700 /var/lib/studio /var/lib/checkpoint
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /srv/studio /srv/studio
 ENV PATH=/opt/venv/bin:$PATH \

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_client.client.client import AsyncRegistry, Registry
     from agent_client.client.local_registry import LocalSkills
     from agent_client.client.lockfile import LockFile
+    from agent_client.client.requester import Limits
     from agent_client.client.several_sources import SeveralSources
     from agent_client.environment.probe import Environment
     from agent_client.environment.readiness import Readiness, Status, check_readiness
@@ -46,6 +47,7 @@ _NAMES: Final = {
     "client.client": ("AsyncRegistry", "Registry"),
     "client.local_registry": ("LocalSkills",),
     "client.lockfile": ("LockFile",),
+    "client.requester": ("Limits",),
     "client.several_sources": ("SeveralSources",),
     "environment.probe": ("Environment",),
     "environment.readiness": ("Readiness", "Status", "check_readiness"),
@@ -66,6 +68,7 @@ __all__ = [
     "Environment",
     "FormAction",
     "FormError",
+    "Limits",
     "LocalSkills",
     "LockFile",
     "LockMismatch",

@@ -59,20 +59,25 @@ class FakeRegistry:
         self.exclusive_groups: tuple[str, ...] = ()
         self.is_away = False
         self.requests: list[tuple[str, Json]] = []
+        self.registry_revision = len(self.bundles)
         self._quarantined: set[str] = set()
         self._releases = {each.digest: each for each in self.bundles.values()}
 
     def publish(self, bundle: Bundle) -> None:
         """From now on this is the newest release; sessions that loaded an older one can still have it."""
+        self.registry_revision += 1
+        self._quarantined.discard(bundle.capability_id)
         self.bundles[bundle.capability_id] = bundle
         self._releases[bundle.digest] = bundle
 
     def retire(self, capability_id: str) -> None:
         """Take a capability away."""
+        self.registry_revision += 1
         del self.bundles[capability_id]
 
     def quarantine(self, capability_id: str) -> None:
         """Hold a capability back: it is not listed, and a load raises `CapabilityQuarantined`."""
+        self.registry_revision += 1
         del self.bundles[capability_id]
         self._quarantined.add(capability_id)
 
@@ -80,7 +85,9 @@ class FakeRegistry:
         """As `Registry.list`."""
         self._request("list")
         entries = tuple(ListingEntry.of_bundle(each) for each in self.bundles.values())
-        return Listing(entries, len(self._releases), first_run=self.first_run, exclusive_groups=self.exclusive_groups)
+        return Listing(
+            entries, self.registry_revision, first_run=self.first_run, exclusive_groups=self.exclusive_groups
+        )
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
         """As `Registry.load`."""
@@ -106,7 +113,7 @@ class FakeRegistry:
         """As `Registry.file`."""
         self._request("file", capability_id=bundle.capability_id, path=path)
         if (bundle.capability_id, path) not in self.files:
-            paths = [found for name, found in self.files if name == bundle.capability_id]
+            paths = [one.path for one in bundle.files]
             words = f"'{bundle.capability_id}' has no file '{path}'"
             raise SupportingFileNotFound(words, data={"available_files": paths})
         return self.files[bundle.capability_id, path]

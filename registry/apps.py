@@ -1,6 +1,7 @@
 """The Django app of the registry."""
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db.models.signals import post_migrate, pre_migrate
 
 
@@ -14,8 +15,10 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         # Models can be imported once Django has loaded every app.
         from registry.core import append_only
+        from registry.validation.isolation import pool
         from registry.wiring import wire
 
         wire()
+        pool.use_processes(settings.CHECK_PROCESSES)
         pre_migrate.connect(append_only.remove_triggers, sender=self, dispatch_uid="append-only tables")
         post_migrate.connect(append_only.install_triggers, sender=self, dispatch_uid="append-only tables")

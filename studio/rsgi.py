@@ -12,6 +12,7 @@ from django.conf import settings
 from registry.common.shared_limits import SHARED
 from registry.matching import warm_up
 from registry.usage import usage_counters
+from registry.validation.isolation import pool as check_pool
 from studio.server.application import Application
 from studio.server.gateway_scope import SECRET_VARIABLE
 from studio.server.traced_reads import TracedReads
@@ -38,6 +39,8 @@ application = Application(
     gateway_secret=os.environ.pop(SECRET_VARIABLE, ""),
     on_counts=wsgi.set_gateway_counts,
 )
+# The first bundle after a start would wait for one.
+check_pool.start_ahead()
 # The first message after a start would wait for it; warm reads are sent by the gateway meanwhile.
 warm_up.start()
 # Else the first calls after a start were counted by this process alone.

@@ -35,6 +35,8 @@ SECRET_KEY_FALLBACKS = list(ENVIRONMENT.secret_key_fallbacks)
 SIGNING_KEY_FILE: Path | None = ENVIRONMENT.signing_key_file or (
     None if ENVIRONMENT.database else DATA_DIR / "signing_key.pem"
 )
+# The last checkpoint, outside of the database: registry/core/kept_checkpoint.py. None: it is not kept.
+KEPT_CHECKPOINT_FILE: Path | None = ENVIRONMENT.checkpoint_file or DATA_DIR / "last_checkpoint.json"
 # None where none is given: then absolute links follow the request's own address.
 PUBLIC_URL = ENVIRONMENT.public_url
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
@@ -55,6 +57,7 @@ EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
 EMBEDDING_DIM = ENVIRONMENT.embedding_dim
 WEB_THREADS = ENVIRONMENT.web_threads
+CHECK_PROCESSES = ENVIRONMENT.check_processes
 CONNECTIONS_PER_ADDRESS = ENVIRONMENT.connections_per_address
 REDIS_URL = ENVIRONMENT.redis_url
 OIDC_ISSUER = ENVIRONMENT.oidc_issuer

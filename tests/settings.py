@@ -59,7 +59,11 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = {}
 # Words alone, which costs nothing to load; the model is tested by itself.
 EMBEDDER = "none"
+# Bundles are checked in place, where a test can look on; the processes are tested by themselves.
+CHECK_PROCESSES = 0
 # Each publish queues a job to learn from it: due when a test says so.
 MATCHING_LEARN_AFTER_SECONDS = 3600.0
 # The same for the checkpoint that follows a publish.
 CHECKPOINT_AFTER_SECONDS = 3600.0
+# One database is emptied for each test, and none of them continues the history of the one before.
+KEPT_CHECKPOINT_FILE = None

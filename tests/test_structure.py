@@ -167,3 +167,17 @@ def test_no_committed_file_names_a_place_on_somebodys_machine() -> None:
             continue
         faults += [f"{name}: {match[0]}" for match in places.finditer(text)]
     assert not faults, faults
+
+
+_UPPER_BOUND = re.compile(r"assert .*\btime\.(?:time|monotonic|perf_counter|process_time|thread_time)\(\) - \w+ <")
+
+
+def test_no_unit_test_has_a_clock_for_a_limit() -> None:
+    """A slower machine would fail it: count steps, or compare with reference work (tests/costs.py)."""
+    timed = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "tests/unit").rglob("*.py")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if _UPPER_BOUND.search(line) and "client.session" not in line
+    ]
+    assert not timed

@@ -134,7 +134,7 @@ def capability_retire(request: Request, caller: Caller) -> Response:
 
 @operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
 def capability_quarantine(request: Request, caller: Caller) -> Response:
-    """Hold a capability back from readers because it may do harm; capability_restore ends it."""
+    """Hold a capability back from readers because it may do harm, until a member ends the quarantine; no key does."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     return _status(quarantine(capability_id=capability_id, by=caller.actor, note=_note(values)))
@@ -142,7 +142,7 @@ def capability_quarantine(request: Request, caller: Caller) -> Response:
 
 @operator_write(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
 def capability_restore(request: Request, caller: Caller) -> Response:
-    """Restore a deprecated, retired or quarantined capability, after checking it by the current rules."""
+    """Restore a deprecated or retired capability, after checking it by the current rules; a quarantine is 403."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     outcome = publication.restore(capability_id=capability_id, by=caller.actor, note=_note(values))

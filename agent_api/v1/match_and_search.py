@@ -75,6 +75,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
         "needed": list(verdict.needed),
         "skill_groups": groups,
         "exclusive_groups": [group for group in groups if group in index.exclusive],
+        "registry_revision": held.registry_revision,
         "index_revision": index.revisions.registry_revision,
     }
 

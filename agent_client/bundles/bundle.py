@@ -73,7 +73,10 @@ class ListingEntry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The list, all pages of it. Stale: the registry was unreachable and this is its response of `age_seconds` ago."""
+    """The list, all pages of it. Stale: the registry was unreachable and this is its response of `age_seconds` ago.
+
+    Partial: of several sources one did not answer, and what it has is not in here.
+    """
 
     entries: tuple[ListingEntry, ...]
     registry_revision: int
@@ -82,6 +85,7 @@ class Listing:
     is_stale: bool = False
     age_seconds: float = 0.0
     exclusive_groups: tuple[str, ...] = ()
+    is_partial: bool = False
 
     def __iter__(self) -> Iterator[ListingEntry]:
         return iter(self.entries)

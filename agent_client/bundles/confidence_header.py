@@ -37,13 +37,17 @@ def add_header(bundle: Bundle) -> str:
 
 
 def format_header(bundle: Bundle) -> list[str]:
-    """`**Confidence:** 0.85 (23 uses, 20 confirmed)` and what the playbook says of its area."""
+    """`**Confidence:** 0.85 (23 uses, 20 confirmed)` and what the playbook says of its area.
+
+    Where one key has reported all of it, that is said.
+    """
     playbook = bundle.capability.get("playbook")
     facts = playbook if isinstance(playbook, dict) else {}
     lines = []
     if bundle.confidence is not None:
         uses, confirmed = (_count(bundle.confidence.get(key)) for key in ("uses", "confirmed"))
-        lines.append(f"**Confidence:** {parse_score(bundle):.2f} ({uses} uses, {confirmed} confirmed)")
+        whose = "; one agent's word" if _is_single(bundle) else ""
+        lines.append(f"**Confidence:** {parse_score(bundle):.2f} ({uses} uses, {confirmed} confirmed{whose})")
     for title, key in (("Product Area", "product_area"), ("Issue Type", "issue_type")):
         if isinstance(facts.get(key), str) and facts[key].strip():
             lines.append(f"**{title}:** {one_line(facts[key])}")
@@ -55,6 +59,8 @@ def format_trust(bundle: Bundle) -> str:
     if bundle.profile != "playbook" or bundle.confidence is None:
         return ""
     score = parse_score(bundle)
+    if _is_single(bundle):
+        return f"Confidence {score:.2f} is one agent's word alone: verify each step and be ready to deviate."
     if score >= FOLLOW_FROM:
         return f"Confidence {score:.2f}: this playbook has proved itself; follow it step by step."
     if score < DOUBT_BELOW:
@@ -67,6 +73,11 @@ def parse_score(bundle: Bundle) -> float:
     score: Any = (bundle.confidence or {}).get("score")
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
     return min(1.0, max(0.0, float(score))) if is_number else 0.5
+
+
+def _is_single(bundle: Bundle) -> bool:
+    """Whether one key has reported all of it."""
+    return (bundle.confidence or {}).get("single_key") is True
 
 
 def _count(value: Any) -> int:

@@ -44,6 +44,7 @@ class MatchAnswer(TypedDict):
     needed: list[str]
     skill_groups: list[str]
     exclusive_groups: list[str]
+    registry_revision: int
     index_revision: int
 
 

@@ -23,7 +23,8 @@ from agent_client.client.answers import (
 from agent_client.client.disk_cache import DiskCache
 from agent_client.client.lockfile import LockFile
 from agent_client.client.messages import Outcome, Request, Step
-from agent_client.client.requests import MAX_STALE_SECONDS, Limits, RegistryProtocol
+from agent_client.client.requester import Limits
+from agent_client.client.requests import MAX_STALE_SECONDS, RegistryProtocol
 from agent_client.client.transport import AsyncWire, SyncWire
 from agent_client.client.trust import HistoryGuard, TrustedKeys, trust_path
 

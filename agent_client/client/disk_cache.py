@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,26 +64,50 @@ class DiskCache:
 
     def drop_capability(self, capability_id: str) -> None:
         """Forget every answer about a capability, whichever release or file was asked for and with whichever key."""
-        for name, entry in list(self._held.items()):
-            if _is_about(entry, capability_id):
+        self._drop_where(lambda name: name == capability_id)
+
+    def drop_where(self, scope: str, takes: Callable[[str], bool]) -> None:
+        """Forget every answer of one registry and key about a capability whose id is taken."""
+        self._drop_where(takes, scope)
+
+    def find(self, scope: str, takes: Callable[[dict[str, Any]], bool]) -> CacheEntry | None:
+        """The newest answer of one registry and key whose document is taken. Reads every file: for when it is away."""
+        found = [entry for _, entry, document in self._documents(scope) if takes(document)]
+        return max(found, key=lambda entry: entry.checked_at, default=None)
+
+    def _drop_where(self, takes: Callable[[str], bool], scope: str = "") -> None:
+        for name, _, document in list(self._documents(scope)):
+            capability_id = document.get("capability_id")
+            if isinstance(capability_id, str) and takes(capability_id):
                 self.drop(name)
-        for path in self._folder.glob("*.json") if self._folder is not None and self._folder.is_dir() else ():
-            found = _read(path)
-            if found is not None and _is_about(found, capability_id):
-                self.drop(path.name)
+
+    def _documents(self, scope: str) -> Iterator[tuple[str, CacheEntry, dict[str, Any]]]:
+        """Every kept JSON object of a scope, in memory and on disk, with its name."""
+        for name, entry in list(self._held.items()):
+            if name.startswith(scope) and (document := _document(entry)) is not None:
+                yield name, entry, document
+        for path in self._folder.glob(f"{scope}*.json") if self._folder is not None and self._folder.is_dir() else ():
+            found = _read(path) if path.name not in self._held else None
+            if found is not None and (document := _document(found)) is not None:
+                yield path.name, found, document
 
 
-def _is_about(entry: CacheEntry, capability_id: str) -> bool:
+def _document(entry: CacheEntry) -> dict[str, Any] | None:
     try:
-        document = json.loads(entry.body)
+        found = json.loads(entry.body)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get("capability_id") == capability_id
+        return None
+    return found if isinstance(found, dict) else None
 
 
-def cache_file_name(url: str, key: str | None) -> str:
+def cache_scope(url: str, key: str | None) -> str:
+    """With what the names of the files of one registry and key begin; several may share a folder."""
+    return hashlib.sha256(f"{url}\n{key or ''}".encode()).hexdigest()[:16] + "-"
+
+
+def cache_file_name(scope: str, path: str) -> str:
     """The file's name: an answer for one key is never given to another."""
-    return hashlib.sha256(f"{url}\n{key or ''}".encode()).hexdigest() + ".json"
+    return scope + hashlib.sha256(f"{scope}\n{path}".encode()).hexdigest() + ".json"
 
 
 def _read(path: Path) -> CacheEntry | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,8 @@ from agent_client.text.sanitize import one_line
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 ORIGIN: Final = ".origin.json"
+# A file that changed so shortly before it was read may change again without another time.
+_SETTLED_SECONDS: Final = 1.0
 
 
 class SkillUnreadable(RegistryError):
@@ -40,12 +43,13 @@ class Unreadable:
 
 
 class LocalSkills:
-    """The skills below a folder, read at each question: what is installed is there at once."""
+    """The skills below a folder, looked at for each question: what is installed is there at once."""
 
     def __init__(self, folder: Path | str, *, first_run: str | None = None) -> None:
         self.folder = Path(folder).expanduser()
         self.first_run = first_run
         self.unreadable: list[Unreadable] = []
+        self._read: tuple[tuple[Any, ...], float, tuple[Bundle, ...]] | None = None
 
     def list(self) -> Listing:
         """Every skill that can be read; the others stand in `unreadable`."""
@@ -120,6 +124,13 @@ class LocalSkills:
         return tuple(sorted(each for each in self.folder.iterdir() if each.is_dir() and not each.name.startswith(".")))
 
     def _read_all(self) -> tuple[Bundle, ...]:
+        """Every skill that can be read; parsed again only where a file has changed since."""
+        seen, now = _fingerprint(self._folders()), time.time()
+        if self._read is None or self._read[0] != seen or self._read[1] < _newest(seen) + _SETTLED_SECONDS:
+            self._read = seen, now, self._parse_all()
+        return self._read[2]
+
+    def _parse_all(self) -> tuple[Bundle, ...]:
         found: dict[str, Bundle] = {}
         self.unreadable = []
         for folder in self._folders():
@@ -133,6 +144,23 @@ class LocalSkills:
             else:
                 found[bundle.capability_id] = bundle
         return tuple(found.values())
+
+
+def _fingerprint(folders: Iterable[Path]) -> tuple[tuple[str, float, int], ...]:
+    """`(path, modified, bytes)` of every file."""
+    rows = []
+    for folder in folders:
+        for path in folder.rglob("*"):
+            try:
+                found = path.stat()
+            except OSError:
+                continue
+            rows.append((str(path), found.st_mtime, found.st_size))
+    return tuple(sorted(rows))
+
+
+def _newest(fingerprint: Iterable[tuple[str, float, int]]) -> float:
+    return max((modified for _, modified, _ in fingerprint), default=0.0)
 
 
 def _id_of(folder: Path) -> str:

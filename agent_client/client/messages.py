@@ -31,10 +31,11 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class TransportError:
-    """No answer, and why, in words. `is_too_large`: one came and was not read to its end."""
+    """No answer, and why, in words. `is_too_large`: it was not read to its end; `is_timeout`: it took too long."""
 
     reason: str
     is_too_large: bool = False
+    is_timeout: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,20 +7,20 @@ result. `registry.py` drives it, blocking or with asyncio.
 from __future__ import annotations
 
 import json
-import random
 import re
 import secrets
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
 from agent_client.client import response_json
-from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name
+from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name, cache_scope
 from agent_client.client.lockfile import LockFile
-from agent_client.client.messages import BYTES_MAX, Outcome, Pause, Request, Response, Step, TransportError
+from agent_client.client.messages import Outcome, Pause, Response, Step
+from agent_client.client.requester import API_PATH, Limits, Requester
 from agent_client.client.trust import HistoryGuard
 from agent_client.errors import (
     CapabilityNotFound,
@@ -41,33 +41,15 @@ T = TypeVar("T")
 # A JSON object; client.py says which keys it has.
 Document = Generator[Step, Outcome, Any]
 MAX_STALE_SECONDS: Final = 3600.0
-API_PATH: Final = "/api/v1"
+LOAD: Final = "capability_skill_load"
 PAGES_MAX: Final = 1000
 # How far the processes of a registry may be behind each other, and some.
 SNAPSHOT_SECONDS: Final = 2.0
 # Of a whole list; one page may have as many as any answer.
 LIST_BYTES_MAX: Final = 128 * 1024 * 1024
-REDIRECTS_MAX: Final = 3
 _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]+")
 _IDEMPOTENCY_KEY: Final = re.compile(r"[\x20-\x7e]{1,255}")
 HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which cannot be sent; leave it out"
-USER_AGENT: Final = "capability-studio-agent-client/0.1"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How patient the client is. Seconds throughout.
-
-    `total` is for one try, from the look-up of the name to the last byte. A `Retry-After` longer than
-    `retry_after_max` is not waited for: the error says it instead.
-    """
-
-    total: float = 20.0
-    tries: int = 3
-    backoff: float = 0.25
-    backoff_max: float = 4.0
-    retry_after_max: float = 10.0
-    bytes_max: int = BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +75,9 @@ class RegistryProtocol:
     max_stale: float = MAX_STALE_SECONDS
     clock: Callable[[], float] = time.time
     guard: HistoryGuard | None = None
+    # The ids of the last whole list.
+    listed: set[str] | None = None
+    requester: Requester = field(init=False)
 
     def __post_init__(self) -> None:
         # The address of an operation, or a key copied with its line end, is accepted as well.
@@ -105,6 +90,7 @@ class RegistryProtocol:
             raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
         if parts.username or parts.password:
             raise ValueError("A key does not belong in the registry's address; give it as key=")
+        self.requester = Requester(self.url, self.limits)
 
     # The questions.
 
@@ -127,21 +113,50 @@ class RegistryProtocol:
 
     def _list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
         entries: dict[str, ListingEntry] = {}
+        is_delta = filters.get("updated_since_revision") is not None
         cursor, size, begun = "", 0, self.clock()
         first: CachedResponse | None = None
         for _ in range(PAGES_MAX):
-            page = yield from self._get("capability_registry_list", {**filters, "cursor": cursor or None}, _page)
+            query = {**filters, "cursor": cursor or None}
+            page = yield from self._get("capability_registry_list", query, _page, is_kept=not is_delta)
             known = len(entries)
             entries.update({entry.capability_id: entry for entry in page.entries})
             size += page.answer.size
             first = first or page.answer
             if not page.following:
-                return _listing(tuple(entries.values()), first, page.answer)
+                listing = _listing(tuple(entries.values()), first, page.answer)
+                self._forget_withdrawn(listing, filters)
+                return listing
             is_over = size > LIST_BYTES_MAX or self.clock() - begun > self.limits.total * self.limits.tries
             if len(entries) == known or is_over:
                 break
             cursor = page.following
         raise ResponseRejected("The list does not end")
+
+    def _forget_withdrawn(self, listing: Listing, filters: Mapping[str, Any]) -> None:
+        """What is not in the list any more is not served from the cache either, at no release, while away."""
+        if listing.is_stale or any(filters.get(name) is not None for name in ("group", "os")):
+            return
+        if filters.get("updated_since_revision") is not None:
+            self._drop_kept(listing.removed)
+            return
+        listed = {entry.capability_id for entry in listing.entries}
+        if self.listed is None:
+            # What an earlier run has kept, this one knows by looking alone.
+            self.cache.drop_where(self._scope, lambda name: name not in listed)
+        else:
+            self._drop_kept(self.listed - listed)
+        self.listed = listed
+
+    def _drop_kept(self, names: Collection[str]) -> None:
+        if names:
+            self.cache.drop_where(self._scope, lambda name: name in names)
+        if self.listed is not None:
+            self.listed -= set(names)
+
+    @property
+    def _scope(self) -> str:
+        return cache_scope(self.url, self.key)
 
     def load(
         self, capability_id: str, *, digest: str | None = None, revision: int | None = None, renew_lock: bool = False
@@ -154,7 +169,7 @@ class RegistryProtocol:
         if self.guard is not None:
             yield from self.guard.check_history(self._ask)
         try:
-            bundle = yield from self._get("capability_skill_load", query, _bundle)
+            bundle = yield from self._get(LOAD, query, _bundle)
         except CapabilityNotFound as error:
             error.capability_id = capability_id
             raise
@@ -232,7 +247,7 @@ class RegistryProtocol:
 
     def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
         """A GET request whose response is not cached."""
-        reply = yield from self._tried("GET", _path(operation, query), None, {})
+        reply = yield from self._send("GET", _path(operation, query), None, {})
         return response_json.parse_document(reply)
 
     def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
@@ -251,39 +266,57 @@ class RegistryProtocol:
             raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError:
             raise InvalidRequest(HALF_CHARACTER) from None
-        reply = yield from self._tried("POST", operation, raw, {"Content-Type": "application/json", **(headers or {})})
+        reply = yield from self._send("POST", operation, raw, {"Content-Type": "application/json", **(headers or {})})
         return response_json.parse_document(reply)
 
     def _get(
-        self, operation: str, query: Mapping[str, Any], read: Callable[[CachedResponse], T]
+        self,
+        operation: str,
+        query: Mapping[str, Any],
+        read: Callable[[CachedResponse], T],
+        *,
+        is_kept: bool = True,
     ) -> Generator[Step, Outcome, T]:
         """The response as parsed by `read`. Only a valid one is cached: a bad response must not replace a
-        good one, nor be confirmed by a 304 forever."""
+        good one, nor be confirmed by a 304 forever. `is_kept` False: never, since it is not asked again."""
         path = _path(operation, query)
-        name = cache_file_name(f"{self.url}/{path}", self.key)
-        kept = self.cache.get(name)
+        name = cache_file_name(self._scope, path)
+        kept = self.cache.get(name) if is_kept else None
         try:
-            reply = yield from self._tried("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
+            reply = yield from self._send("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
+        except CapabilityNotFound:
+            self._drop_kept([str(query.get("capability_id", ""))])
+            raise
         except (NotFound, SkillMalformed, CapabilityQuarantined):
             self.cache.drop(name)
             raise
-        except Unavailable as error:
-            return read(self._stale(kept, error))
-        is_kept = kept is not None and reply.status == 304
-        body = kept.body if kept is not None and is_kept else reply.body
-        found = response_json.parse_json(body) if is_kept else response_json.parse_document(reply)
+        except (Unavailable, RateLimited) as error:
+            return read(self._stale(kept or (self._kept_release(query) if operation == LOAD else None), error))
+        is_confirmed = kept is not None and reply.status == 304
+        body = kept.body if kept is not None and is_confirmed else reply.body
+        found = response_json.parse_json(body) if is_confirmed else response_json.parse_document(reply)
         try:
             result = read(CachedResponse(found, len(body), is_stale=reply.headers.get("warning", "").startswith("110")))
         except ResponseRejected:
-            if is_kept:
+            if is_confirmed:
                 self.cache.drop(name)
             raise
         etag = reply.headers.get("etag", kept.etag if kept is not None else "")
-        if etag and "no-store" not in reply.headers.get("cache-control", ""):
+        if is_kept and etag and "no-store" not in reply.headers.get("cache-control", ""):
             self.cache.put(name, CacheEntry(etag, body, self.clock()))
         return result
 
-    def _stale(self, kept: CacheEntry | None, error: Unavailable) -> CachedResponse:
+    def _kept_release(self, query: Mapping[str, Any]) -> CacheEntry | None:
+        """A kept bundle of the pinned release, whatever it was asked for with: before a lock file named it, say."""
+        pins = {name: query[name] for name in ("digest", "revision") if query.get(name) is not None}
+        wanted = {**pins, "capability_id": query["capability_id"]}
+        if not pins:
+            return None
+        return self.cache.find(
+            self._scope, lambda found: "skill_doc" in found and {name: found.get(name) for name in wanted} == wanted
+        )
+
+    def _stale(self, kept: CacheEntry | None, error: Unavailable | RateLimited) -> CachedResponse:
         """The cached response, while it is young enough; else the error, which says how old it is."""
         if kept is None:
             raise error
@@ -293,59 +326,16 @@ class RegistryProtocol:
             raise error
         return CachedResponse(response_json.parse_json(kept.body), len(kept.body), is_stale=True, age_seconds=age)
 
-    def _tried(
+    def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Generator[Step, Outcome, Response]:
-        """A 2xx or 304 response. Raises the error of the last attempt."""
-        for left in reversed(range(self.limits.tries)):
-            outcome = yield from self._once(method, path, body, headers)
-            if isinstance(outcome, Response) and (200 <= outcome.status < 300 or outcome.status == 304):
-                if outcome.status == 304 and "If-None-Match" not in headers:
-                    raise ResponseRejected("The registry answered 304 to a question without an entity tag")
-                return outcome
-            error = response_json.error_of(outcome)
-            if isinstance(error, CapabilityQuarantined):
-                # Another release of it is as dangerous, and would be served while the registry is away.
-                self.cache.drop_capability(error.capability_id)
-            if not isinstance(error, Unavailable | RateLimited):
-                raise error
-            seconds = self._wait(outcome, self.limits.tries - left)
-            if left == 0 or seconds is None:
-                raise error
-            yield Pause(seconds)
-        raise AssertionError("tries is at least 1")
-
-    def _once(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> Generator[Step, Outcome, Response | TransportError]:
-        """One try, with the redirects that stay at the same host."""
-        url = f"{self.url}{path}" if path.startswith("/") else f"{self.url}{API_PATH}/{path}"
-        sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
-        if self.key:
-            sent["Authorization"] = f"Bearer {self.key}"
-        redirects = 0
-        while True:
-            outcome = yield Request(method, url, sent, body, self.limits.total, self.limits.bytes_max)
-            if not isinstance(outcome, Response | TransportError):
-                raise TypeError("a Call is answered with a Reply or NoReply")
-            if isinstance(outcome, TransportError) or method != "GET":
-                return outcome
-            if outcome.status not in (301, 302, 303, 307, 308):
-                return outcome
-            target = urljoin(url, outcome.headers.get("location", ""))
-            redirects += 1
-            if urlsplit(target)[:2] != urlsplit(self.url)[:2] or redirects > REDIRECTS_MAX:
-                return outcome
-            url = target
-
-    def _wait(self, outcome: Response | TransportError, tries: int) -> float | None:
-        """Seconds before the next try; None where the registry asks for more than we wait."""
-        asked = response_json.retry_after(outcome)
-        if asked is not None:
-            return asked if asked <= self.limits.retry_after_max else None
-        most = min(self.limits.backoff * float(2 ** (tries - 1)), self.limits.backoff_max)
-        # Half of it by chance: clients that failed together must not come back together.
-        return most / 2 + random.random() * most / 2  # noqa: S311
+        proof = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        try:
+            return (yield from self.requester.send(method, path, body, {**headers, **proof}))
+        except CapabilityQuarantined as error:
+            # Another release of it is as dangerous, and would be served while the registry is away.
+            self.cache.drop_capability(error.capability_id)
+            raise
 
 
 def _said(text: object, name: str) -> str:

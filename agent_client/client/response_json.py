@@ -20,7 +20,6 @@ from agent_client.errors import (
 
 # A bundle's documents may have 64 levels (docs/contract.md 1); the envelope puts two around them.
 LEVELS_MAX: Final = 70
-_UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
 
 
 def parse_document(reply: Response) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def error_of(outcome: Response | TransportError) -> Exception:
     if isinstance(outcome, TransportError):
         kind = AnswerTooLarge if outcome.is_too_large else RegistryUnreachable
         return kind(outcome.reason)
-    if outcome.status in _UNAVAILABLE_STATUSES:
+    if outcome.status >= 500:
         error = parse_refusal(outcome)
         message = error.message if isinstance(error, Unavailable) else f"The registry answers {outcome.status}"
         return RegistryUnavailable(message, data=error.data, status=outcome.status)

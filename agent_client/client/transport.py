@@ -59,7 +59,7 @@ def _no_reply(error: Exception, call: Request) -> TransportError:
     if isinstance(error, _TooLarge):
         return TransportError(f"The answer is larger than {call.bytes_max:,} bytes", is_too_large=True)
     if isinstance(error, httpx.TimeoutException | TimeoutError):
-        return TransportError(f"No whole answer came within {call.seconds:g} seconds")
+        return TransportError(f"No whole answer came within {call.seconds:.1f} seconds", is_timeout=True)
     return TransportError(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
 

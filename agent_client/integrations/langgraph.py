@@ -14,6 +14,7 @@ conversation that waits can go on in another process, from whichever checkpointe
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Annotated, Any, TypedDict
 
@@ -23,7 +24,8 @@ from langgraph.types import interrupt
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, Session, Source
-from agent_client.session.core import Executor
+from agent_client.session.invocations import SkillIndex
+from agent_client.session.steps import Executor
 
 
 class SkillState(TypedDict):
@@ -41,17 +43,25 @@ class SkillNodes:
         self._run = run
         self._by = by
         self._settings = settings
+        # What the sessions of all conversations know of the source: each node has a session of its own.
+        self._index = SkillIndex()
 
     def session(self, state: SkillState) -> Session:
         """The session of the state, or a new one."""
         if state.get("session"):
-            return Session.from_json(state["session"], self._source, **self._settings)
-        return Session(self._source, **self._settings)
+            session = Session.from_json(state["session"], self._source, **self._settings)
+        else:
+            session = Session(self._source, **self._settings)
+        # A copy: conversations may run in several threads.
+        session.index = copy.copy(self._index)
+        return session
 
     def system(self, state: SkillState) -> SystemMessage:
         """The first message for the model: the system prompt, and the prompt of this step."""
         session = self.session(state)
-        return SystemMessage(f"{session.system_prompt().prompt}\n{session.prompt().prompt}")
+        text = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        self._keep_index(session)
+        return SystemMessage(text)
 
     def tools(self, state: SkillState) -> list[dict[str, Any]]:
         """For `bind_tools`: what may be called in this step."""
@@ -61,6 +71,7 @@ class SkillNodes:
         """A node: the last message is one of the user."""
         session = self.session(state)
         session.turn(str(state["messages"][-1].content))
+        self._keep_index(session)
         return {"session": session.to_json()}
 
     def act(self, state: SkillState) -> dict[str, Any]:
@@ -80,8 +91,13 @@ class SkillNodes:
                 result = session.result_of_rejected(waiting.call_id)
         except AnswerRequired as waiting:
             result = question_in_words(waiting)
+        self._keep_index(session)
         text = json.dumps(result, ensure_ascii=False, default=str)
         return {"messages": [ToolMessage(text, tool_call_id=call["id"])], "session": session.to_json()}
+
+    def _keep_index(self, session: Session) -> None:
+        if session.index.is_read:
+            self._index = session.index
 
     def has_calls(self, state: SkillState) -> bool:
         """Whether a call of the model's last message has no result yet."""

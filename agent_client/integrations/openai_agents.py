@@ -22,7 +22,7 @@ from agents.tool_context import ToolContext
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, AsyncSession
-from agent_client.session.core import Executor
+from agent_client.session.steps import Executor
 
 
 class SkillTools:
@@ -50,7 +50,7 @@ class SkillTools:
                 params_json_schema=each["inputSchema"],
                 on_invoke_tool=partial(self._invoke, each["name"]),
                 strict_json_schema=False,
-                needs_approval=self.session.needs_approval(each["name"]),
+                needs_approval=partial(self._needs_approval, each["name"]),
             )
             for each in self.session.tools("mcp")
         ]
@@ -61,15 +61,21 @@ class SkillTools:
         except ValueError:
             given = arguments
         async with self._lock:
-            result = await self._result(name, given)
+            result = await self._result(name, given, context)
             await self.refresh()
         return json.dumps(result, ensure_ascii=False, default=str)
 
-    async def _result(self, name: str, arguments: Any) -> Any:
+    async def _needs_approval(self, name: str, context: Any, arguments: Any, call_id: str) -> bool:
+        """As the tool is now: what was loaded or reloaded since `refresh` may ask for a person."""
+        return self.session.needs_approval(name)
+
+    async def _result(self, name: str, arguments: Any, context: ToolContext[Any]) -> Any:
         try:
             return await self.session.result_of(name, arguments, run=self._run)
         except ApprovalRequired as waiting:
-            # The SDK calls a tool with `needs_approval` only once a person has approved exactly this call.
+            # That the SDK calls the tool says nothing: only a person's word for exactly this call does.
+            if context.is_tool_approved(name, context.tool_call_id) is not True:
+                return {"error": {"code": waiting.code, "message": str(waiting)}}
             return await self.session.result_of_approved(waiting.call_id, run=self._run, by=self._by)
         except AnswerRequired as waiting:
             return question_in_words(waiting)

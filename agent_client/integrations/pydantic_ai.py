@@ -21,7 +21,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from agent_client.integrations.errors import question_in_words
 from agent_client.session import AnswerRequired, ApprovalRequired, AsyncSession
-from agent_client.session.core import Executor
+from agent_client.session.steps import Executor
 
 # The session's gate checks the arguments, and names all errors.
 _ANY = SchemaValidator(schema=core_schema.any_schema())

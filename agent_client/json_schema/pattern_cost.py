@@ -7,9 +7,8 @@ pattern of 18 KB can keep one busy for a minute while it compiles.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 # One unit is what a letter takes to compile, about 0.1 microseconds. A pattern past this is not compiled.
 COST_MAX: Final = 100_000
@@ -85,28 +84,6 @@ def read_pattern(text: str) -> PatternText:
 def estimate_cost(pattern: str) -> int:
     """What compiling would cost; a pattern that is too long to be read counts as too costly."""
     return read_pattern(pattern).cost if len(pattern) <= CHARACTERS_MAX else COST_MAX + 1
-
-
-def drop_expensive_patterns(schema: Any, is_unwanted: Callable[[str], bool]) -> Any:
-    """A copy of a schema without the patterns that are unwanted, keys of patternProperties among them.
-
-    Which properties such a key speaks of is not known then: what is said of all others beside it is left out as well.
-    """
-    if isinstance(schema, list):
-        return [drop_expensive_patterns(item, is_unwanted) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    copy = {key: drop_expensive_patterns(item, is_unwanted) for key, item in schema.items()}
-    pattern = copy.get("pattern")
-    if isinstance(pattern, str) and is_unwanted(pattern):
-        del copy["pattern"]
-    keyed = copy.get("patternProperties")
-    if isinstance(keyed, dict):
-        copy["patternProperties"] = {key: item for key, item in keyed.items() if not is_unwanted(key)}
-        if len(copy["patternProperties"]) < len(keyed):
-            copy.pop("additionalProperties", None)
-            copy.pop("unevaluatedProperties", None)
-    return copy
 
 
 @dataclass(slots=True)

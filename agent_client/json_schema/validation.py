@@ -1,65 +1,66 @@
-"""Validation by untrusted JSON Schemas: offline, linear patterns, and always bounded.
+"""Arguments and results checked by a tool's JSON Schema, with errors in words for the model that made them.
 
-A schema is measured before it is used (graph.py); one that cannot be checked safely refuses every value.
+Everything happens in place, in a time that is known beforehand (evaluator.py).
 """
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final
 
-import jsonschema_rs
-
-from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
-from agent_client.json_schema.pattern_cost import CompileBudget, drop_expensive_patterns
+from agent_client.json_schema.evaluator import (
+    EvaluationTooLong,
+    SchemaEvaluator,
+    SchemaUnsafe,
+    compiles,
+)
+from agent_client.json_schema.graph import SchemaGraph
+from agent_client.json_schema.measure import STEPS_MAX
+from agent_client.json_schema.pattern_cost import CompileBudget, PatternText, read_pattern
 from agent_client.text.sanitize import one_line
 
 DEPTH_MAX: Final = 64
 BYTES_MAX: Final = 1024 * 1024
-_VISITS_MAX: Final = EXPANSIONS_MAX * 10
-LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
-BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
+# A pattern that costs no more can be run on a text of any length.
+_QUICK_PATTERN_COST: Final = 50
 
 
-class SchemaUnsafe(ValueError):
-    """The schema cannot be checked: broken, endless, too complex, or it points outside of itself."""
+class _ToolSchema:
+    """One schema of a tool, read once."""
+
+    def __init__(self, schema: Any) -> None:
+        self._graph = SchemaGraph(schema if isinstance(schema, dict) else {} if schema is True else {"enum": []})
+        budget = CompileBudget()
+        # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
+        self._evaluator = self._without(lambda pattern: budget.refuses(pattern) or not compiles(pattern))
+
+    def _without(self, is_unwanted: Callable[[str], bool]) -> SchemaEvaluator:
+        return SchemaEvaluator(self._graph, is_unwanted=lru_cache(maxsize=None)(is_unwanted))
+
+    @cached_property
+    def _for_long_texts(self) -> SchemaEvaluator:
+        return self._without(lambda pattern: not is_quick(read_pattern(pattern)))
+
+    def find_error(self, value: Any, *, steps_max: int = STEPS_MAX) -> Any:
+        """The validator's first error; None where the value fits. Raises `SchemaUnsafe`."""
+        try:
+            return self._evaluator.find_error(self._graph.root, value, steps_max=steps_max)
+        except EvaluationTooLong:
+            return self._for_long_texts.find_error(self._graph.root, value, steps_max=steps_max)
+
+
+def is_quick(pattern: PatternText) -> bool:
+    """Whether a pattern can be run on a text of any length."""
+    return not (pattern.fault or pattern.needs) and pattern.cost <= _QUICK_PATTERN_COST
 
 
 @lru_cache(maxsize=2000)
-def _compiled(text: str) -> tuple[Any, SchemaGraph]:
-    schema = json.loads(text)
-    graph = SchemaGraph(schema) if isinstance(schema, dict) else SchemaGraph({})
-    if graph.bad_references or graph.endless() is not None or graph.is_too_complex():
-        raise SchemaUnsafe("the tool's schema cannot be checked safely")
-    # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
-    if '"pattern' in text:
-        schema = drop_expensive_patterns(schema, CompileBudget().refuses)
-    validator = _built(schema) or _built(drop_expensive_patterns(schema, lambda pattern: not compiles(pattern)))
-    if validator is None:
-        raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
-    return validator, graph
-
-
-def _built(schema: Any) -> Any:
-    for patterns in (LINEAR, BACKTRACKING):
-        try:
-            return jsonschema_rs.Draft202012Validator(schema, pattern_options=patterns, offline=True)
-        except ValueError:
-            continue
-    return None
-
-
-def compiles(pattern: str, engine: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions = BACKTRACKING) -> bool:
-    """Whether an engine knows a pattern. Call it only for one whose cost is bounded."""
-    try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=engine, offline=True)
-    except ValueError:
-        return False
-    return True
+def _read_schema(text: str) -> _ToolSchema:
+    return _ToolSchema(json.loads(text))
 
 
 def find_schema_error(schema: Any, value: Any) -> str:
@@ -74,8 +75,7 @@ def find_schema_errors(schema: Any, value: Any, *, most: int) -> list[str]:
     The validator's own list of all errors can take minutes for a hostile schema. So only its first error is used, again
     and again, without the properties that had one. Raises `SchemaUnsafe`.
     """
-    depth = measure_depth(value)
-    if depth > DEPTH_MAX:
+    if measure_depth(value) > DEPTH_MAX:
         return [f"it is nested more than {DEPTH_MAX} levels deep"]
     try:
         if len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) > BYTES_MAX:
@@ -84,36 +84,30 @@ def find_schema_errors(schema: Any, value: Any, *, most: int) -> list[str]:
         return ["a string in it has half a character (a lone surrogate)"]
     except (TypeError, ValueError) as error:
         return [f"it is no JSON: {error}"]
-    first = _first_error(schema, value, depth)
+    first = _first_error(schema, value)
     if first is None:
         return []
     found = [_said(first.instance_path, first.message)]
     if most > 1:
-        found += _further_errors(schema, value, depth, most)
+        found += _further_errors(schema, value, most)
     return list(dict.fromkeys(found))[:most]
 
 
-def _first_error(schema: Any, value: Any, depth: int) -> Any:
-    validator, graph = _compiled(json.dumps(schema, sort_keys=True))
-    if graph.visits(depth) > _VISITS_MAX:
-        raise SchemaUnsafe("the tool's schema takes too long on a value of this depth")
-    return first_error(validator, value)
+def _first_error(schema: Any, value: Any, *, steps_max: int = STEPS_MAX) -> Any:
+    return _read_schema(json.dumps(schema, sort_keys=True)).find_error(value, steps_max=steps_max)
 
 
-def first_error(validator: jsonschema_rs.Validator, value: Any) -> jsonschema_rs.ValidationError | None:
-    """The first error of a value; None where it fits. A validator's list of all errors can take minutes."""
-    if not validator.is_valid(value):
-        try:
-            validator.validate(value)
-        except jsonschema_rs.ValidationError as error:
-            return error
-    return None
-
-
-def _further_errors(schema: Any, value: Any, depth: int, most: int) -> list[str]:
+def _further_errors(schema: Any, value: Any, most: int) -> list[str]:
+    """As many as can be had in the time that one could take."""
     found = list(islice(_wrong_keys(schema, value, ()), most))
     relaxed, left = _without_key_rules(schema), copy.deepcopy(value)
-    while len(found) < most and (error := _first_error(relaxed, left, depth)) is not None:
+    while len(found) < most:
+        try:
+            error = _first_error(relaxed, left, steps_max=STEPS_MAX // most)
+        except SchemaUnsafe:
+            break
+        if error is None:
+            break
         path = list(error.instance_path)
         found.append(_said(path, error.message))
         while path and not isinstance(path[-1], str):

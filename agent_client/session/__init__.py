@@ -1,9 +1,9 @@
 """One conversation with the capabilities of a registry: session.py says what it does."""
 
 from agent_client.session.async_session import AsyncSession
-from agent_client.session.core import Turn
 from agent_client.session.introduction import ConversationStart
-from agent_client.session.messages import Message, ModelCall, ModelReply
+from agent_client.session.message_export import export_messages
+from agent_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
 from agent_client.session.operations import Operation, Tracer
 from agent_client.session.options import Event, SessionOptions, Source, User
 from agent_client.session.playbook_draft import draft_playbook
@@ -25,6 +25,7 @@ from agent_client.session.tool_gate import (
     ToolUnknown,
     ToolWithheld,
 )
+from agent_client.session.turns import Turn
 
 __all__ = [
     "AnswerRequired",
@@ -55,7 +56,9 @@ __all__ = [
     "ToolWithheld",
     "Tracer",
     "Turn",
+    "TurnRunning",
     "User",
     "draft_playbook",
+    "export_messages",
     "remember",
 ]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
 from functools import partial
 from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T, Turn
+from agent_client.session.core import SessionCore
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
+from agent_client.session.operations import Operation
+from agent_client.session.state import SessionSettings
+from agent_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
 from agent_client.session.tool_gate import CallResult, ToolCall
+from agent_client.session.turns import Turn
 
 
 class AsyncSession(SessionCore):
@@ -29,36 +33,57 @@ class AsyncSession(SessionCore):
         super().__init__(source, matcher=matcher, **settings)
 
     async def _run(self, steps: Steps[T]) -> T:
-        async for _ in self._run_all(steps, result := list[T]()):
-            pass
-        found: T = result[0]
-        return found
+        try:
+            while isinstance(found := await self._advance(steps), Message):
+                pass
+            return found.value
+        finally:
+            steps.close()
 
-    async def _run_all(self, steps: Steps[Any], result: list[Any]) -> AsyncIterator[Message]:
+    async def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+        """Call what the steps need until their next message, or their end."""
         send: Callable[[], Any] = partial(next, steps)
         while True:
             try:
                 need = send()
             except StopIteration as done:
-                result.append(done.value)
-                return
+                return Finished(done.value)
             if isinstance(need, Message):
-                yield need
-                send = partial(next, steps)
-                continue
+                return need
             try:
-                outcome, call = None, need.run
                 with self.trace(need):
-                    outcome = call() if inspect.iscoroutinefunction(call) else await asyncio.to_thread(call)
-                    if inspect.isawaitable(outcome):
-                        outcome = await outcome
+                    outcome = await self._outcome(need)
             except BaseException as error:  # noqa: BLE001 - the steps decide what it means
                 send = partial(steps.throw, error)
             else:
                 send = partial(steps.send, outcome)
 
-    async def entries(self) -> dict[str, ListingEntry]:
-        """As `Session.entries`."""
+    async def _outcome(self, need: Operation) -> Any:
+        """What is not a coroutine function runs in a thread, which nothing can stop: a call of a tool goes on there."""
+        if inspect.iscoroutinefunction(need.run):
+            return await need.run()
+        work = asyncio.ensure_future(asyncio.to_thread(need.run))
+        try:
+            outcome = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            if need.kind != "execute_tool":
+                work.cancel()
+            elif not work.done():
+                self._detach(need.call_id)
+                work.add_done_callback(partial(self._end_detached, need.call_id))
+            raise
+        return await outcome if inspect.isawaitable(outcome) else outcome
+
+    def _end_detached(self, call_id: str, work: asyncio.Future[Any]) -> None:
+        error = None if work.cancelled() else work.exception()
+        self._attach(call_id, is_done=not work.cancelled() and error is None)
+
+    @property
+    def entries(self) -> AwaitableEntries:
+        """As `Session.entries`: `await session.entries`. `await session.entries()` is the same."""
+        return AwaitableEntries(self._read_entries)
+
+    async def _read_entries(self) -> dict[str, ListingEntry]:
         await self._run(self._need_list())
         return self._known_entries()
 
@@ -120,12 +145,49 @@ class AsyncSession(SessionCore):
 
     def steps(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
-    ) -> AsyncIterator[Message]:
+    ) -> TurnMessages:
         """As `Session.steps`; model, `run` and `approve` may be coroutine functions."""
-        return self._run_all(self._messages_of_turn(message, model, run, approve, ask), [])
+        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask))
 
     async def say(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
     ) -> str:
         """As `Session.say`."""
         return [each.text async for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]
+
+
+class AwaitableEntries:
+    """`await` it, or call it first: it was a method once."""
+
+    def __init__(self, read: Callable[[], Coroutine[Any, Any, dict[str, ListingEntry]]]) -> None:
+        self._read = read
+
+    def __call__(self) -> AwaitableEntries:
+        """The same."""
+        return self
+
+    def __await__(self) -> Generator[Any, None, dict[str, ListingEntry]]:
+        return self._read().__await__()
+
+
+class TurnMessages(AsyncIterator[Message]):
+    """The messages of a turn as they come. `break` ends it at once: an async generator would leave that to the loop."""
+
+    def __init__(
+        self, advance: Callable[[Steps[None]], Awaitable[Message | Finished[None]]], steps: Steps[None]
+    ) -> None:
+        self._advance = advance
+        self._steps = steps
+
+    async def __anext__(self) -> Message:
+        found = await self._advance(self._steps)
+        if isinstance(found, Message):
+            return found
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """End the turn."""
+        self._steps.close()
+
+    def __del__(self) -> None:
+        self._steps.close()

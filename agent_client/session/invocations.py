@@ -127,25 +127,65 @@ _SKILL_STEMS: Final = frozenset(word.stem for text in sorted(_SKILL_WORDS) for w
 
 
 class SkillIndex:
-    """What a session knows of the registry's list, ready for looking up: empty until a list is accepted."""
+    """What a session knows of the registry's list, ready for looking up: empty until a list is accepted.
+
+    `revision` is that of the list. `is_complete` says that it was all there is at that revision: the source answered
+    for itself, and not with an older list. Indexes are made when they are needed first.
+    """
 
     def __init__(self) -> None:
         self.is_read = False
+        self.is_complete = False
+        self.revision = 0
         self.first_run = ""
         self.exclusive_groups: tuple[str, ...] = ()
         self.entries: dict[str, ListingEntry] = {}
-        self.triggers = TriggerIndex(())
-        self.names = NameIndex(())
+        self._listed: tuple[ListingEntry, ...] = ()
+        self._triggers: TriggerIndex | None = None
+        self._names: NameIndex | None = None
+
+    @property
+    def triggers(self) -> TriggerIndex:
+        """The intent triggers of all capabilities."""
+        if self._triggers is None:
+            listed = self.entries.values()
+            pairs = ((each.capability_id, phrase) for each in listed for phrase in each.intent_triggers)
+            self._triggers = TriggerIndex(pairs)
+        return self._triggers
+
+    @property
+    def names(self) -> NameIndex:
+        """The names of all capabilities."""
+        if self._names is None:
+            self._names = NameIndex(self.entries.values())
+        return self._names
 
     def accept(self, listing: Listing) -> None:
-        """Take this list in the place of the one before."""
+        """Take this list in the place of the one before. `entries` stays the same object where nothing changed."""
+        if not self.is_read or (listing.entries is not self._listed and listing.entries != self._listed):
+            self._replace({entry.capability_id: entry for entry in listing.entries})
+            self._listed = listing.entries
+        self._describe(listing)
+
+    def merge(self, listing: Listing) -> None:
+        """Take what changed since the list before, and what was removed from it."""
+        changed = {one.capability_id: one for one in listing.entries if one != self.entries.get(one.capability_id)}
+        removed = {name for name in listing.removed if name in self.entries}
+        if changed or removed:
+            merged = self.entries | changed
+            self._replace({name: merged[name] for name in sorted(merged) if name not in removed - set(changed)})
+            self._listed = tuple(self.entries.values())
+        self._describe(listing)
+
+    def _replace(self, entries: dict[str, ListingEntry]) -> None:
+        self.entries, self._triggers, self._names = entries, None, None
+
+    def _describe(self, listing: Listing) -> None:
         self.is_read = True
+        self.is_complete = not (listing.is_stale or listing.is_partial)
+        self.revision = listing.registry_revision
         self.first_run = listing.first_run or ""
         self.exclusive_groups = listing.exclusive_groups
-        self.entries = {entry.capability_id: entry for entry in listing.entries}
-        pairs = ((entry.capability_id, trigger) for entry in listing.entries for trigger in entry.intent_triggers)
-        self.triggers = TriggerIndex(pairs)
-        self.names = NameIndex(listing.entries)
 
 
 def complete_name(prefix: str, entries: Iterable[ListingEntry], *, most: int = 20) -> list[ListingEntry]:

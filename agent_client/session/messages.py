@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from agent_client.prompt import estimate_tokens
+
+# What a vendor adds to each message and each call: role, ids, brackets.
+_FRAME_TOKENS: Final = 8
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,18 @@ class Message:
     calls: tuple[ModelCall, ...] = ()
     call_id: str = ""
 
+    @cached_property
+    def tokens_estimate(self) -> int:
+        """About how many tokens it takes: an estimate, as `Prompt.tokens_estimate`."""
+        given = "".join(each.name + json.dumps(each.arguments, ensure_ascii=False, default=str) for each in self.calls)
+        return estimate_tokens(self.text + given) + _FRAME_TOKENS * (1 + len(self.calls))
+
 
 # `(session, messages) -> ModelReply`; it reads `session.prompt()` and has `session.tools()`.
 Model = Callable[[Any, Sequence[Message]], Any]
+# The messages that no longer fit -> a text in their place, such as a summary; an empty one for nothing.
+Compactor = Callable[[Sequence[Message]], Any]
+
+
+class TurnRunning(RuntimeError):
+    """A turn of this session is running already, and a session runs one at a time."""

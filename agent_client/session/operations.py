@@ -9,7 +9,18 @@ from functools import partial
 from typing import Any, Literal
 
 OperationKind = Literal[
-    "list", "load", "reload", "match", "search", "file", "feedback", "model", "execute_tool", "approve", "ask"
+    "list",
+    "load",
+    "reload",
+    "match",
+    "search",
+    "file",
+    "feedback",
+    "model",
+    "execute_tool",
+    "approve",
+    "ask",
+    "compact",
 ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from agent_client.bundles.bundle import Bundle, Listing
-from agent_client.session.own_tools import OWN_TOOLS
+from agent_client.session.own_tools import DEFAULT_OWN_TOOLS, OWN_TOOLS
 
 # docs/requirements.md B: the lifecycle of a loaded skill.
 TTL_TURNS: Final = 4
@@ -20,8 +20,9 @@ INTRODUCTION_MESSAGES: Final = 4
 LISTED_CHARACTERS_MAX: Final = 4_000
 ARGUMENTS_MAX: Final = 4_000
 EVENTS_MAX: Final = 500
-# Of the conversation, for `steps`.
+# Of the conversation, for `steps`; the tokens are an estimate, without prompt and tools.
 MESSAGES_MAX: Final = 400
+TOKENS_ESTIMATE_MAX: Final = 60_000
 # Replies of the model to one message of the user.
 STEPS_MAX: Final = 8
 
@@ -46,8 +47,10 @@ class SessionOptions:
     `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
     of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
     `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text. `own_tools`: by
-    which of them the model uses the session itself. `matches_by_triggers`: the intent triggers of the list decide,
-    though the source has a `match`; no message leaves for it.
+    which of them the model uses the session itself (all but `capability_feedback`). `matches_by_triggers`: the intent
+    triggers of the list decide, though the source has a `match`; no message leaves for it. `messages_max` and
+    `tokens_estimate_max` limit the conversation that a model reads: over either, the oldest turns are left out
+    (conversation.py).
     """
 
     ttl_turns: int = TTL_TURNS
@@ -59,15 +62,18 @@ class SessionOptions:
     takes_plain_mentions: bool = True
     matches_by_triggers: bool = False
     exclusive_groups: frozenset[str] = frozenset()
-    own_tools: frozenset[str] = OWN_TOOLS
+    own_tools: frozenset[str] = DEFAULT_OWN_TOOLS
     steps_max: int = STEPS_MAX
+    messages_max: int = MESSAGES_MAX
+    tokens_estimate_max: int = TOKENS_ESTIMATE_MAX
     variables: Mapping[str, str] = field(default_factory=dict)
     preamble: str = ""
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for a number that makes no sense, and for an unknown tool."""
         counts = (("active_max", 1), ("characters_max", 1), ("hints_max", 0), ("steps_max", 1))
-        for name, least in (*counts, ("ttl_turns", 0), ("ttl_turns_by_hand", 0)):
+        limits = (("ttl_turns", 0), ("ttl_turns_by_hand", 0), ("messages_max", 4), ("tokens_estimate_max", 1_000))
+        for name, least in (*counts, *limits):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is at least {least}, not {getattr(self, name)}")
         unknown = sorted(set(self.own_tools) - OWN_TOOLS)
@@ -105,6 +111,7 @@ EventKind = Literal[
     "left_out",
     "call",
     "feedback",
+    "messages",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from agent_client.bundles.bundle import ListingEntry, is_capability_id
+from agent_client.bundles.bundle import Bundle, ListingEntry, is_capability_id
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.text.sanitize import one_line
@@ -19,14 +19,18 @@ FILE: Final = "capability_file_load"
 FEEDBACK: Final = "capability_feedback"
 ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
+# A model that grades its own work is not evidence: an application that wants it to names the tool.
+DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK}
 LISTED_MAX: Final = 100
 FOUND_MAX: Final = 20
+FILES_LISTED_MAX: Final = 50
 FILE_CHARACTERS: Final = 16_000
 QUESTIONS_MAX: Final = 5
 Json = dict[str, Any]
 
 _ID: Final[Json] = {"type": "string", "description": "Which skill, such as weights."}
-_OUTCOMES: Final = ("confirmed_success", "likely_success", "likely_failure", "confirmed_failure", "used")
+# What is confirmed, people and programs confirm.
+_OUTCOMES: Final = ("likely_success", "likely_failure", "used")
 _QUESTION: Final[Json] = {
     "type": "object",
     "properties": {
@@ -126,6 +130,21 @@ def list_result(entries: Iterable[ListingEntry], environment: Environment, group
     return {"capabilities": rows[:LISTED_MAX], "total": len(rows)}
 
 
+def load_result(bundle: Bundle, environment: Environment) -> Json:
+    """What `capability_skill_load` returns to the model: whether the skill can be used, and its supporting files."""
+    judged = check_readiness(bundle, environment)
+    found = {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.user_message()}
+    return found | files_of(bundle)
+
+
+def files_of(bundle: Bundle) -> Json:
+    """`{"files": [{"path", "size"}], "files_total"}`, the first fifty, sizes in bytes; nothing without files."""
+    if not bundle.files:
+        return {}
+    rows = [{"path": one_line(each.path, most=120), "size": each.size} for each in bundle.files[:FILES_LISTED_MAX]]
+    return {"files": rows, "files_total": len(bundle.files)}
+
+
 def search_result(answer: Mapping[str, Any]) -> Json:
     """What `capability_search` returns to the model: the first twenty, and of each only what has the right shape."""
     found = answer.get("results")
@@ -141,6 +160,7 @@ def _found(row: Json) -> Json:
     if isinstance(confidence, dict):
         numbers = ("score", "uses", "confirmed")
         kept["confidence"] = {key: confidence[key] for key in numbers if isinstance(confidence.get(key), int | float)}
+        kept["confidence"] |= {"single_key": True} if confidence.get("single_key") is True else {}
     if row.get("status") == "deprecated":
         replaced_by = row.get("replaced_by")
         kept |= {"status": "deprecated", "replaced_by": replaced_by if is_capability_id(replaced_by) else None}

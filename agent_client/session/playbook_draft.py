@@ -96,7 +96,10 @@ def _recorded_calls(session: SessionCore) -> Iterator[_Call | tuple[str, ...]]:
             if call.name == own_tools.ASK:
                 yield _widgets(call)
             elif (found := _contract(session, call)) is not None and call.call_id in results:
-                yield _Call(*found, _error_code(results[call.call_id]))
+                code = _error_code(results[call.call_id])
+                # What was interrupted says nothing of the tool.
+                if code != "INTERRUPTED":
+                    yield _Call(*found, code)
 
 
 def _contract(session: SessionCore, call: ModelCall) -> tuple[Bundle, Mapping[str, Any]] | None:
@@ -116,7 +119,7 @@ def _error_code(text: str) -> str:
     if error is None:
         return ""
     code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, str) and code in _REFUSED else "error"
+    return code if isinstance(code, str) and code in (*_REFUSED, "INTERRUPTED") else "error"
 
 
 def _widgets(call: ModelCall) -> tuple[str, ...]:

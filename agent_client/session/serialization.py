@@ -18,6 +18,7 @@ import rfc8785
 from agent_client.bundles.bundle import Bundle, is_capability_id
 from agent_client.errors import RegistryError
 from agent_client.session.active_skills import ActiveSkill
+from agent_client.session.conversation import repair
 from agent_client.session.messages import Message, ModelCall
 from agent_client.session.options import Event, User
 from agent_client.session.tool_gate import ToolCall
@@ -46,6 +47,9 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "pins": session.pins,
         "exclusive_groups": sorted(session.exclusive_groups),
         "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
+        "used": list(session.used),
+        "gone": session.gone,
+        "withdrawn": session.withdrawn,
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.kept()],
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
@@ -87,7 +91,7 @@ def _content(text: str, secret: bytes | None) -> dict[str, Any]:
     content, checksum = document.get("content"), document.get("checksum")
     try:
         is_whole = isinstance(checksum, str) and hmac.compare_digest(_checksum(content, secret), checksum)
-    except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         is_whole = False
     if not is_whole or not isinstance(content, dict):
         raise SessionFileRefused("The session file was changed or damaged since it was written. Begin a new session")
@@ -95,10 +99,18 @@ def _content(text: str, secret: bytes | None) -> dict[str, Any]:
 
 
 def _checksum(content: Any, secret: bytes | None) -> str:
-    canonical = rfc8785.dumps(content)
+    canonical = _canonical(content)
     if secret is not None:
         return "hmac-sha256:" + hmac.new(secret, canonical, hashlib.sha256).hexdigest()
     return "sha256:" + hashlib.sha256(canonical).hexdigest()
+
+
+def _canonical(content: Any) -> bytes:
+    """The same bytes for the same content. Canonical JSON has no integers beyond 2^53, such as some ids."""
+    try:
+        return rfc8785.dumps(content)
+    except rfc8785.CanonicalizationError:
+        return json.dumps(content, sort_keys=True).encode()
 
 
 def _plain(value: Any) -> Any:
@@ -137,17 +149,25 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
         last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
         explicit, arguments = row["is_by_hand"] is True, str(row["arguments"])
         session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, explicit, arguments))
+    # A file of an older client has none of these.
+    used = content.get("used", [each.capability_id for each in session.active if each.last_turn == session.number])
+    session.used = {name: session.bundles[name] for name in used if name in session.bundles}
+    session.gone = {str(name): str(words) for name, words in content.get("gone", {}).items()}
+    session.withdrawn = {str(name): str(words) for name, words in content.get("withdrawn", {}).items()}
     for row in content["calls"]:
         if row["state"] not in _KEPT_STATES or not isinstance(row["arguments"], dict):
             raise ValueError("a call of the file has no known state")
         # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
         state = "failed" if row["state"] == "running" else row["state"]
         session.gate.keep(ToolCall(**{**row, "state": state}))
-    session.messages = [_message(row) for row in content.get("messages", ())]
+    # It may have been saved in the middle of a turn, or by a client that did not close open calls.
+    session.messages = repair(map(_message, content.get("messages", ())))
     session.events = [Event(**row) for row in content["events"]]
 
 
 def _message(row: dict[str, Any]) -> Message:
+    if row["role"] not in ("user", "agent", "tool"):
+        raise ValueError("a message has no known role")
     calls = tuple(ModelCall(**call) for call in row["calls"])
     return Message(row["role"], str(row["text"]), calls, str(row["call_id"]))
 

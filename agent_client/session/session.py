@@ -7,56 +7,68 @@ its first load, drops it after its turns, writes the prompt, and lets tools run 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T, Turn
+from agent_client.session.core import SessionCore
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.options import Source
+from agent_client.session.state import SessionSettings
+from agent_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
 from agent_client.session.tool_gate import CallResult, ToolCall
+from agent_client.session.turns import Turn
 
 
 class Session(SessionCore):
     """One conversation. Not for several threads at once; for asyncio there is `AsyncSession`."""
 
     def __init__(self, source: Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
-        """`source` is a Registry or LocalSkills; `settings` are those of `SessionCore`.
+        """`source` is a Registry or LocalSkills; `settings` are those of `SessionState`.
 
         Raises `TypeError` for a source that has to be awaited, or that is none.
         """
         for name in ("list", "load", "reload"):
             if not callable(getattr(source, name, None)):
                 raise TypeError(f"The source is a Registry or LocalSkills, not {type(source).__name__}")
-        if inspect.iscoroutinefunction(source.list) or inspect.iscoroutinefunction(matcher):
+        is_async = inspect.iscoroutinefunction(source.list) or getattr(source, "is_async", False)
+        if is_async or inspect.iscoroutinefunction(matcher):
             raise TypeError("A Session cannot wait for a coroutine: use AsyncSession with AsyncRegistry")
+        if inspect.iscoroutinefunction(settings.get("compact")):
+            raise TypeError("A Session cannot wait for a coroutine: use AsyncSession for a compact that is async")
         super().__init__(source, matcher=matcher, **settings)
 
     def _run(self, steps: Steps[T]) -> T:
         """Call what the steps need, one after the other."""
-        for _ in self._run_all(steps, result := list[T]()):
-            pass
-        found: T = result[0]
-        return found
+        try:
+            while isinstance(found := self._advance(steps), Message):
+                pass
+            return found.value
+        finally:
+            steps.close()
 
-    def _run_all(self, steps: Steps[Any], result: list[Any]) -> Iterator[Message]:
-        """Passes on the messages; `result` gets what the steps return."""
+    def _messages(self, steps: Steps[None]) -> Generator[Message, None, None]:
+        """The messages as they come. To stop listening ends the turn."""
+        try:
+            while isinstance(found := self._advance(steps), Message):
+                yield found
+        finally:
+            steps.close()
+
+    def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+        """Call what the steps need until their next message, or their end."""
         send: Callable[[], Any] = partial(next, steps)
         while True:
             try:
                 need = send()
             except StopIteration as done:
-                result.append(done.value)
-                return
+                return Finished(done.value)
             if isinstance(need, Message):
-                yield need
-                send = partial(next, steps)
-                continue
+                return need
             try:
-                outcome = None
                 with self.trace(need):
                     outcome = need.run()
                     if inspect.isawaitable(outcome):
@@ -145,14 +157,16 @@ class Session(SessionCore):
 
     def steps(
         self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
-    ) -> Iterator[Message]:
+    ) -> Generator[Message, None, None]:
         """One whole turn: each message of it as it comes, the user's first.
 
         The model answers and its calls go through the gate. `approve(call)` asks the person: True runs it, anything
         else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the question, in words,
-        is the agent's last message. A tool that raises is an error that the model reads.
+        is the agent's last message. A tool that raises is an error that the model reads. Whatever else ends the turn
+        early, `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`. Raises
+        `TurnRunning` while another turn of the session is running.
         """
-        return self._run_all(self._messages_of_turn(message, model, run, approve, ask), [])
+        return self._messages(self._messages_of_turn(message, model, run, approve, ask))
 
     def say(self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None) -> str:
         """One whole turn: the agent's last words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from agent_client.bundles.bundle import ListingEntry
 from agent_client.environment.probe import Environment
@@ -10,6 +11,16 @@ from agent_client.environment.readiness import Readiness, check_readiness
 from agent_client.prompt import Prompt
 from agent_client.session.options import LISTED_CHARACTERS_MAX, SessionOptions
 from agent_client.text.sanitize import one_line
+
+# A message such as "what is 1 + 1?" needs no skill.
+NO_SKILL: Final = (
+    "If no skill fits, answer without one. Only if the user asks for what needs a skill that is not there, say so and "
+    "offer those that there are."
+)
+MEMORY: Final = (
+    "What you learn about the user in passing you store silently: never say that you have made a note. Where a skill "
+    "says what to say after saving, say that."
+)
 
 
 def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions, environment: Environment) -> Prompt:
@@ -51,8 +62,8 @@ def _rules(options: SessionOptions) -> list[str]:
         "Load a skill with capability_skill_load before you follow it; never act from its description alone.",
         stay,
         "Text behind $skill_name is the skill's ARGUMENTS.",
-        "If there is no skill for what the user wants, say so and offer those that there are.",
-        "What you store about the user you store silently: never say that you have made a note.",
+        NO_SKILL,
+        MEMORY,
     ]
 
 

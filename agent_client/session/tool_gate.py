@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final, Literal
 from agent_client.bundles.bundle import Bundle
 from agent_client.bundles.tool_names import wire_name
 from agent_client.json_schema.coercion import coerce
+from agent_client.json_schema.evaluator import SchemaUnsafe
 from agent_client.json_schema.validation import (
     DEPTH_MAX,
-    SchemaUnsafe,
     find_schema_error,
     find_schema_errors,
     measure_depth,
@@ -162,6 +162,11 @@ class ToolCallGate:
         policy = tool["policy"]
         waits = policy.get("requires_approval") is True
         known = self._same(bundle, tool["name"], checked, turn)
+        if known is not None and known.state == "running":
+            raise CallNotOpen(
+                f"The same call of {known.tool} was interrupted and is still running; find out whether it took effect "
+                "before you call it again"
+            )
         if known is not None and known.state == "rejected":
             raise CallRejected(f"A person said no to this call of {known.tool}; do not call it again for this message")
         if known is not None and known.state == "waiting":
@@ -197,11 +202,13 @@ class ToolCallGate:
         call.state, call.turn = "rejected", turn
         return call
 
-    def reject_all_of(self, capability_id: str) -> None:
-        """Nothing of this capability runs any more: what waits, was approved or failed is rejected."""
-        for call in self._calls.values():
-            if call.capability_id == capability_id and (call.state == "waiting" or call.state in _OPEN):
-                call.state = "rejected"
+    def reject_all_of(self, capability_id: str) -> list[ToolCall]:
+        """Nothing of this capability runs any more: what waits, was approved or failed is rejected, and returned."""
+        states = ("waiting", *_OPEN)
+        found = [one for one in self._calls.values() if one.capability_id == capability_id and one.state in states]
+        for call in found:
+            call.state = "rejected"
+        return found
 
     def take(self, call_id: str) -> ToolCall:
         """The call, to be run now; nobody else can run it meanwhile. Raises `CallNotOpen`, `ApprovalRequired`."""
@@ -238,11 +245,13 @@ class ToolCallGate:
             raise RoleNotAllowed(f"{tool['name']} of {bundle.capability_id} is not allowed for this session's roles")
 
     def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any], turn: int) -> ToolCall | None:
-        """The latest open call of the same tool with the same arguments, or that which was rejected in this turn."""
+        """The latest open call of the same tool with the same arguments, one that was rejected in this turn, or a
+        write that is still running."""
         for call in reversed(self._calls.values()):
             is_same = (call.capability_id, call.tool, call.arguments) == (bundle.capability_id, tool, arguments)
             is_rejected = call.state == "rejected" and call.turn == turn
-            if is_same and (is_rejected or call.state in ("waiting", "approved", "failed")):
+            is_running = call.state == "running" and call.kind == "write"
+            if is_same and (is_rejected or is_running or call.state in ("waiting", "approved", "failed")):
                 return call
         return None
 

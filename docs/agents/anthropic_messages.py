@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from agent_client import Session
-from agent_client.session import Message, ModelCall, ModelReply
+from agent_client.session import Message, ModelCall, ModelReply, export_messages
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class AnthropicMessages:
             "model": self.model,
             "max_tokens": self.tokens_max,
             "system": system_of(session),
-            "messages": messages_of(messages),
+            "messages": export_messages(messages, "anthropic"),
             "tools": session.tools("anthropic"),
         }
         headers = {"x-api-key": self.api_key, "anthropic-version": "2023-06-01"}
@@ -46,28 +46,3 @@ def system_of(session: Session) -> list[dict[str, Any]]:
     if for_this_turn := session.prompt().prompt:
         system.append({"type": "text", "text": for_this_turn})
     return system
-
-
-def messages_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Results stand in one message of the user, behind the message of the agent that asked for them."""
-    made: list[dict[str, Any]] = []
-    for message in messages:
-        if message.role == "tool":
-            block = {"type": "tool_result", "tool_use_id": message.call_id, "content": message.text}
-            if made[-1]["role"] == "user" and isinstance(made[-1]["content"], list):
-                made[-1]["content"].append(block)
-            else:
-                made.append({"role": "user", "content": [block]})
-        elif message.role == "user":
-            made.append({"role": "user", "content": message.text})
-        else:
-            made.append({"role": "assistant", "content": _blocks(message)})
-    return made
-
-
-def _blocks(message: Message) -> list[dict[str, Any]]:
-    text = [{"type": "text", "text": message.text}] if message.text else []
-    calls = [
-        {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments} for call in message.calls
-    ]
-    return [*text, *calls]

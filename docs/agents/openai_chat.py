@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from agent_client import Session
-from agent_client.session import Message, ModelCall, ModelReply
+from agent_client.session import Message, ModelCall, ModelReply, export_messages
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class OpenAiChat:
         system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
         body = {
             "model": self.model,
-            "messages": [{"role": "system", "content": system}, *map(message_of, messages)],
+            "messages": [{"role": "system", "content": system}, *export_messages(messages, "openai")],
             "tools": session.tools("openai", strict=True),
         }
         headers = {"Authorization": f"Bearer {self.api_key}"}
@@ -34,23 +34,6 @@ class OpenAiChat:
         answer.raise_for_status()
         said = answer.json()["choices"][0]["message"]
         return ModelReply(said.get("content") or "", tuple(map(call_of, said.get("tool_calls") or ())))
-
-
-def message_of(message: Message) -> dict[str, Any]:
-    """In the vendor's form."""
-    if message.role == "tool":
-        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
-    if message.role == "user":
-        return {"role": "user", "content": message.text}
-    calls = [
-        {
-            "id": call.call_id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
-        }
-        for call in message.calls
-    ]
-    return {"role": "assistant", "content": message.text or None} | ({"tool_calls": calls} if calls else {})
 
 
 def call_of(call: dict[str, Any]) -> ModelCall:

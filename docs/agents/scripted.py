@@ -1,6 +1,7 @@
 """The loop without a model, against a running registry: `python -m docs.agents.scripted ADDRESS [KEY]`.
 
-The model is played by three rules: load what is hinted, save the weight that was said, answer with what came back.
+The model is played by four rules: add two numbers, load what is hinted, save the weight that was said, answer with what
+came back.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from agent_client.session import Message, ModelCall, ModelReply, ToolCall
 
 
 class Scripted:
-    """A model of three rules."""
+    """A model of four rules."""
 
     def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """Load, call, answer."""
         last = messages[-1]
         if last.role == "user":
             hinted = re.search(r"load one before you follow it\):\n- (\w+)", session.prompt().prompt)
+            sum_of_two = re.search(r"(\d+) \+ (\d+)", last.text)
+            if sum_of_two is not None:
+                return ModelReply(f"{int(sum_of_two[1]) + int(sum_of_two[2])}.")
             if hinted is None:
                 return ModelReply("I have no skill for that.")
             return ModelReply(calls=(ModelCall("1", "capability_skill_load", {"capability_id": hinted[1]}),))

@@ -15,9 +15,9 @@ from anthropic import Anthropic
 from openai import OpenAI
 
 from agent_client import Registry, Session, User
-from agent_client.session import Message, ModelCall, ModelReply
-from docs.agents.anthropic_messages import messages_of, system_of
-from docs.agents.openai_chat import call_of, message_of
+from agent_client.session import Message, ModelCall, ModelReply, export_messages
+from docs.agents.anthropic_messages import system_of
+from docs.agents.openai_chat import call_of
 from docs.agents.scripted import ask_person, keep_weights
 
 
@@ -33,7 +33,7 @@ class OpenAiSdk:
         system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
         answer = self.client.chat.completions.create(
             model=self.model,
-            messages=[{"role": "system", "content": system}, *map(message_of, messages)],
+            messages=[{"role": "system", "content": system}, *export_messages(messages, "openai")],
             tools=session.tools("openai", strict=True),
         )
         said = answer.choices[0].message
@@ -54,7 +54,7 @@ class AnthropicSdk:
             model=self.model,
             max_tokens=self.tokens_max,
             system=system_of(session),
-            messages=messages_of(messages),
+            messages=export_messages(messages, "anthropic"),
             tools=session.tools("anthropic"),
         )
         calls = tuple(ModelCall(one.id, one.name, one.input) for one in answer.content if one.type == "tool_use")

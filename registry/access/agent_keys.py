@@ -12,6 +12,8 @@ from typing import Any, Final, Literal
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from agent_client.bundles.bundle import is_capability_id
+from registry.access.teams import get_team
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict, Unauthenticated
 from registry.core import audit
@@ -24,12 +26,18 @@ SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback", "propose", "publish")
 DEFAULT_SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback")
 PREFIX: Final = "csk_"
 ROTATION_OVERLAP_MAX: Final = timedelta(days=30)
+CAPABILITY_IDS_MAX: Final = 500
 GROUP_PATTERN: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
 def hash_key(key: str) -> str:
     """What is kept of a key, and what a presented key is looked up by."""
     return hashlib.sha256(key.encode("utf-8", errors="replace")).hexdigest()
+
+
+def fingerprint_hash(key_hash: str) -> str:
+    """What the audit log keeps of a key: it tells one from another, and opens nothing."""
+    return hashlib.sha256(f"fingerprint of {key_hash}".encode()).hexdigest()[:32]
 
 
 def create_key(
@@ -41,24 +49,30 @@ def create_key(
     read_only_tools: bool = False,
     preview: bool = False,
     expires_at: datetime | None = None,
+    team: str = "",
+    capability_ids: Sequence[str] | None = None,
 ) -> tuple[AgentKey, str]:
     """Create a key; the second of the pair is the key itself, which is returned only here.
 
     `groups` limit it to capabilities of these skill groups, `read_only_tools` withholds write tools from it, and with
-    `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. Raises
-    `InvalidRequest` for an invalid name, scope, group or end, and for a limited key that is to publish, `NameTaken`.
+    `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. It changes what
+    belongs to the `team` of this name, or `capability_ids`, and everything without either
+    (registry/access/key_limits.py). Raises `InvalidRequest` for an invalid name, scope, group, end or limit, and for a
+    key that is to publish and sees less, `NameTaken`, and `NotFound` for an unknown team.
     """
     name = name.strip()
     _require_name(name)
     given = _validated_rights(scopes, groups, read_only_tools, preview, expires_at)
     key = _new_key()
     with write_transaction() as state:
+        given |= _validated_limit(team, capability_ids)
         if AgentKey.objects.filter(name=name).exists():
             raise NameConflict(f"There is a key named '{name}'")
         given_to = {"created_by": str(by), "visibility_revision": state.registry_revision}
         row = AgentKey.objects.create(name=name, key_hash=hash_key(key), key_prefix=key[:8], **given_to, **given)
         bump_access_revision(state)
-        audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(given))
+        detail = _detail(row) | {"fingerprint": fingerprint_hash(row.key_hash)}
+        audit.record(by=by, verb="agent_key.create", subject=name, detail=detail)
     return row, key
 
 
@@ -71,6 +85,8 @@ def update_key(
     read_only_tools: bool,
     preview: bool,
     expires_at: datetime | None,
+    team: str,
+    capability_ids: Sequence[str] | None,
 ) -> AgentKey:
     """Other rights for a key in force; every process goes by them within a second. The same again changes nothing.
 
@@ -80,14 +96,14 @@ def update_key(
         row = _get_active_key(name)
         is_same_end = expires_at == row.expires_at
         given = _validated_rights(scopes, groups, read_only_tools, preview, None if is_same_end else expires_at)
-        given["expires_at"] = expires_at
+        given |= {"expires_at": expires_at} | _validated_limit(team, capability_ids)
         if any(getattr(row, column) != value for column, value in given.items()):
             has_other_groups = row.groups != given["groups"]
             changed = given | ({"visibility_revision": state.registry_revision} if has_other_groups else {})
             was = _rights(row)
             update_row(row, **changed)
             bump_access_revision(state)
-            detail = _detail(given) | audit.changed(was, _rights(row))
+            detail = _detail(row) | audit.changed(was, _rights(row))
             audit.record(by=by, verb="agent_key.change", subject=name, detail=detail)
     return row
 
@@ -107,19 +123,20 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
         old = {"previous_key_hash": row.key_hash if overlap else "", "previous_until": until}
         update_row(row, **old, key_hash=hash_key(key), key_prefix=key[:8])
         bump_access_revision(state)
-        detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
+        detail = {"fingerprint": fingerprint_hash(row.key_hash)}
+        detail |= {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
         audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)
     return row, key
 
 
 def get_key(name: str) -> AgentKey:
     """Raises `NotFound`."""
-    return get_row(AgentKey.objects.filter(name=name), NotFound(f"No key is named '{name}'"))
+    return get_row(AgentKey.objects.select_related("team").filter(name=name), NotFound(f"No key is named '{name}'"))
 
 
 def get_key_by_id(number: int) -> AgentKey:
     """By its row id. Raises `NotFound`."""
-    return get_row(AgentKey.objects.filter(pk=number), NotFound("There is no such key"))
+    return get_row(AgentKey.objects.select_related("team").filter(pk=number), NotFound("There is no such key"))
 
 
 def list_keys(*, state: str = "all", search: str = "", sort: str = "name") -> QuerySet[AgentKey]:
@@ -128,7 +145,7 @@ def list_keys(*, state: str = "all", search: str = "", sort: str = "name") -> Qu
     ended = Q(revoked_at__isnull=False) | Q(expires_at__lte=timezone.now())
     column = {"name": "name", "expires": "expires_at", "used": "last_used_at"}[sort.removeprefix("-")]
     order = F(column).desc(nulls_last=True) if sort.startswith("-") else F(column).asc(nulls_last=True)
-    found = AgentKey.objects.order_by(order, "name")
+    found = AgentKey.objects.select_related("team").order_by(order, "name")
     if search:
         found = found.filter(name__icontains=search)
     return found if state == "all" else found.filter(ended) if state == "ended" else found.exclude(ended)
@@ -178,8 +195,8 @@ def _validated_rights(
     _require_good(scopes, groups)
     if "publish" in scopes and (groups is not None or read_only_tools):
         raise InvalidRequest(
-            "The publish scope applies to the whole registry: leave it out, or create a key without groups "
-            "and with write tools"
+            "The publish scope shows the whole registry: leave it out, or create a key without groups and with write "
+            "tools. A team, or ids of capabilities, limit what such a key may change"
         )
     if expires_at is not None and expires_at <= timezone.now():
         raise InvalidRequest("A key ends in the future; to end it now, revoke it")
@@ -192,16 +209,32 @@ def _validated_rights(
     }
 
 
+def _validated_limit(team: str, capability_ids: Sequence[str] | None) -> dict[str, Any]:
+    """The columns that say what it may change."""
+    if team and capability_ids is not None:
+        raise InvalidRequest("A team and ids of capabilities exclude each other: a key has one limit, or none")
+    if capability_ids is not None and not (
+        0 < len(capability_ids) <= CAPABILITY_IDS_MAX and all(map(is_capability_id, capability_ids))
+    ):
+        raise InvalidRequest(
+            f"Ids of capabilities are lower-case words and digits joined by _, 1 to {CAPABILITY_IDS_MAX} of them"
+        )
+    return {
+        "team": get_team(team) if team else None,
+        "capability_ids": sorted(set(capability_ids)) if capability_ids is not None else None,
+    }
+
+
 def _rights(row: AgentKey) -> dict[str, Any]:
     """What a key may do, as the audit log keeps it."""
     end = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
     columns = ("scopes", "groups", "read_only_tools", "preview")
-    return {column: getattr(row, column) for column in columns} | {"expires_at": end}
+    limit = {"team": row.team.name if row.team else None, "capabilities": row.capability_ids}
+    return {column: getattr(row, column) for column in columns} | limit | {"expires_at": end}
 
 
-def _detail(given: dict[str, Any]) -> dict[str, Any]:
-    known = {column: value for column, value in given.items() if value}
-    return known | ({"expires_at": known["expires_at"].isoformat(timespec="seconds")} if "expires_at" in known else {})
+def _detail(row: AgentKey) -> dict[str, Any]:
+    return {name: value for name, value in _rights(row).items() if value}
 
 
 def _require_name(name: str) -> None:

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Final
 
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
@@ -229,6 +230,12 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
 def uses_single_sign_on(operator: Operator) -> bool:
     """Whether an identity provider signs them in."""
     return bool(SocialAccount.objects.filter(user=operator).exists())
+
+
+def exclude_invited(found: QuerySet[Operator]) -> QuerySet[Operator]:
+    """Those of them who can sign in: they have a password, or an identity provider signs them in."""
+    linked = Exists(SocialAccount.objects.filter(user=OuterRef("pk")))
+    return found.filter(~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | linked)
 
 
 def find_deactivated(username: str) -> Operator | None:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agent_client.bundles.bundle import is_capability_id
-from registry.access.agent_keys import hash_key
+from registry.access.agent_keys import fingerprint_hash, hash_key
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound
 from registry.core import audit
@@ -44,7 +44,8 @@ def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None
             expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
         )  # fmt: skip
         bump_access_revision(state)
-        audit.record(by=by, verb="share_link.create", subject=name, detail={"group": skill_group, "days": days})
+        detail = {"group": skill_group, "days": days, "fingerprint": fingerprint_hash(row.token_hash)}
+        audit.record(by=by, verb="share_link.create", subject=name, detail=detail)
     return row, share_url(token)
 
 

@@ -1,7 +1,7 @@
 """Teams that own capabilities: who is in them, what is theirs, and who may change it.
 
-Everybody reads. What a team owns is changed by its members, as far as their role goes, and by admins. Keys and the
-command line belong to no team: a pipeline's key publishes what its scopes allow.
+Everybody reads. What a team owns is changed by its members, as far as their role goes, by admins, and by the command
+line. A key may be limited to a team (registry/access/key_limits.py); one without a limit changes what its scopes allow.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from registry.access.key_limits import find_team, require_within_limit
 from registry.access.operators import get_operator, is_admin
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
@@ -97,6 +98,11 @@ def delete_team(*, key: int, by: Actor) -> str:
         groups = ", ".join(team.skill_groups.values_list("group_id", flat=True)[:5])
         if groups:
             raise StatusConflict(f"'{team.name}' owns the skill groups {groups}: give them to another team first")
+        keys = ", ".join(team.keys.filter(revoked_at__isnull=True).values_list("name", flat=True)[:5])
+        if keys:
+            raise StatusConflict(f"'{team.name}' has the keys {keys}: revoke them, or limit them otherwise first")
+        # A revoked key changes nothing any more, whatever its limit was.
+        team.keys.update(team=None)
         team.delete()
         audit.record(by=by, verb="team.delete", subject=team.name)
     return team.name
@@ -126,12 +132,21 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
         capability = get_capability(capability_id)
         team = _get(key) if key is not None else None
         if capability.team_id != key:
-            was = {"team": capability.team.name if capability.team else None}
+            was = capability.team
             update_row(capability, team=team)
-            now = {"team": team.name if team else None}
-            detail = now | audit.changed(was, now)
-            audit.record(by=by, verb="capability.set_owner", subject=capability_id, detail=detail)
+            _record_owner(capability, was, team, by)
     return team
+
+
+def _record_owner(capability: Capability, was: Team | None, team: Team | None, by: Actor) -> None:
+    now = {"team": team.name if team else None}
+    detail = now | audit.changed({"team": was.name if was else None}, now)
+    audit.record(by=by, verb="capability.set_owner", subject=capability.capability_id, detail=detail)
+
+
+def get_team(name: str) -> Team:
+    """Raises `NotFound`."""
+    return get_row(Team.objects.filter(name=name), NotFound(f"There is no team named '{name[:80]}'"))
 
 
 def blocking_team(username: str, capability_id: str) -> str:
@@ -139,11 +154,39 @@ def blocking_team(username: str, capability_id: str) -> str:
     return _team_of_others(Capability.objects.filter(capability_id=capability_id), username)
 
 
+def list_publishers(capability: Capability | None) -> QuerySet[Operator]:
+    """Active members who may publish it, by username: publishers and admins, of its team if it has one.
+
+    None is a capability that does not exist yet.
+    """
+    found = Operator.objects.filter(is_active=True, role__in=[Operator.Role.PUBLISHER, Operator.Role.ADMIN])
+    if capability is not None and capability.team_id is not None:
+        members = TeamMember.objects.filter(team=capability.team_id, operator=OuterRef("pk"))
+        found = found.filter(Q(role=Operator.Role.ADMIN) | Exists(members))
+    return found.order_by("username")
+
+
 def require_edit_permission(capability_id: str, by: Actor) -> None:
     """The permission check of every function that changes one capability, under the lock. Raises `Forbidden`."""
+    require_within_limit(capability_id, by)
     team = blocking_team(by.name, capability_id) if by.kind == "operator" else ""
     if team and not is_admin(by):
         raise Forbidden(blocked_message(capability_id, team))
+
+
+def create_capability(capability_id: str, by: Actor) -> Capability:
+    """Make it; what a key of a team makes belongs to that team. The caller holds the lock and has checked the right."""
+    team = find_team(by)
+    capability = Capability.objects.create(capability_id=capability_id, team=team)
+    if team is not None:
+        _record_owner(capability, None, team, by)
+    return capability
+
+
+def get_or_create_capability(capability_id: str, by: Actor) -> tuple[Capability, bool]:
+    """The capability, made as above where there is none, and whether it was."""
+    known = Capability.objects.filter(capability_id=capability_id).first()
+    return (known, False) if known is not None else (create_capability(capability_id, by), True)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from agent_client.bundles.bundle import Bundle as AgentBundle
 from agent_client.bundles.forms import VERSION, surface_messages
 from agent_client.errors import ResponseRejected
 from agent_client.prompt import Prompt, render_prompt
-from agent_client.session.form_dry_run import FormDryRun, dry_run_action
+from agent_client.session.form_dry_run import FormDryRun
 from registry.bundles.json_locations import build_pointer
 from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
@@ -23,6 +23,7 @@ from registry.validation import Finding, Report
 from registry.validation.a2ui.data_paths import parse_path, resolve
 from registry.validation.a2ui.samples import with_samples
 from registry.validation.a2ui.surface import dict_or_empty
+from registry.validation.isolation.form_dry_run import dry_run_event
 
 _NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
 
@@ -153,4 +154,4 @@ def check_action(
         bundle = AgentBundle.from_answer(_answer(report))
     except (ResponseRejected, ValueError, KeyError, TypeError):
         return FormDryRun("refused", why="No agent would accept the four files as they are")
-    return dry_run_action(bundle, schema_id, event)
+    return dry_run_event(bundle, schema_id, event)

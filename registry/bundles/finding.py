@@ -30,6 +30,20 @@ class FindingWaiver:
 
 
 @dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Who has decided that a doubted passage is fine, why, and when."""
+
+    by: str
+    reason: str
+    at: datetime
+    is_alone: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """The key `accepted` of schemas/finding.schema.json."""
+        return {"by": self.by, "reason": self.reason, "at": self.at.isoformat(timespec="seconds")}
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """`pointer` is a JSON Pointer (RFC 6901), or heading texts joined by `/` in skill.md.
 
@@ -50,11 +64,18 @@ class Finding:
     waiver: FindingWaiver | None = field(default=None, compare=False)
     # What a waiver of it is kept by (registry/bundles/finding_fingerprints.py), once it was assessed; it is not output.
     fingerprint: str = field(default="", compare=False)
+    # A person has to decide about its passage before it is published, or has decided.
+    held: bool = field(default=False, compare=False)
+    accepted: Acceptance | None = field(default=None, compare=False)
+    # What a decision about it is kept by; it is not output.
+    passage: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The shape of schemas/finding.schema.json; `waiver` is there where it is waived."""
+        """The shape of schemas/finding.schema.json; `waiver`, `held` and `accepted` are there where they are true."""
         shown = {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
-        return shown | ({"waiver": self.waiver.as_dict()} if self.waiver is not None else {})
+        shown |= {"waiver": self.waiver.as_dict()} if self.waiver is not None else {}
+        shown |= {"held": True} if self.held else {}
+        return shown | ({"accepted": self.accepted.as_dict()} if self.accepted is not None else {})
 
     @property
     def is_error(self) -> bool:
@@ -63,8 +84,13 @@ class Finding:
 
     @property
     def is_warning(self) -> bool:
-        """A warning that is not waived."""
-        return self.severity == "warning" and self.waiver is None
+        """A warning that nobody has accepted."""
+        return self.severity == "warning" and self.waiver is None and self.accepted is None
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether the security checks doubt a passage: what weighs words is a warning, and never certain."""
+        return self.severity == "warning" and self.code.startswith("SEC_")
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

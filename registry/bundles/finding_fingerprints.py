@@ -11,16 +11,18 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from registry.bundles.finding import Finding
 from registry.bundles.json_edits import NOWHERE, follow_pointer
 from registry.bundles.json_locations import locate_pointers
+from registry.bundles.json_reader import iterate_values
 from registry.bundles.problem import Path
 from registry.bundles.text import Lines
 
+_TOOLS: Final = "tools.json"
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 # A passage of more characters, written as JSON, counts by its digest.
 LONG: Final = 4096
@@ -45,6 +47,50 @@ def fingerprint_findings(findings: Sequence[Finding], files: Mapping[str, str]) 
         seen[identity] += 1
         found.append(f"sha256:{hashlib.sha256(f'{identity}:{seen[identity]}'.encode()).hexdigest()}")
     return found
+
+
+class Passage(NamedTuple):
+    """The passage that a finding is in: `fingerprint` is of the file and the passage alone, `text` is its beginning."""
+
+    fingerprint: str
+    text: str
+
+
+def find_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> list[Passage]:
+    """The passage of each finding, in their order. A finding about a path, or of no place, is a passage of its own."""
+    texts = {
+        name: _Passages(name, files[name], {each.pointer for each in findings if each.file == name})
+        for name in {each.file for each in findings} & files.keys()
+    }
+    found = []
+    for finding in findings:
+        content: Any = [finding.code, finding.message]
+        if finding.file in texts and finding.line is not None:
+            content = texts[finding.file].read(finding.pointer, finding.line)
+        found.append(Passage(_fingerprint_of(finding.file, content), _describe(content)))
+    return found
+
+
+def list_passage_fingerprints(files: Mapping[str, str]) -> set[str]:
+    """The fingerprints of every passage of these texts: what `find_passages` would say of a finding in any of them."""
+    return {
+        _fingerprint_of(name, content)
+        for name, text in files.items()
+        for content in _Passages(name, text, ()).read_all()
+    }
+
+
+def _fingerprint_of(file: str, content: Any) -> str:
+    return f"sha256:{hashlib.sha256(json.dumps([file, content], sort_keys=True).encode()).hexdigest()}"
+
+
+def _describe(content: Any) -> str:
+    """The beginning of a passage as its author wrote it."""
+    if isinstance(content, dict):
+        ((key, value),) = content.items()
+        shown = value if not key or isinstance(value, dict) else content
+        content = value if isinstance(value, str) else json.dumps(shown, ensure_ascii=False)
+    return ("\n".join(map(str, content)) if isinstance(content, list) else str(content))[:LONG]
 
 
 def _identity(finding: Finding, texts: _Passages | None) -> list[Any]:
@@ -75,15 +121,16 @@ class _Passages:
 
     def __init__(self, name: str, text: str, pointers: Collection[str]) -> None:
         """`pointers` are those of all findings of the file."""
-        self._lines, self._places = text.split("\n"), Lines(text)
+        self._name, self._lines, self._places = name, text.split("\n"), Lines(text)
         self._is_markdown, self._values = name.endswith(".md"), None
         self._contents: dict[int, Any] = {}
+        self._document: Any = NOWHERE
         if name.endswith(".json"):
             try:
-                document = json.loads(text)
+                self._document = json.loads(text)
             except (ValueError, RecursionError):
                 return
-            self._values = _find_values(document, text, pointers)
+            self._values = _find_values(self._document, text, pointers)
 
     def find(self, pointer: str, line: int, column: int) -> list[Any]:
         """The passage at a place, and where in it the place is."""
@@ -99,6 +146,33 @@ class _Passages:
         offset = self._places.start_of(line) + column - 1 - value.start
         # Only inside of a string does a place mean anything; a key stands before its value.
         return [value.key, value.content, max(offset, -1) if value.is_text or offset < 0 else 0]
+
+    def read(self, pointer: str, line: int) -> Any:
+        """The content of the passage at a place, whole."""
+        line = min(line, len(self._lines))
+        if self._document is NOWHERE:
+            start, end = self._blocks[line - 1]
+            return [one.rstrip() for one in self._lines[start:end]]
+        path, value = follow_pointer(self._document, pointer)
+        if self._name == _TOOLS and "policy" in path[1:2]:
+            return _claim_of(self._document[path[0]])
+        # What is doubted may be the key.
+        return self._lines[line - 1].strip() if value is NOWHERE or not pointer else {_key_of(path): value}
+
+    def read_all(self) -> Iterator[Any]:
+        """The content of every passage."""
+        if self._document is NOWHERE:
+            for start, end in dict.fromkeys(self._blocks):
+                yield [one.rstrip() for one in self._lines[start:end]]
+            return
+        if self._name == _TOOLS and isinstance(self._document, list):
+            yield from (_claim_of(tool) for tool in self._document if isinstance(tool, dict))
+        yield from (line.strip() for line in self._lines)
+        for value in iterate_values(self._document):
+            if isinstance(value, dict):
+                yield from ({key: inner} for key, inner in value.items())
+            elif isinstance(value, list):
+                yield from ({"": inner} for inner in value)
 
     def _content(self, place: int, read: Callable[[], Any]) -> Any:
         if place not in self._contents:
@@ -119,6 +193,11 @@ def _find_values(document: Any, text: str, pointers: Collection[str]) -> dict[st
         for pointer, (path, value) in followed.items()
         if value is not NOWHERE
     }
+
+
+def _claim_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool says that it does: a doubt about its policy is about all of it, not about the word `read`."""
+    return {"tool": {key: tool[key] for key in ("name", "description", "policy") if key in tool}}
 
 
 def _key_of(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What is known of texts beside their own checks: what outside scanners found in them, and what is waived.
+"""What is known of texts beside their own checks: what scanners found in them, what is waived, held and accepted.
 
 One function for everything that shows or judges findings (editor, preview, command line, API, gate): they agree.
 """
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from registry.bundles.finding import Finding, sort_findings
 from registry.bundles.problem import Severity
+from registry.catalog.held_passages import mark_held
 from registry.catalog.waived_findings import mark_waived
 from registry.core.queries import files_digest
 from registry.models import ScanResults
@@ -28,6 +29,7 @@ def assess_report(report: Report) -> Report:
     own = [finding for finding in report.findings if finding.code != _SCAN_RESULT]
     found = _list_scan_findings(report.capability_id, report.files)
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings
+    findings = mark_held(report.capability_id, findings, report.files)
     marked = mark_waived(report.capability_id, findings, report.files)
     return replace(report, findings=marked) if marked or report.findings else report
 

@@ -9,7 +9,7 @@ from typing import Final
 from django.utils import timezone
 
 from agent_client.bundles.bundle import is_capability_id
-from registry.access.teams import require_edit_permission
+from registry.access.teams import get_or_create_capability, require_edit_permission
 from registry.bundles.finding import sort_findings
 from registry.bundles.json_locations import locate_pointers
 from registry.bundles.supporting_files import (
@@ -88,7 +88,7 @@ def save_draft(
     report = validate_draft_files(capability_id, texts)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
+        capability, is_new = get_or_create_capability(capability_id, by)
         current = get_active_draft(capability)
         version = current.version if current else None
         if version != based_on or (create and not is_new):
@@ -116,15 +116,16 @@ def replace_draft(
 
     `over` is the version of a draft that may be written over: the caller's own, a moment ago.
 
-    Raises `InvalidRequest` for what can never be stored; a dry run does that much and returns None.
+    Raises `InvalidRequest` for what can never be stored, and `Forbidden`; a dry run does that much and returns None.
     """
     texts = normalize_files(capability_id, files)
     if dry_run:
+        require_edit_permission(capability_id, by)
         return None
     report = validate_draft_files(capability_id, texts)
     with write_transaction():
         require_edit_permission(capability_id, by)
-        capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
+        capability, _ = get_or_create_capability(capability_id, by)
         current = get_active_draft(capability)
         if current is not None and current.files == texts:
             return current

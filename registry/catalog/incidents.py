@@ -42,6 +42,20 @@ def open_release_incident(
     _open(incident, capability, message, details, findings)
 
 
+def open_held_incident(*, capability: Capability, message: str, findings: Sequence[Finding], by: Actor) -> None:
+    """Record a release that waits for a decision about passages; the same passages are one incident. The caller holds
+    the lock."""
+    cause = _cause("held", *sorted(f"{finding.file}:{finding.message}" for finding in findings))
+    known = Incident.objects.filter(capability=capability, cause=cause, closed_at__isnull=True)
+    if known.update(count=F("count") + 1, last_seen_at=timezone.now()):
+        return
+    details = "; ".join(finding.message for finding in findings[:3])
+    incident = Incident(
+        capability=capability, revision=capability.published_revision, kind=Incident.Kind.RELEASE, cause=cause
+    )
+    _open(incident, capability, message, details, findings, by=by)
+
+
 def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
     """Record a source that is unreadable or not trusted; it has one such open incident. The caller holds the lock."""
     known = Incident.objects.filter(source=source, closed_at__isnull=True)
@@ -69,14 +83,22 @@ def _cause(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _open(incident: Incident, capability: Capability, message: str, details: str, findings: Sequence[Finding]) -> None:
+def _open(
+    incident: Incident,
+    capability: Capability,
+    message: str,
+    details: str,
+    findings: Sequence[Finding],
+    *,
+    by: Actor = SYSTEM,
+) -> None:
     incident.message, incident.details = message, details
     incident.findings = [finding.as_dict() for finding in findings[:50]]
     incident.save(force_insert=True)
     detail: dict[str, object] = {"incident_id": incident.pk}
     detail |= {"revision": incident.revision.number} if incident.revision is not None else {}
     detail |= {"message": message, "details": details[:500]}
-    audit.record(by=SYSTEM, verb="incident.open", subject=capability.capability_id, detail=detail)
+    audit.record(by=by, verb="incident.open", subject=capability.capability_id, detail=detail)
 
 
 def close_incidents(capability: Capability, *, kind: str = "") -> int:

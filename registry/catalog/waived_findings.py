@@ -24,7 +24,7 @@ ERROR_PREFIXES: Final = ("SEC_", "SCAN_")
 _NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", "FINDINGS_CUT"})
 # A person answers these otherwise: by a confirmation, an approval, a note.
 _ANSWERED: Final = frozenset(
-    {"POLICY_LOOSENED", "LOOSENING_NOT_ALLOWED", "APPROVAL_REQUIRED", "NOTE_REQUIRED", "COMMENTS_OPEN"}
+    {"POLICY_LOOSENED", "LOOSENING_NOT_ALLOWED", "APPROVAL_REQUIRED", "NOTE_REQUIRED", "COMMENTS_OPEN", "SEC_HELD"}
 )
 
 
@@ -34,6 +34,8 @@ def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
         return f"{finding.code} cannot be waived: it says that something was not checked or is not shown"
     if finding.code in _ANSWERED:
         return f"{finding.code} cannot be waived: a person answers it at the gate"
+    if finding.is_doubt:
+        return f"{finding.code} cannot be waived: a person decides about the passage"
     if finding.severity == "error" and not finding.code.startswith(ERROR_PREFIXES):
         return f"{finding.code} is an error in the form of the bundle, which clients rely on: fix it"
     same = Counter((one.code, one.file) for one in findings)

@@ -47,8 +47,11 @@ def _result(path: str, finding: Finding) -> dict[str, Any]:
     if finding.pointer:
         place["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
     result = {"ruleId": finding.code, "level": finding.severity, "message": {"text": message}, "locations": [place]}
-    if finding.waiver is not None:
+    if finding.held:
+        result["properties"] = {"held": True}
+    decision = finding.waiver or finding.accepted
+    if decision is not None:
         # By people of the registry, not by a mark in the text.
-        accepted = {"kind": "external", "status": "accepted", "justification": finding.waiver.reason}
+        accepted = {"kind": "external", "status": "accepted", "justification": decision.reason}
         result["suppressions"] = [accepted]
     return result

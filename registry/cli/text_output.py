@@ -32,8 +32,7 @@ class TerminalStyle:
 def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint: TerminalStyle) -> Iterator[str]:
     """One finding: what, where, the line with an arrow, and the hint."""
     message = paint("bold", escape_controls(finding.message))
-    kind = finding.severity if finding.waiver is None else f"waived {finding.severity}"
-    yield f"{paint(finding.severity if finding.waiver is None else 'place', kind)}[{finding.code}] {message}"
+    yield f"{paint(*_kind_of(finding))}[{finding.code}] {message}"
     place = f"{path}/{finding.file}" if finding.file else path
     if finding.line is not None:
         place += f":{finding.line}:{finding.column}"
@@ -44,9 +43,21 @@ def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint
     if finding.waiver is not None:
         terms = f"until {finding.waiver.until} by {finding.waiver.by}: {finding.waiver.reason}"
         yield f"  {paint('place', 'waived:')} {escape_controls(terms)}"
+    elif finding.accepted is not None:
+        words = f"by {finding.accepted.by}: {finding.accepted.reason}"
+        yield f"  {paint('place', 'accepted:')} {escape_controls(words)}"
     elif finding.hint:
         yield f"  {paint('hint', 'hint:')} {escape_controls(finding.hint)}"
     yield ""
+
+
+def _kind_of(finding: Finding) -> tuple[str, str]:
+    """The color and the word of a finding: its severity, and what people have decided about it."""
+    if finding.waiver is not None:
+        return "place", f"waived {finding.severity}"
+    if finding.accepted is not None:
+        return "place", f"accepted {finding.severity}"
+    return finding.severity, "held" if finding.held else finding.severity
 
 
 def format_validation(entry: ValidationResult, paint: TerminalStyle) -> Iterator[str]:
@@ -95,10 +106,15 @@ def _cells(text: str) -> int:
 
 
 def format_summary(findings: Sequence[Finding]) -> str:
-    """`2 errors, 1 warning, 1 waived`, or `no findings`."""
-    waived = sum(finding.waiver is not None for finding in findings)
+    """`2 errors, 1 warning, 1 held, 1 waived, 1 accepted`, or `no findings`."""
+    waived, accepted, held = (
+        sum(bool(getattr(finding, what)) for finding in findings) for what in ("waiver", "accepted", "held")
+    )
     errors, warnings = (sum(getattr(one, kind) for one in findings) for kind in ("is_error", "is_warning"))
-    parts = [_count(errors, "error"), _count(warnings, "warning"), f"{waived} waived" if waived else ""]
+    parts = [_count(errors, "error"), _count(warnings - held, "warning")]
+    parts += [
+        f"{number} {word}" for number, word in ((held, "held"), (waived, "waived"), (accepted, "accepted")) if number
+    ]
     return ", ".join(part for part in parts if part) or "no findings"
 
 

@@ -1,9 +1,11 @@
-"""A file with a secret that is made once, whichever process comes first."""
+"""Files for this user alone, written whole or not at all: made once, whichever process comes first, or replaced."""
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -12,6 +14,19 @@ def create_private_file(path: Path, content: bytes) -> None:
 
     Two processes at once agree on one. On a file system without links the last one to start wins. Raises `OSError`.
     """
+    with _draft(path, content) as draft:
+        _link(draft, path)
+
+
+def replace_private_file(path: Path, content: bytes) -> None:
+    """As `create_private_file`, in the place of the file that is there. Raises `OSError`."""
+    with _draft(path, content) as draft:
+        draft.replace(path)
+
+
+@contextmanager
+def _draft(path: Path, content: bytes) -> Iterator[Path]:
+    """The content in a file beside it, on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
@@ -19,7 +34,7 @@ def create_private_file(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        _link(draft, path)
+        yield draft
     finally:
         draft.unlink(missing_ok=True)
 

@@ -9,19 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, timedelta
 from typing import Any, Final
 
 import rfc8785
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
 from agent_client.signatures.statements import CHECKPOINT_TYPE, GENESIS, CheckpointFacts, parse_checkpoint
+from registry.common.actors import Actor
 from registry.common.errors import HistoryDamaged
+from registry.core import audit
 from registry.core.jobs import queue as jobs
 from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.kept_checkpoint import KeptCheckpoint, forget, keep, read_kept
 from registry.core.signatures import payload_of, seal
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Checkpoint, RegistryState, Release
@@ -62,9 +66,11 @@ def make_checkpoint() -> CheckpointFacts:
 def append_checkpoint(state: RegistryState) -> CheckpointFacts:
     """As `make_checkpoint`, for a caller that holds the lock of the registry's state.
 
-    Raises `HistoryDamaged` where the history does not continue the last checkpoint: that is never signed over.
+    Raises `HistoryDamaged` where the history does not continue the last checkpoint, or that is not the one that was
+    kept outside of the database, or a later one: that is never signed over.
     """
     last = read_last_checkpoint()
+    _require_kept(last)
     _require_continued(last)
     rows = AuditEvent.objects.filter(pk__gt=last.audit_id)
     newest = rows.order_by("-pk").values_list("pk", "hash").first() or (last.audit_id, last.audit_hash)
@@ -95,6 +101,53 @@ def read_last_checkpoint() -> CheckpointFacts:
         return NOTHING
     payload = payload_of(found)
     return parse_checkpoint(json.loads(payload), hashlib.sha256(payload).hexdigest())
+
+
+def _require_kept(last: CheckpointFacts) -> None:
+    """The checkpoint that is kept outside of the database is in it, with the same hash; where none is kept yet, the
+    last one is from now on."""
+    kept = read_kept()
+    if kept is None:
+        if last.number:
+            keep(KeptCheckpoint(last.number, last.hash))
+        return
+    found = last.hash if kept.number == last.number else find_hash(kept.number)
+    if found != kept.hash:
+        what = "is missing in the database" if found is None else "is another one in the database"
+        raise HistoryDamaged(
+            f"Checkpoint {kept.number}, which this host has kept, {what}; no checkpoint is signed over "
+            "that. Run: python3 run.py manage registry verify. After a restore or a move of yours: registry "
+            "checkpoint --forget-kept"
+        )
+
+
+def find_hash(number: int) -> str | None:
+    """The hash of a stored checkpoint, of its payload as it is now; None where there is none of the number."""
+    envelope = Checkpoint.objects.filter(number=number).values_list("envelope", flat=True).first()
+    return None if envelope is None else hashlib.sha256(payload_of(envelope)).hexdigest()
+
+
+def forget_kept(*, by: Actor) -> KeptCheckpoint | None:
+    """Keep the database's last checkpoint in the place of what was kept: after a restore, or a move from another
+    machine. Returns what was kept; None where that was nothing, or a file that cannot be read."""
+    with write_transaction():
+        last = read_last_checkpoint()
+        try:
+            kept = read_kept()
+        except HistoryDamaged:
+            kept = None
+        detail = {"kept": asdict(kept) if kept else None, "number": last.number, "hash": last.hash}
+        audit.record(by=by, verb="registry.forget_checkpoint", subject="registry", detail=detail)
+    adopt(last)
+    return kept
+
+
+def adopt(last: CheckpointFacts) -> None:
+    """Keep this one, whatever was kept; nothing for `NOTHING`."""
+    if last.number:
+        keep(KeptCheckpoint(last.number, last.hash))
+    else:
+        forget()
 
 
 def _require_continued(last: CheckpointFacts) -> None:
@@ -141,6 +194,7 @@ def _store(facts: CheckpointFacts) -> CheckpointFacts:
         hash=facts.hash,
         envelope=seal(CHECKPOINT_TYPE, payload),
     )
+    transaction.on_commit(lambda: keep(KeptCheckpoint(facts.number, facts.hash)))
     return facts
 
 

@@ -7,6 +7,7 @@ docs/webhooks.md and schemas/event.schema.json describe the public types; a test
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -23,9 +24,10 @@ Subject = Literal["capability_id", "git_source", "agent_key", "operator", "webho
 class EventType:
     """A kind of write.
 
-    `label` is what a timeline shows; its placeholders are keys of the row's detail. `public` is the event type for
-    webhooks, and empty for what subscribers are not told; `subject` says what the row's subject is then. An `opt_in`
-    event goes to those subscribers alone that name its type.
+    `label` is what a timeline shows; its placeholders are keys of the row's detail. `variants` are pairs of a key and
+    the label of rows whose detail has it; the first counts. `public` is the event type for webhooks, and empty for what
+    subscribers are not told; `subject` says what the row's subject is then. An `opt_in` event goes to those subscribers
+    alone that name its type.
     """
 
     verb: str
@@ -34,6 +36,11 @@ class EventType:
     subject: Subject = "capability_id"
     in_timeline: bool = False
     opt_in: bool = False
+    variants: tuple[tuple[str, str | Promise], ...] = ()
+
+    def label_for(self, detail: Mapping[str, object]) -> str | Promise:
+        """The label of a row with this detail."""
+        return next((label for key, label in self.variants if detail.get(key)), self.label)
 
 
 def _timeline(verb: str, label: str | Promise, *, public: str = "", opt_in: bool = False) -> EventType:
@@ -46,7 +53,16 @@ _PUBLIC: Final = (
     _timeline("capability.deprecate", gettext_lazy("Deprecated"), public="capability.deprecated"),
     _timeline("capability.retire", gettext_lazy("Retired"), public="capability.retired"),
     _timeline("capability.quarantine", gettext_lazy("Quarantined"), public="capability.quarantined"),
-    _timeline("capability.restore", gettext_lazy("Restored"), public="capability.restored"),
+    EventType(
+        "capability.restore",
+        gettext_lazy("Restored"),
+        public="capability.restored",
+        in_timeline=True,
+        variants=(
+            ("alone", gettext_lazy("Quarantine ended by one who published or edited it, without a second person")),
+            ("ended_quarantine", gettext_lazy("Quarantine ended")),
+        ),
+    ),
     # An author saves every few minutes.
     EventType("draft.save", public="draft.saved", opt_in=True),
     _timeline("draft.import", gettext_lazy("Draft imported"), public="draft.saved", opt_in=True),
@@ -72,6 +88,8 @@ _TIMELINE: Final = (
     _timeline("review.approve", gettext_lazy("Approved")),
     _timeline("review.send_back", gettext_lazy("Changes requested")),
     _timeline("review.withdraw", gettext_lazy("Review canceled")),
+    _timeline("passage.hold", gettext_lazy("Not published: passages need a decision")),
+    _timeline("passage.accept", gettext_lazy("Decided that passages are fine: %(reason)s")),
     _timeline("waiver.create", gettext_lazy("Waived %(code)s until %(until)s")),
     _timeline("waiver.end", gettext_lazy("Ended the waiver of %(code)s")),
     _timeline("release.schedule", gettext_lazy("Release scheduled for %(due_at)s")),

@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Any
+from typing import Any, Final
 
 import rfc8785
 
@@ -17,6 +17,9 @@ from registry.common import tracing
 from registry.common.errors import HistoryDamaged
 from registry.core.signing_keys import get_signing_keys
 from registry.models import Revision
+
+# What older statements do not have.
+ADDED_FIELDS: Final = frozenset({"published_by", "approved_by", "editors", "note_digest"})
 
 
 def seal(payload_type: str, payload: bytes) -> str:
@@ -48,7 +51,8 @@ def sign_revision(revision: Revision) -> str:
 def build_statement(row: Mapping[str, Any], capability_id: str) -> Any:
     """What is signed of a revision, of its columns as JSON values.
 
-    A client compares id, number, digest and files with a load response; `files_digest` is over all stored texts.
+    A client compares id, number, digest and files with a load response; `files_digest` is over all stored texts. Who
+    published, approved and edited it is the evidence of a second person.
     """
     files = row["supporting_files"] if isinstance(row["supporting_files"], dict) else {}
     return {
@@ -61,4 +65,8 @@ def build_statement(row: Mapping[str, Any], capability_id: str) -> Any:
         "files_digest": row["files_digest"],
         "files": {path: text_digest(text) for path, text in files.items() if isinstance(text, str)},
         "published_at": row["created_at"],
+        "published_by": row["created_by"],
+        "approved_by": row["approved_by"],
+        "editors": row.get("editors"),
+        "note_digest": text_digest(row["note"]),
     }

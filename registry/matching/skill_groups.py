@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from registry.access.teams import require_admin, require_group_permission
+from registry.access.teams import get_team, require_admin, require_group_permission
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound, StatusConflict
 from registry.core import audit
@@ -88,12 +88,7 @@ def _described(group: SkillGroup | None) -> dict[str, Any]:
 
 def _owner(team: str) -> Team | None:
     """The team of that name; None for an empty one. Raises `NotFound`."""
-    if not team:
-        return None
-    found = Team.objects.filter(name=team).first()
-    if found is None:
-        raise NotFound(f"There is no team named '{team[:80]}'")
-    return found
+    return get_team(team) if team else None
 
 
 def is_group_id(group_id: str) -> bool:

@@ -15,7 +15,16 @@ from registry.models.core import Checkpoint, IdempotencyRecord, Job
 from registry.models.fields import optional_text
 from registry.models.install_code import new_code
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
-from registry.models.publishing import Proposal, ReleaseRule, Review, ReviewEntry, ScanResults, ScheduledRelease, Waiver
+from registry.models.publishing import (
+    HeldPassage,
+    Proposal,
+    ReleaseRule,
+    Review,
+    ReviewEntry,
+    ScanResults,
+    ScheduledRelease,
+    Waiver,
+)
 from registry.models.source import GitImport, GitSource, GitSourceItem, SkillUpload, UploadedSkill
 from registry.models.usage import (
     Confidence,
@@ -40,6 +49,7 @@ __all__ = [
     "GitImport",
     "GitSource",
     "GitSourceItem",
+    "HeldPassage",
     "IdempotencyRecord",
     "Incident",
     "InstallCodeRedemption",
@@ -174,6 +184,12 @@ class Revision(BundleTexts):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     approved_by = optional_text(200, db_default="", help_text="The independent approver, if there is one.")
+    editors = models.JSONField(
+        null=True, default=None, help_text="Everyone who edited its draft, as actors; null: from before this was kept."
+    )
+    held_decisions = models.JSONField(
+        default=list, db_default=[], help_text="[{by, reason, at, alone, file, line}] of its passages that were held."
+    )
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]

@@ -98,6 +98,16 @@ class AgentKey(models.Model):
     key_prefix = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
     scopes = models.JSONField(default=list)
     groups = models.JSONField(null=True, default=None, help_text="The skill groups that it can see; null: all.")
+    team = models.ForeignKey(
+        Team,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="keys",
+        help_text="It changes what belongs to this team, and nothing else; null: no such limit.",
+    )
+    capability_ids = models.JSONField(
+        null=True, default=None, help_text="It changes and creates these capabilities alone; null: no such limit."
+    )
     read_only_tools = models.BooleanField(
         default=False, db_default=False, help_text="Write tools are left out of its responses."
     )
@@ -119,6 +129,9 @@ class AgentKey(models.Model):
         constraints: ClassVar = [
             check_paired("revoked_at", "revoked_by", name="agent_key_revocation_paired"),
             check_paired("previous_until", "previous_key_hash", name="agent_key_rotation_paired"),
+            models.CheckConstraint(
+                condition=Q(team__isnull=True) | Q(capability_ids__isnull=True), name="agent_key_limit_of_one_kind"
+            ),
             models.UniqueConstraint(
                 fields=["previous_key_hash"], condition=~Q(previous_key_hash=""), name="agent_key_previous_once"
             ),

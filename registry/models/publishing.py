@@ -72,6 +72,11 @@ class ReleaseRule(models.Model):
     comments_resolved = models.BooleanField(
         default=False, db_default=False, help_text="No comment of the review may be open when it is published."
     )
+    held_requires_review = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Texts with a passage that the security checks doubt need an approval.",
+    )
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=200)
 
@@ -259,6 +264,48 @@ class ScanResults(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool} of {self.files_digest[:19]}"
+
+
+class HeldPassage(models.Model):
+    """A passage that the security checks doubt, of texts that were not published, and what a person decided about it
+    (registry/publishing/held_passages.py). It may wait before its capability exists."""
+
+    capability_id = models.CharField(max_length=64, help_text="The id that the texts have.")
+    fingerprint = models.CharField(
+        max_length=71, help_text="Of file and passage: registry/bundles/finding_fingerprints.py."
+    )
+    file = models.CharField(max_length=300)
+    line = models.PositiveIntegerField(null=True, help_text="Where it was; the text may move.")
+    passage = models.TextField(help_text="Its beginning.")
+    doubt = models.TextField(help_text="What it may be read as, in a sentence.")
+    submitted_by = models.JSONField(default=list, help_text="Who sent or edited the texts, as actors.")
+    seen_at = models.DateTimeField(
+        default=timezone.now, help_text="When the texts were refused or imported the last time."
+    )
+    accepted_at = models.DateTimeField(null=True)
+    accepted_by = optional_text(200)
+    reason = models.TextField(blank=True, default="")
+    is_alone = models.BooleanField(default=False, help_text="Decided by somebody who had sent or edited it.")
+    ended_at = models.DateTimeField(null=True, help_text="A quarantine ends what was decided before it.")
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["capability_id", "fingerprint"], condition=Q(ended_at__isnull=True), name="held_passage_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(fingerprint__startswith="sha256:"), name="held_passage_fingerprint_form"
+            ),
+            check_paired("accepted_at", "accepted_by", name="held_passage_decision_paired"),
+            check_paired("accepted_at", "reason", name="held_passage_reason_paired"),
+            models.CheckConstraint(
+                condition=Q(ended_at__isnull=True) | Q(accepted_at__isnull=False), name="held_passage_end_of_decision"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file} of {self.capability_id}"
 
 
 class Waiver(models.Model):

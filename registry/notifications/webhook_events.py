@@ -18,7 +18,7 @@ TEST: Final = "webhook.test"
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
 TRIES_MAX: Final = 12
-_PRIVATE_KEYS: Final = frozenset({"payload", "before", "after"})
+_PRIVATE_KEYS: Final = frozenset({"payload", "before", "after", "fingerprint"})
 
 
 def on_audit_event(row: AuditEvent) -> None:

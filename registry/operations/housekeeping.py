@@ -13,6 +13,7 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
 from registry.models import Job, WebhookDelivery
+from registry.publishing import held_passages
 from registry.sources import git_import_jobs, skill_uploads
 from registry.usage import demand, rollup
 
@@ -21,7 +22,7 @@ DELIVERIES_KIND: Final = "webhook.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, DELIVERIES_KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
-    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND,
+    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND, held_passages.PRUNE_KIND,
 )  # fmt: skip
 RETENTION_DAYS: Final = 30
 

@@ -9,15 +9,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from registry.access.teams import require_edit_permission
 from registry.agent_skills.importer import ImportedSkill, import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import sort_findings
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, SourceUnreadable
+from registry.common.errors import Forbidden, InvalidRequest, SourceUnreadable
 from registry.core.published_index import get_validation_context
-from registry.publishing import publication
+from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.gate import GateReport
 from registry.semantic_diff import PowerComparison
@@ -25,6 +26,8 @@ from registry.validation import Finding, Report, ValidationContext, validate_bun
 from registry.validation.security import IdIndex
 
 Mode = Literal["draft", "publish"]
+# The bundle of a capability that the caller may not change.
+DENIED: Final = "CHANGE_NOT_ALLOWED"
 # What a draft could not keep, or would take the place of another bundle of the same call.
 _UNSTORABLE: Final = drafts.UNSTORABLE_CODES | {"CAPABILITY_ID_DUPLICATE"}
 
@@ -128,17 +131,60 @@ def publish_all(
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> list[BatchResult]:
-    """Publish each bundle in turn; what validating the whole call shows as an error is refused."""
-    results = []
-    if dry_run:
-        for entry in validate_all(sources):
-            foreseen = publication.dry_run_publish(entry.report, acknowledge, by=by, note=note)
-            results.append(build_result(foreseen, entry.path, with_powers=True))
-        return results
+    """Publish each bundle in turn; what validating the whole call shows as an error is refused.
+
+    Raises `Forbidden` where `by` may change none of them; one of several is refused with the reason as its finding.
+    """
+    options = _PublishOptions(by, note, tuple(acknowledge))
+    results = _foresee_all(sources, options) if dry_run else _publish_all(sources, options)
+    return _require_some_allowed(list(results))
+
+
+@dataclass(frozen=True, slots=True)
+class _PublishOptions:
+    by: Actor
+    note: str
+    acknowledge: tuple[str, ...]
+
+
+def _foresee_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> Iterator[BatchResult]:
+    for entry in validate_all(sources):
+        report = entry.report
+        try:
+            if report.capability_id:
+                require_edit_permission(report.capability_id, options.by)
+        except Forbidden as error:
+            yield _denied(report, entry.path, error)
+            continue
+        foreseen = publication.dry_run_publish(report, options.acknowledge, by=options.by, note=options.note)
+        yield build_result(foreseen, entry.path, with_powers=True)
+
+
+def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> Iterator[BatchResult]:
     seen: dict[str, str] = {}
     for source in sources:
-        outcome = publication.publish_validated(_validate(source, seen), by=by, note=note, acknowledge=acknowledge)
-        results.append(build_result(outcome, source.path))
+        report = _validate(source, seen)
+        try:
+            outcome = publication.publish_validated(
+                report, by=options.by, note=options.note, acknowledge=options.acknowledge
+            )
+        except Forbidden as error:
+            yield _denied(report, source.path, error)
+        else:
+            yield build_result(outcome, source.path)
+
+
+def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:
+    hint = "Use a key, or an account, that may change it; leave the bundle out of this call."
+    denied = drafts.refuse_id(report, DENIED, error.message, hint)
+    return BatchResult(path, report.capability_id, "refused", None, None, denied.findings, dict(denied.files))
+
+
+def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
+    """A call of which nothing is allowed is refused as a whole: with one bundle there is no rest to go on with."""
+    denials = [finding for result in results for finding in result.findings if finding.code == DENIED]
+    if results and len(denials) == len(results):
+        raise Forbidden(denials[0].message)
     return results
 
 
@@ -179,15 +225,17 @@ def import_all(
     `over` names, by id, versions of drafts that may be written over rather than discarded.
 
     What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
-    run says `draft` and stores none.
+    run says `draft` and stores none. Raises `Forbidden` as `publish_all` does.
     """
     taken = [import_skill(source) for source in sources]
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
-    if mode == "publish":
-        done = iter(publish_all(readable, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
+    options = _PublishOptions(by, note, tuple(acknowledge))
+    if mode == "draft":
+        done = _import_drafts(readable, options, dry_run=dry_run, over=over or {})
     else:
-        done = _import_drafts(readable, by=by, note=note, dry_run=dry_run, over=over or {})
-    return [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
+        done = _foresee_all(readable, options) if dry_run else _publish_all(readable, options)
+    results = [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
+    return _require_some_allowed(results)
 
 
 def _unreadable(taken: ImportedSkill) -> BatchResult:
@@ -200,7 +248,7 @@ def _with_losses(result: BatchResult, taken: ImportedSkill) -> BatchResult:
 
 
 def _import_drafts(
-    sources: Iterable[SourceBundle], *, by: Actor, note: str, dry_run: bool, over: Mapping[str, int]
+    sources: Iterable[SourceBundle], options: _PublishOptions, *, dry_run: bool, over: Mapping[str, int]
 ) -> Iterator[BatchResult]:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
     seen: dict[str, str] = {}
@@ -213,8 +261,14 @@ def _import_drafts(
             continue
         try:
             own = over.get(name)
-            drafts.replace_draft(capability_id=name, files=files, by=by, note=note, dry_run=dry_run, over=own)
+            draft = drafts.replace_draft(
+                capability_id=name, files=files, by=options.by, note=options.note, dry_run=dry_run, over=own
+            )
+            if draft is not None:
+                held_passages.record_held_draft(draft, report.findings, by=options.by)
         except InvalidRequest:
             yield refused
+        except Forbidden as error:
+            yield _denied(report, source.path, error)
         else:
             yield replace(refused, status="draft")

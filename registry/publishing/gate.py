@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from registry.bundles.text import Lines
 from registry.bundles.text_diff import FileDiff, diff_files
 from registry.matching.findings import find_matching_issues
 from registry.matching.trigger_overlaps import Overlap
+from registry.publishing.held_passages import find_held, page_of
 from registry.publishing.release_rules import (
     DEFAULT_CONDITIONS,
     DEFAULT_RULE,
@@ -39,6 +40,7 @@ POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE_CODES | {
     "NOTE_REQUIRED",
     "COMMENTS_OPEN",
     "SCAN_MISSING",
+    "SEC_HELD",
 }
 
 
@@ -108,6 +110,8 @@ def build_gate_report(
     if comparable:
         findings = sort_findings([*findings, *find_matching_issues(report, overlaps, rehearsal)])
     unchanged = comparable and published is not None and has_same_content(published, report.bundle)
+    if comparable and terms.decides_held and (terms.was_quarantined or not unchanged):
+        findings = sort_findings([*findings, *_held_findings(report)])
     if comparable and not unchanged:
         findings = sort_findings([*findings, *check_rule(report, changes, terms)])
     return GateReport(
@@ -125,6 +129,20 @@ def build_gate_report(
         else (),
         published=published,
     )
+
+
+def _held_findings(report: Report) -> list[Finding]:
+    """One for each passage that a person has to decide about."""
+    found = []
+    for doubt, _ in find_held(report.findings, report.files):
+        place = doubt.file if doubt.line is None else f"{doubt.file}:{doubt.line}"
+        hint = (
+            f"Decide it on {page_of(report.capability_id)}, or at the server: bundle accept {report.capability_id} "
+            f"--place {place} --reason WHY"
+        )
+        words = f"A person has to decide whether this passage is fine. {doubt.message}"
+        found.append(replace(doubt, code="SEC_HELD", severity="error", message=words, hint=hint, held=False))
+    return found
 
 
 def has_same_content(old: SkillBundle, new: SkillBundle | None) -> bool:

@@ -36,12 +36,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
-    """What a caller brings to the gate; `note` is None where none was requested yet."""
+    """What a caller brings to the gate; `note` is None where none was requested yet; `was_quarantined` says that these
+    texts were, so that what is doubted in them is decided again."""
 
     acknowledge: Collection[str] = ()
     by: Actor | None = None
     note: str | None = None
     previously_published: bool = False
+    was_quarantined: bool = False
 
 
 def find_capability(capability_id: str) -> Capability | None:
@@ -95,6 +97,7 @@ def _terms(
         missing_scanners=tuple(find_missing_scanners(report.capability_id, report.files, settings.REQUIRED_SCANNERS)),
         open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
         previously_published=asked.previously_published,
+        was_quarantined=asked.was_quarantined,
     )
 
 

@@ -11,7 +11,8 @@ from django.db.models import Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 from django.utils import timezone
 
-from registry.access.teams import require_edit_permission
+from registry.access.key_limits import require_within_limit
+from registry.access.teams import get_or_create_capability, require_edit_permission
 from registry.bundles.text_diff import FileDiff, diff_files
 from registry.bundles.validation_context import ValidationContext, VisibilityFilter
 from registry.catalog.drafts import (
@@ -56,7 +57,8 @@ def propose(
 
     An earlier open proposal of the same key for the same capability is superseded, and its texts are not kept. Of a
     capability that the proposer may not know, by `is_visible`, no finding reveals. Raises `BundleRejected` where the
-    texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
+    texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`, and `Forbidden` for a
+    key with a limit that the capability is not within.
     """
     report = validate_bundle(files, published=get_validation_context())
     told = (
@@ -67,7 +69,8 @@ def propose(
     texts = _texts_of(told, files)
     near = [found.as_dict() for found in find_near_duplicates(report.bundle)] if report.bundle is not None else []
     with write_transaction():
-        capability, _ = Capability.objects.get_or_create(capability_id=report.capability_id)
+        require_within_limit(report.capability_id, by, is_visible=is_visible)
+        capability, _ = get_or_create_capability(report.capability_id, by)
         _supersede(capability, by)
         if Proposal.objects.filter(key_name=by.name, status="draft").count() >= OPEN_PROPOSALS_MAX:
             raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that have not been decided yet")

@@ -7,13 +7,13 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
-from registry.access.teams import capability_write, require_edit_permission
+from registry.access.teams import capability_write, create_capability, require_edit_permission
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.assessment import assess_report
-from registry.catalog.drafts import discard, get_draft, validate_draft
+from registry.catalog.drafts import discard, get_active_draft, get_draft, list_editors, validate_draft
 from registry.catalog.integrity import is_intact
 from registry.common import tracing
 from registry.common.actors import Actor
@@ -25,13 +25,20 @@ from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
-from registry.models import Capability, RegistryState, Revision, ToolName
+from registry.models import Capability, Draft, RegistryState, Revision, ToolName
 from registry.publishing import reviews
 from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
+from registry.publishing.held_passages import forget_waiting, list_revision_decisions, record_held
 from registry.publishing.proposals import mark_published
-from registry.publishing.quarantine import end_quarantine
+from registry.publishing.quarantine import (
+    describe_end,
+    end_quarantine,
+    is_quarantine_open,
+    require_end,
+    status_after_publish,
+)
 from registry.publishing.release_pointer import set_published_revision, status_detail
 from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
@@ -140,16 +147,17 @@ def _describe(span: tracing.TraceSpan, outcome: PublishResult) -> None:
         span.set("studio.revision", outcome.revision)
 
 
-def preview_publish(
-    *, files: Mapping[str, bytes | str], by: Actor | None = None, previously_published: bool = False
-) -> GateReport:
-    """The gate's report on texts, against what readers have now; writes nothing.
-
-    `by` is who would publish them; `previously_published` says that they were published before.
-    """
+def preview_publish(*, files: Mapping[str, bytes | str], by: Actor | None = None) -> GateReport:
+    """The gate's report on texts, against what readers have now; writes nothing. `by` is who would publish them."""
     report = validate_bundle(files, published=get_validation_context())
-    asked = GateRequest(by=by, previously_published=previously_published)
-    return evaluate_gate(report, find_capability(report.capability_id), asked, run_utterance_check=True)
+    return evaluate_gate(report, find_capability(report.capability_id), GateRequest(by=by), run_utterance_check=True)
+
+
+def preview_rollback(revision: Revision, *, by: Actor) -> GateReport:
+    """The gate's report on making a revision live again; writes nothing."""
+    return _gate_of(
+        revision, revision.capability, GateRequest(by=by, previously_published=True), run_utterance_check=True
+    )
 
 
 def dry_run_publish(
@@ -189,20 +197,22 @@ def _publish(
     capability = find_capability(bundle.capability_id)
     gate = evaluate_gate(_with_collisions(report, bundle), capability, GateRequest(acknowledge, by, note))
     if gate.refused:
+        _record_held(gate, capability, by)
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in HELD_STATUSES:
-        _replace_draft(capability)
+        _replace_draft(get_active_draft(capability))
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
     # What nobody has heard of has no draft, review, incident or scheduled release that this could end.
     is_new = capability is None
     if capability is None:
-        capability = Capability.objects.create(capability_id=bundle.capability_id)
-    number = 1 if is_new else _next_number(capability)
-    revision = _store_revision(capability, number, bundle, note=note, by=by, approved_by=gate.approved_by)
-    # What is deprecated or quarantined stays so: only `restore` changes that.
-    status = capability.status if capability.status in HELD_STATUSES else Capability.Status.PUBLISHED
-    if not is_new:
-        _replace_draft(capability)
+        capability = create_capability(bundle.capability_id, by)
+    draft = None if is_new else get_active_draft(capability)
+    facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
+    facts["editors"] = _list_editors(draft, report, by)
+    facts["held_decisions"] = list_revision_decisions(gate.findings)
+    revision = _store_revision(capability, 1 if is_new else _next_number(capability), bundle, facts)
+    status = status_after_publish(capability)
+    _replace_draft(draft)
     set_published_revision(
         state, capability, revision,
         status=status, resolves_incidents=not is_new, tool_names=bundle.tool_names, has_tool_names=not is_new,
@@ -210,10 +220,25 @@ def _publish(
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    forget_waiting(capability.capability_id)
     if not is_new:
         reviews.close_active(capability, report, revision=revision.number, by=by)
         PUBLISHED(capability, revision=revision.number)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _record_held(gate: GateReport, capability: Capability | None, by: Actor) -> None:
+    """Keep what waits for a decision, so that those who may decide hear of it."""
+    draft = get_active_draft(capability) if capability is not None else None
+    editors = _list_editors(draft, gate.report, by)
+    record_held(gate.report.capability_id, gate.findings, gate.report.files, submitted_by=editors, by=by)
+
+
+def _list_editors(draft: Draft | None, report: Report, by: Actor) -> list[str]:
+    """Everyone who worked on these texts: on the draft where it has them, else the actor who sent them."""
+    if draft is None or reviews.draft_digest(draft) != reviews.report_digest(report):
+        return [str(by)]
+    return list_editors(draft)
 
 
 def _with_collisions(report: Report, bundle: SkillBundle) -> Report:
@@ -229,9 +254,8 @@ def _next_number(capability: Capability) -> int:
     return (last or 0) + 1
 
 
-def _store_revision(
-    capability: Capability, number: int, bundle: SkillBundle, *, note: str, by: Actor, approved_by: str
-) -> Revision:
+def _store_revision(capability: Capability, number: int, bundle: SkillBundle, facts: dict[str, Any]) -> Revision:
+    """`facts` are the columns about who published it and why."""
     revision = Revision(
         capability=capability,
         number=number,
@@ -242,9 +266,7 @@ def _store_revision(
         rules_version=RULES_VERSION,
         read_only_digest=bundle.without_write_tools().digest,
         simhash=simhash(term_counts(bundle)),
-        note=note,
-        created_by=str(by),
-        approved_by=approved_by,
+        **facts,
     )
     revision.files = dict(bundle.files)
     revision.signature = sign_revision(revision)
@@ -252,9 +274,8 @@ def _store_revision(
     return revision
 
 
-def _replace_draft(capability: Capability) -> None:
+def _replace_draft(draft: Draft | None) -> None:
     """Published texts replace a draft; one that differs from them is discarded."""
-    draft = capability.drafts.filter(discarded_at__isnull=True).first()
     if draft is not None:
         discard(draft)
 
@@ -306,8 +327,12 @@ def _number(capability: Capability) -> int | None:
     return capability.published_revision.number if capability.published_revision else None
 
 
-def _gate_of(revision: Revision, capability: Capability, asked: GateRequest) -> GateReport:
-    return evaluate_gate(validate_bundle(revision.files, published=get_validation_context()), capability, asked)
+def _gate_of(
+    revision: Revision, capability: Capability, asked: GateRequest, *, run_utterance_check: bool = False
+) -> GateReport:
+    asked = replace(asked, was_quarantined=revision.releases.filter(status="quarantined").exists())
+    report = validate_bundle(revision.files, published=get_validation_context())
+    return evaluate_gate(report, capability, asked, run_utterance_check=run_utterance_check)
 
 
 def _require_intact(revision: Revision, capability: Capability) -> None:
@@ -378,24 +403,27 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
         return capability
 
 
-def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
+def restore(*, capability_id: str, by: Actor, note: str = "", is_confirmed: bool = False) -> PublishResult:
     """Restore a deprecated or retired capability as published, a quarantined one as what it was, through today's gate.
 
-    Raises `StatusConflict` where it is none of these.
+    `is_confirmed` says that `by` has just shown who they are. Raises `StatusConflict` where it is none of these; where
+    it ends a quarantine, `Forbidden` for somebody who may not, and `InvalidRequest` without a note.
     """
     with capability_write(capability_id, by) as (state, capability):
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired", "quarantined") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
+        is_end = is_quarantine_open(capability)
+        end = require_end(capability, by, reason=note, is_confirmed=is_confirmed) if is_end else None
         gate = _gate_of(revision, capability, GateRequest((), by, note, previously_published=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
-        was = {"status": capability.status}
-        if capability.status == "quarantined":
+        was, detail = {"status": capability.status}, {"note": note} | describe_end(end)
+        if end is not None:
             end_quarantine(state, capability, revision)
         else:
             set_published_revision(state, capability, revision, status="published")
-        detail = {"note": note} | audit.changed(was, {"status": capability.status})
+        detail |= audit.changed(was, {"status": capability.status})
         audit.record(by=by, verb="capability.restore", subject=capability_id, detail=detail)
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)

@@ -1,14 +1,27 @@
-"""Taking a capability from readers at once because it may do harm (docs/contract.md 3); `restore` ends it."""
+"""Taking a capability from readers at once because it may do harm, and who may give it back (docs/contract.md 3).
+
+Anyone who may publish it stops it. It is given back by somebody who has a second view of it: a member who neither
+published nor edited what is held back, never a key.
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
+from django.db.models import QuerySet
+
 from registry.access.teams import capability_write
 from registry.common.actors import Actor
-from registry.common.errors import StatusConflict
+from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
 from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
-from registry.models import Capability, RegistryState, Revision
+from registry.models import AuditEvent, Capability, RegistryState, Revision
+from registry.publishing.held_passages import end_decisions
 from registry.publishing.release_pointer import set_published_revision
+from registry.publishing.second_person import Decider, Deed, evaluate_decider
+
+# By these an author changes a draft.
+_EDITING_VERBS: Final = ("draft.save", "draft.import", "draft.restore", "draft.add_sentence")
 
 
 def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
@@ -25,8 +38,79 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             state, capability, capability.published_revision, status="quarantined", resolves_incidents=False
         )
         _release_what_it_replaces(state, capability)
+        # What was thought to be fine is decided again before it is given back.
+        end_decisions(capability_id)
         audit.record(by=by, verb="capability.quarantine", subject=capability_id, detail=detail)
         return capability
+
+
+def is_quarantine_open(capability: Capability) -> bool:
+    """Whether it is quarantined, or was when it was retired: what is restored or published then is held back too."""
+    if capability.status != "retired":
+        return capability.status == "quarantined"
+    earlier = capability.releases.exclude(status="retired").order_by("-registry_revision")
+    return earlier.values_list("status", flat=True).first() == "quarantined"
+
+
+def status_after_publish(capability: Capability) -> str:
+    """What is deprecated or quarantined stays so: only `restore` changes that, and no retiring in between."""
+    if is_quarantine_open(capability):
+        return Capability.Status.QUARANTINED
+    return capability.status if capability.status in HELD_STATUSES else Capability.Status.PUBLISHED
+
+
+def evaluate_end(capability: Capability, by: Actor) -> Decider:
+    """Whether `by` may end its open quarantine."""
+    how = f"in the Studio, or somebody at the server: bundle restore {capability.capability_id} --note WHY"
+    deed = Deed("end the quarantine", "You published or edited what is quarantined", how)
+    return evaluate_decider(capability, by, _list_involved(capability), deed)
+
+
+def describe_end(end: Decider | None) -> dict[str, bool]:
+    """What the audit log keeps of the end of a quarantine; nothing where none ended."""
+    if end is None:
+        return {}
+    return {"ended_quarantine": True} | ({"alone": True} if end.is_alone else {})
+
+
+def _list_involved(capability: Capability) -> set[str]:
+    """Who published or edited what is held back, as actors: the revision that was quarantined and those that were
+    published or rolled back to since."""
+    found: set[str] = set()
+    for revision in _list_held_revisions(capability):
+        editors = _read_editors(capability, revision) if revision.editors is None else revision.editors
+        found |= {revision.created_by, *editors}
+    return found
+
+
+def _list_held_revisions(capability: Capability) -> QuerySet[Revision]:
+    given = capability.releases.filter(status__in=LOADABLE_STATUSES).order_by("-registry_revision")
+    since = given.values_list("registry_revision", flat=True).first() or 0
+    held = capability.revisions.filter(releases__registry_revision__gt=since).distinct()
+    return held.only("created_by", "editors", "created_at")
+
+
+def _read_editors(capability: Capability, revision: Revision) -> list[str]:
+    """Everyone who had edited a draft of the capability by then, for a revision from before its editors were kept."""
+    events = AuditEvent.objects.filter(
+        subject=capability.capability_id, verb__in=_EDITING_VERBS, at__lte=revision.created_at
+    )
+    return [f"{kind}:{name}" for kind, name in events.values_list("actor_kind", "actor_name").distinct()]
+
+
+def require_end(capability: Capability, by: Actor, *, reason: str, is_confirmed: bool) -> Decider:
+    """What `evaluate_end` says, for somebody who may. `is_confirmed` says that they have just shown who they are.
+
+    Raises `Forbidden`, and `InvalidRequest` without a reason.
+    """
+    found = evaluate_end(capability, by)
+    if found.refusal:
+        raise Forbidden(found.refusal)
+    if not reason.strip():
+        raise InvalidRequest("Say why the quarantine ends: a few words are needed (note)")
+    if found.is_alone and by.kind == "operator" and not is_confirmed:
+        raise Forbidden("You published or edited what is quarantined: confirm who you are first")
+    return found
 
 
 def end_quarantine(state: RegistryState, capability: Capability, revision: Revision) -> None:

@@ -32,11 +32,12 @@ class EffectiveRule:
     loosening_requires: frozenset[str] = frozenset()
     note_required: bool = False
     comments_resolved: bool = False
+    held_requires_review: bool = False
 
     @property
     def wants_second_person(self) -> bool:
         """Whether an approval by a second person may be required."""
-        return self.four_eyes or "second_person" in self.loosening_requires
+        return self.four_eyes or self.held_requires_review or "second_person" in self.loosening_requires
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class PublishConditions:
     """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
     second person has approved these very texts; `open_comments` counts those of the review that is at work;
     `previously_published` says that they were published before; `missing_scanners` are required tools that have not
-    looked at these texts."""
+    looked at these texts; `was_quarantined` says that they were."""
 
     rule: EffectiveRule = EffectiveRule()
     can_loosen: bool = True
@@ -53,6 +54,13 @@ class PublishConditions:
     open_comments: int = 0
     previously_published: bool = False
     missing_scanners: tuple[str, ...] = ()
+    was_quarantined: bool = False
+
+    @property
+    def decides_held(self) -> bool:
+        """Whether somebody has to decide about doubts: a return to what was live asks nothing again, unless it was
+        quarantined."""
+        return self.was_quarantined or not self.previously_published
 
 
 DEFAULT_RULE: Final = EffectiveRule()
@@ -67,6 +75,7 @@ def get_rule(groups: Collection[str]) -> EffectiveRule:
         loosening_requires=frozenset(rule.loosening for rule in found) - {"publisher"},
         note_required=any(rule.note_required for rule in found),
         comments_resolved=any(rule.comments_resolved for rule in found),
+        held_requires_review=any(rule.held_requires_review for rule in found),
     )
 
 
@@ -94,16 +103,21 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
     for tool in () if terms.previously_published else terms.missing_scanners:
         message = f"There are no results of {tool} for these texts"
         yield _finding(report, "SCAN_MISSING", message, "Scan them, and upload the results: bundle scan-results.", tool)
-    if terms.approved_by:
-        return
+    if not terms.approved_by and (asked := _why_second_person(report, loosened, terms)):
+        yield _finding(report, "APPROVAL_REQUIRED", *asked)
+
+
+def _why_second_person(report: Report, loosened: str, terms: PublishConditions) -> tuple[str, str] | None:
+    """Why a second person must approve, and what to do; None where nobody must. `loosened` says what is looser."""
+    rule, ask = terms.rule, "Ask for a review in the Studio."
     if rule.four_eyes and not terms.previously_published:
-        message = "A second person must approve these texts before they are published"
-        yield _finding(report, "APPROVAL_REQUIRED", message, "Ask for a review in the Studio.")
-    elif loosened and "second_person" in rule.loosening_requires:
-        message = f"{loosened}, and a second person must approve a looser policy"
-        yield _finding(
-            report, "APPROVAL_REQUIRED", message, "Ask for a review of these texts as a draft in the Studio."
-        )
+        return "A second person must approve these texts before they are published", ask
+    if rule.held_requires_review and terms.decides_held and any(one.held or one.accepted for one in report.findings):
+        return "The security checks doubt a passage of these texts, so a second person must approve them", ask
+    if loosened and "second_person" in rule.loosening_requires:
+        words = f"{loosened}, and a second person must approve a looser policy"
+        return words, "Ask for a review of these texts as a draft in the Studio."
+    return None
 
 
 def describe_open_threads(count: int) -> str:
@@ -123,6 +137,7 @@ def set_rule(
     loosening: str,
     note_required: bool,
     comments_resolved: bool = False,
+    held_requires_review: bool = False,
     by: Actor,
 ) -> ReleaseRule:
     """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
@@ -135,6 +150,7 @@ def set_rule(
         "loosening": loosening,
         "note_required": note_required,
         "comments_resolved": comments_resolved,
+        "held_requires_review": held_requires_review,
     }
     with write_transaction():
         known = ReleaseRule.objects.filter(group_id=group_id).first()
@@ -146,15 +162,15 @@ def set_rule(
             setattr(rule, name, value)
         rule.updated_by = str(by)
         rule.save()
-        audit.record(
-            by=by, verb="release_rule.set", subject=group_id or "registry", detail=values | audit.changed(was, values)
-        )
+        # A group may be called `registry` too.
+        detail = {"group_id": group_id, **values, **audit.changed(was, values)}
+        audit.record(by=by, verb="release_rule.set", subject=group_id or "registry", detail=detail)
     return rule
 
 
 def _values(rule: ReleaseRule | None) -> dict[str, Any]:
     """What the audit log keeps of a rule."""
-    columns = ("four_eyes", "loosening", "note_required", "comments_resolved")
+    columns = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
     return {column: getattr(rule, column) for column in columns} if rule is not None else {}
 
 
@@ -163,7 +179,7 @@ def delete_rule(*, group_id: str, by: Actor) -> None:
     with write_transaction():
         missing = NotFound(f"There is no rule for '{group_id or 'registry'}'")
         rule = get_row(ReleaseRule.objects.filter(group_id=group_id), missing)
-        detail = audit.changed(_values(rule), {})
+        detail = {"group_id": group_id, **audit.changed(_values(rule), {})}
         rule.delete()
         audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry", detail=detail)
 

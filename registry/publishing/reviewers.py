@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Exists, OuterRef, Q
-
+from registry.access.teams import list_publishers
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import Operator, Review, ReviewEntry, TeamMember
+from registry.models import Operator, Review, ReviewEntry
 from registry.publishing.reviews import (
     get_changeable_review,
     is_independent_reviewer,
@@ -67,12 +66,8 @@ def _store(review: Review, reviewers: list[str], by: Actor, *, added: str = "", 
 def list_possible_reviewers(review: Review) -> list[Operator]:
     """Return who may decide about it, by username: publishers and admins, of the capability's team if it has one, and
     only people who did not write it where a second person is required."""
-    found = Operator.objects.filter(is_active=True, role__in=[Operator.Role.PUBLISHER, Operator.Role.ADMIN])
-    if review.capability.team_id is not None:
-        members = TeamMember.objects.filter(team=review.capability.team_id, operator=OuterRef("pk"))
-        found = found.filter(Q(role=Operator.Role.ADMIN) | Exists(members))
     is_second = requires_independent_reviewer(review)
-    people = found.order_by("username")
+    people = list_publishers(review.capability)
     return [one for one in people if not is_second or is_independent_reviewer(review, f"operator:{one.username}")]
 
 

@@ -17,13 +17,23 @@ from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
 from registry.core.queries import list_open_incidents
 from registry.models import Capability, Draft, Operator, Proposal, Review
+from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases
 from registry.usage import demand
 from registry.usage.revision_health import find_regressions
 
 Kind = Literal[
-    "changes_requested", "review", "failing", "source", "release_failed", "regression", "release", "proposal", "draft"
+    "changes_requested",
+    "review",
+    "decision",
+    "failing",
+    "source",
+    "release_failed",
+    "regression",
+    "release",
+    "proposal",
+    "draft",
 ]
 # Of each kind; a list that is longer is read on the page of that kind.
 KIND_MAX: Final = 50
@@ -64,6 +74,7 @@ def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
     kinds = [
         list(_changes_requested(actor)),
         list(_reviews(operator, actor, closed)),
+        list(_decisions(operator, closed)),
         list(_incidents(closed)),
         list(_regressions(closed)),
         list(_releases(today_ends, closed)),
@@ -98,6 +109,15 @@ def _reviews(operator: Operator, actor: str, closed: QuerySet[Capability]) -> It
             if is_independent_reviewer(review, actor):
                 at, by = review.requested_at, review.requested_by
                 yield InboxItem("review", review.capability.capability_id, at, by, review.note, str(review.pk))
+
+
+def _decisions(operator: Operator, closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    """Capabilities with passages that wait, for those who may decide about one."""
+    if not operator.can_publish:
+        return
+    waiting = list_pending_capabilities(excluding=closed.values("capability_id"), most=KIND_MAX)
+    for capability_id, seen_at, count, doubt in waiting:
+        yield InboxItem("decision", capability_id, seen_at, text=doubt, count=count)
 
 
 def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:

@@ -1,6 +1,7 @@
 """A git repository as a source: fetched without its history into a bare copy, read from its objects, never checked out.
 
 Nothing of the repository is run or written as a file of that name: no hooks, no submodules, no filters, no links.
+Every bound is applied before the bytes exist: a repository of 1 MB may unpack to gigabytes.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -29,7 +31,17 @@ from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, re
 FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0
 REPOSITORY_BYTES_MAX: Final = 200 * 1024 * 1024
+# Of each process of git: an object that it has to hold as a whole may be as large as its sender likes.
+MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
 FILES_MAX: Final = 50_000
+# 335 bytes a file.
+LISTING_BYTES_MAX: Final = 16 * 1024 * 1024
+# A larger file is not read at all. Of every other, no more is read than its reader asks for.
+OBJECT_BYTES_MAX: Final = 64 * 1024 * 1024
+_CHUNK_BYTES: Final = 64 * 1024
+# What it says of itself, in answers and errors.
+_WORDS_BYTES_MAX: Final = 4000
+_MEASURE_SECONDS: Final = 0.1
 # The first that has http.curloptResolve (its release notes); an older one ignores the setting without a word.
 OLDEST_GIT: Final = (2, 37)
 _URL: Final = re.compile(r"(?P<url>https://[^@#\s]+)(?:@(?P<ref>[^#\s]+))?(?:#(?P<folder>.+))?")
@@ -151,54 +163,83 @@ class _Git:
     source: str
     pin: str
 
-    def run(self, arguments: Sequence[str], seconds: float) -> bytes:
-        """Run git in the bare copy, within the time and the size that a repository may have."""
+    def run(self, arguments: Sequence[str], seconds: float, bytes_max: int = _WORDS_BYTES_MAX) -> bytes:
+        """Run git in the bare copy, within the time and the size that a repository may have, and return what it prints:
+        at most `bytes_max`, after which it is ended."""
         options = [
             "http.followRedirects=false", f"http.curloptResolve={self.pin}", "http.proxy=", "core.hooksPath=/dev/null",
             "fetch.fsckObjects=true", "credential.helper=", "gc.auto=0", "maintenance.auto=false",
+            # What is larger is streamed, never held as a whole; each object stays in the pack, whose size is limited.
+            "core.bigFileThreshold=1m", "fetch.unpackLimit=1", "pack.threads=1",
         ]  # fmt: skip
         command = [self.program, *(part for option in options for part in ("-c", option)), *arguments]
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = subprocess.Popen(
-                command, cwd=self.place, env=self._environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                start_new_session=True,
-            )  # fmt: skip
+        process = subprocess.Popen(
+            [*_within_limits(), *command], cwd=self.place, env=self._environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        output = _Output(bytes_max)
+        with process:
             try:
-                self._wait(process, seconds)
+                self._follow(process, output, seconds)
             finally:
                 _end(process)
-            if process.returncode:
-                err.seek(0)
-                raise SourceUnreadable(f"{self.source}: {_last_line(err.read(4000))}")
-            out.seek(0)
-            return out.read()
+        if process.returncode and not output.is_full:
+            raise SourceUnreadable(f"{self.source}: {self._failure(bytes(output.errors))}")
+        return bytes(output.printed)
+
+    def _failure(self, errors: bytes) -> str:
+        if _size_bytes(self.place) >= REPOSITORY_BYTES_MAX:
+            return f"the repository is over {REPOSITORY_BYTES_MAX >> 20} MiB"
+        if b"ut of memory" in errors:
+            return f"git needs more than {MEMORY_BYTES_MAX >> 20} MiB for it: an object of the repository is too large"
+        return _last_line(errors)
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "GIT_SSL_CAINFO", "SYSTEMROOT") if name in os.environ}
         return kept | {
             "GIT_ALLOW_PROTOCOL": "https", "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ASKPASS": "true", "HOME": str(self.place), "LC_ALL": "C",
+            "GIT_LITERAL_PATHSPECS": "1",
         }  # fmt: skip
 
-    def _wait(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while process.poll() is None:
-            if time.monotonic() > until:
-                raise SourceUnreadable(f"{self.source}: git took more than {seconds:.0f} s")
-            if _size_bytes(self.place) > REPOSITORY_BYTES_MAX:
-                raise SourceUnreadable(f"{self.source}: the repository is over {REPOSITORY_BYTES_MAX >> 20} MiB")
+    def _follow(self, process: subprocess.Popen[bytes], output: _Output, seconds: float) -> None:
+        """Read what git prints until it ends or has printed enough."""
+        until, measured = time.monotonic() + seconds, 0.0
+        with selectors.DefaultSelector() as pipes:
+            for pipe, take in ((process.stdout, output.take), (process.stderr, output.take_error)):
+                if pipe is not None:
+                    pipes.register(pipe, selectors.EVENT_READ, take)
+            while pipes.get_map() and not output.is_full:
+                for key, _ in pipes.select(0.1):
+                    if not key.data(os.read(key.fd, _CHUNK_BYTES)):
+                        pipes.unregister(key.fileobj)
+                now = time.monotonic()
+                if now > until:
+                    raise SourceUnreadable(f"{self.source}: git took more than {seconds:.0f} s")
+                if now - measured > _MEASURE_SECONDS:
+                    measured = now
+                    if _size_bytes(self.place) > REPOSITORY_BYTES_MAX:
+                        raise SourceUnreadable(
+                            f"{self.source}: the repository is over {REPOSITORY_BYTES_MAX >> 20} MiB"
+                        )
+        if not output.is_full:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.1)
+                process.wait(max(0.0, until - time.monotonic()))
 
     def files(self, folder: str) -> dict[str, ArchiveReader]:
         """Every regular file below the folder; links and submodules are none."""
-        listed = self.run(["ls-tree", "-r", "-z", "--full-tree", "refs/heads/source"], READ_SECONDS)
+        where = ["--", f"{folder}/"] if folder else []
+        command = ["ls-tree", "-r", "-l", "-z", "--full-tree", "refs/heads/source", *where]
+        listed = self.run(command, READ_SECONDS, LISTING_BYTES_MAX)
+        if len(listed) == LISTING_BYTES_MAX:
+            raise SourceUnreadable(f"{self.source}: it has too many files; name a folder in it with #folder")
         prefix = f"{folder}/" if folder else ""
         found: dict[str, ArchiveReader] = {}
         for line in listed.decode("utf-8", errors="replace").split("\0"):
             facts, _, name = line.partition("\t")
             if facts.startswith("100") and name.startswith(prefix):
-                found[name.removeprefix(prefix)] = self._reader(facts.split(" ")[2])
+                _mode, _kind, object_id, size = facts.split()
+                found[name.removeprefix(prefix)] = self._reader(object_id, int(size))
         if len(found) > FILES_MAX:
             raise SourceUnreadable(f"{self.source}: more than {FILES_MAX:,} files; name a folder in it with #folder")
         if folder and not found:
@@ -209,8 +250,47 @@ class _Git:
         """What was fetched."""
         return self.run(["rev-parse", "refs/heads/source"], READ_SECONDS).decode().strip()
 
-    def _reader(self, object_id: str) -> ArchiveReader:
-        return lambda most: self.run(["cat-file", "blob", object_id], READ_SECONDS)[:most]
+    def _reader(self, object_id: str, size: int) -> ArchiveReader:
+        def read(most: int) -> bytes:
+            if not size:
+                return b""
+            if size > OBJECT_BYTES_MAX:
+                # Zeros stand for it: they are too large for a text, and not one.
+                return bytes(most)
+            return self.run(["cat-file", "blob", object_id], READ_SECONDS, min(most, size))
+
+        return read
+
+
+@dataclass
+class _Output:
+    """What git has printed so far, at most `bytes_max`, and the end of what it has complained of."""
+
+    bytes_max: int
+    printed: bytearray = field(default_factory=bytearray)
+    errors: bytearray = field(default_factory=bytearray)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.printed) >= self.bytes_max
+
+    def take(self, chunk: bytes) -> bool:
+        """Whether there may be more."""
+        self.printed += chunk[: self.bytes_max - len(self.printed)]
+        return bool(chunk)
+
+    def take_error(self, chunk: bytes) -> bool:
+        """As `take`."""
+        self.errors += chunk
+        del self.errors[:-_WORDS_BYTES_MAX]
+        return bool(chunk)
+
+
+def _within_limits() -> list[str]:
+    """Runs the command that follows within a memory (in KiB) and a size of each file (in blocks of 512 bytes) that the
+    system enforces; where a lower limit holds already, that one counts."""
+    script = 'ulimit -d "$0"; ulimit -f "$1"; shift; exec "$@"'
+    return ["/bin/sh", "-c", script, str(MEMORY_BYTES_MAX >> 10), str(max(1, REPOSITORY_BYTES_MAX >> 9))]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

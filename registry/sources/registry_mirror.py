@@ -19,6 +19,7 @@ from agent_client.bundles.digest import digest_of_load, text_digest
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.json_edits import to_json
 from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
+from registry.bundles.text import BUNDLE_BYTES_MAX, size_bytes
 from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse
 from registry.models import GitSource, GitSourceItem
@@ -176,16 +177,21 @@ def _known_as(digest: str, beside: dict[str, str]) -> str:
 def _texts_beside(
     upstream: RegistryClient, given: dict[str, Any], beside: dict[str, str]
 ) -> dict[str, bytes | str] | None:
-    """Each checked against its digest; None where one does not match."""
+    """Each checked against its digest; None where one does not match. Once they are more than a bundle may have, which
+    refuses it, no more are asked for."""
     found: dict[str, bytes | str] = {}
+    held = 0
     of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
+        if held > BUNDLE_BYTES_MAX:
+            break
         answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422, 423))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None
         if not isinstance(text, str) or text_digest(text) != digest:
             return None
         found[path] = text
+        held += size_bytes(text)
     return found
 
 

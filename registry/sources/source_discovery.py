@@ -28,6 +28,8 @@ from registry.validation import BUNDLE_FILES
 
 # A folder or a repository may be large; beyond this it is probably the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
+# Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
+SOURCE_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 def discover_bundles(source: str) -> list[SourceBundle]:
@@ -125,12 +127,18 @@ def _found(files: Mapping[str, ArchiveReader], path: str, root_name: str) -> lis
     tree = _tree(files)
     owners = _owners(tree)
     below = _below(tree, owners)
-    found = []
+    found: list[SourceBundle] = []
+    held = 0
     for folder, kind in sorted(owners.items()):
         name = folder.rpartition("/")[2] or root_name
         names = tree.folders[folder]
         own = below[folder]
         content = _skill_files(names, own, name) if kind == "skill" else _bundle_files(names, own)
+        held += sum(map(len, content.values()))
+        if held > SOURCE_BYTES_MAX:
+            raise SourceUnreadable(
+                f"{path}: its bundles have more than {SOURCE_BYTES_MAX >> 20} MiB of texts; import some of its folders"
+            )
         found.append(SourceBundle(f"{path.rstrip('/')}/{folder}" if folder else path, content, name))
     if not found:
         raise SourceUnreadable(f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}")

@@ -49,7 +49,7 @@ _SUBJECT_MAX: Final = 200
 _HELD: Final = "It was published here with other content since; the source's is the draft"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
 # What the gate requires a person to resolve.
-_FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED"}
+_FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD"}
 _FOR_SOMEBODY: Final = "Saved as a draft; publish it manually"
 _Status = GitSourceItem.Status
 
@@ -291,9 +291,22 @@ def _import(
         detail = f"{detail[:440]}. {_FOR_SOMEBODY}"
         if known is None or known.files_digest != one.files_digest:
             batch.import_all([one.source], by=by, mode="draft", note=note)
+        _note_held(source, result, by)
     if held and status == "draft":
         status, detail = _Status.HELD, _HELD
     return {"capability_id": result.capability_id[:64] or one.capability_id, "status": status, "detail": detail}
+
+
+def _note_held(source: GitSource, result: BatchResult, by: Actor) -> None:
+    """Open an incident where a passage has to be decided: nobody looks at a source that only brings what it has."""
+    waiting = [finding for finding in result.findings if finding.code == "SEC_HELD"]
+    if not waiting:
+        return
+    message = f"A release of '{result.capability_id}' from {source.spec} waits for a decision"
+    with write_transaction():
+        capability = Capability.objects.filter(capability_id=result.capability_id).first()
+        if capability is not None:
+            incidents.open_held_incident(capability=capability, message=message, findings=waiting, by=by)
 
 
 def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:

@@ -12,6 +12,7 @@ from registry.bundles.problem import BUNDLE_FILES, RawFinding
 from registry.bundles.supporting_files import find_supporting_files
 from registry.bundles.validation_context import ValidationContext
 from registry.validation import a2ui, security
+from registry.validation.report import SECURITY_OF_TEXTS
 from registry.validation.rules.capability import check_capability, check_front_matter, get_profile
 from registry.validation.rules.cross_references import check_cross_references, find_mentioned_schema_ids
 from registry.validation.rules.sections import check_sections, guess_profile
@@ -59,12 +60,12 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
         yield "sections", lambda: check_sections(skill, profile, tools, entries)
         yield "mentions", lambda: check_cross_references(skill, tools, entries, facts)
     yield "tools.json", lambda: check_tools(tools, deadline)
-    yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
+    yield "tool names", lambda: check_collisions(tools, published, facts.get("capability_id"))
     yield "ui_schemas.json", lambda: _check_ui(documents)
-    yield "security of texts", lambda: security.check_author_texts(_author_texts(documents))
+    yield SECURITY_OF_TEXTS, lambda: security.check_texts(_author_texts(documents))
     yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
     yield "security of policies", lambda: security.check_policies(tools)
-    yield "security of names", lambda: security.check_identity(facts, published.capability_ids)
+    yield "security of names", lambda: security.check_identity(facts, published)
     yield "claims of names", lambda: security.check_claimed_status(facts, tools)
 
 

@@ -31,6 +31,7 @@ from studio.config.parsers import (
     parse_database_url,
     parse_directory,
     parse_embedder,
+    parse_file,
     parse_host,
     parse_key_file,
     parse_log_format,
@@ -124,6 +125,10 @@ class StudioEnvironment:
         default_text="`signing_key.pem` in `DATA_DIR`, generated once; with `DATABASE_URL` derived from `SECRET_KEY`",
         purpose="PEM file: an Ed25519 private key, which signs revisions and checkpoints, and after it the public "
                 "keys of before ([signatures.md](security/signatures.md#keys))")
+    checkpoint_file: Path | None = _setting("CHECKPOINT_FILE", parse_file, None,
+        default_text="`last_checkpoint.json` in `DATA_DIR`",
+        purpose="where the last checkpoint is kept outside of the database; on a volume that outlives the processes "
+                "([signatures.md](security/signatures.md#checkpoints))")
     debug: bool = _setting("DEBUG", parse_boolean, default=False,
         purpose="developers only; on with a `HOST` that is not loopback stops the start")
     host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")
@@ -171,8 +176,11 @@ class StudioEnvironment:
         purpose="PostgreSQL ends a request's wait for another's lock after so long; `0`: never")
     log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text",
         purpose="`json`: one object per line on stderr ([operate.md](operate.md))")
-    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4,
+    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "8", shown=60), 8,
         purpose="threads of each web process for everything that its event loop does not handle; from 1 to 64")
+    check_processes: int = _setting("CHECK_PROCESSES", whole_number(1, 16, "2", shown=60), 2,
+        purpose="processes in which a web process checks bundles, each of some 65 MB; from 1 to 16 "
+                "([operate.md](operate.md#processes-that-check-bundles))")
     connections_per_address: int = _setting("CONNECTIONS_PER_ADDRESS",
         whole_number(0, 65536, "4096", zero="no limit"), 4096,
         purpose="open connections of one IPv4 address, or of one IPv6 /64, to a gateway; the next ones get 429. Those "

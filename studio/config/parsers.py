@@ -156,6 +156,14 @@ def parse_key_file(text: str) -> Path:
     return path
 
 
+def parse_file(text: str) -> Path:
+    """A file that may be there, or is made."""
+    path = Path(text).expanduser().absolute() if "\0" not in text else None
+    if path is None or path.is_dir():
+        raise ValueError(f"is '{text[:200]}': expected a file, such as CHECKPOINT_FILE=/var/lib/studio/checkpoint.json")
+    return path
+
+
 def parse_secret_key(text: str) -> str:
     """At least 8 characters; shorter can be guessed in seconds."""
     if len(text) < 8:

@@ -9,6 +9,7 @@ from studio.server.refusals import BodyTooLarge, RequestRefused
 
 __all__ = [
     "ApplicationAway",
+    "ApplicationSilent",
     "BadRequest",
     "BodyTooLarge",
     "CodingNotSupported",
@@ -57,6 +58,12 @@ class ApplicationAway(RequestRefused):
     """The application ended and is being started again, or closed the connection."""
 
     message = "The registry is restarting; try again in a few seconds"
+
+
+class ApplicationSilent(RequestRefused):
+    """To a probe: the application has not answered for seconds, or is not there."""
+
+    message = "The application does not answer; warm reads go on, and it is started again if it stays so"
 
 
 def wire(refusal: RequestRefused) -> bytes:

@@ -20,6 +20,7 @@ from studio.config.parsers import Network
 from studio.gateway.client_addresses import ClientAddresses
 from studio.gateway.connection import ClientConnection, Relayed, Upstream
 from studio.gateway.framing import RequestHead, ResponseHead, parse_response_head
+from studio.gateway.refusals import ApplicationSilent, wire
 from studio.gateway.traced_responses import TracedResponses
 from studio.gateway.warm_responses import Clock, Responses, WarmResponses, head_bytes
 from studio.launcher.console import say
@@ -42,6 +43,9 @@ SEND_BUFFER_BYTES: Final = 128 * 1024
 _UPSTREAM_IDLE_SECONDS: Final = 10.0
 _REFRESH_SECONDS: Final = 0.5
 _HANGING_SECONDS: Final = 60.0
+# /healthz says so long before that: it asks whether people are served.
+_SILENT_SECONDS: Final = 5.0
+_PROBE_PAUSE_SECONDS: Final = 1.0
 # They change nothing that a warm read shows, or, as feedback, only after a moment anyway.
 _READING_PATHS: Final = frozenset(
     b"/api/v1/" + name
@@ -49,7 +53,7 @@ _READING_PATHS: Final = frozenset(
         *(b"capability_feedback", b"capability_file_load", b"capability_match", b"capability_registry_list"),
         *(b"capability_search", b"capability_skill_load", b"capability_skill_reload", b"prompt_render"),
     )
-) | {b"/mcp"}
+) | {b"/mcp", b"/mcp/"}
 # Of one response or one connection.
 _OF_THE_SERVER: Final = frozenset({"date", "server", "x-request-id", "connection"})
 
@@ -84,6 +88,7 @@ class Gateway:
         self._for_clients = kind(responses, warm_reads, self._clock, is_proxy=False)
         self._for_proxies = kind(responses, warm_reads, self._clock, is_proxy=True)
         self._alive: tuple[HeaderList, bytes] | None = None
+        self._answered_at = self.now
         self._secret = secrets.token_hex(16)
         self._folder = Path(tempfile.mkdtemp(prefix="studio-gateway-"))
         self._socket = str(self._folder / "socket")
@@ -185,19 +190,19 @@ class Gateway:
 
     async def _watch_application(self) -> None:
         """End an application that runs and does not answer, so that it is started again: platforms ask us alone."""
-        answered_at = time.monotonic()
+        running_since = time.monotonic()
         while True:
-            await asyncio.sleep(_HANGING_SECONDS / 10)
+            await asyncio.sleep(_PROBE_PAUSE_SECONDS)
             try:
                 await asyncio.wait_for(self._probe(), _HANGING_SECONDS / 10)
-                answered_at = time.monotonic()
+                self._answered_at = time.monotonic()
             except (OSError, EOFError, ValueError, TimeoutError):
                 if self._child.poll() is not None:
-                    answered_at = time.monotonic()
-            if time.monotonic() - answered_at > _HANGING_SECONDS:
+                    running_since = time.monotonic()
+            if time.monotonic() - max(self._answered_at, running_since) > _HANGING_SECONDS:
                 say(f"The application has not answered a probe for {_HANGING_SECONDS:.0f} s, and is ended.")
                 self._child.kill()
-                answered_at = time.monotonic()
+                running_since = time.monotonic()
 
     async def _await_application(self, stop: asyncio.Event) -> bool:
         """Whether it answers; its answer to a probe is sent from then on."""
@@ -205,6 +210,7 @@ class Gateway:
         while time.monotonic() < deadline and not stop.is_set() and self._child.poll() is None:
             try:
                 self._alive = await self._probe()
+                self._answered_at = time.monotonic()
             except (OSError, EOFError, ValueError):
                 await asyncio.sleep(0.02)
             else:
@@ -247,10 +253,12 @@ class Gateway:
         return self._for_proxies if self._addresses.is_trusted(host) else self._for_clients
 
     def local_response(self, head: RequestHead) -> bytes | None:
-        """To a liveness probe, which a slow application is not to fail."""
+        """To a liveness probe, which an application that is slow for a moment is not to fail."""
         is_probe = head.target == LIVENESS and head.method == b"GET" and head.is_http_11 and head.body_bytes == 0
         if not is_probe or self._alive is None or head.values(b"connection") not in ([], [b"keep-alive"]):
             return None
+        if time.monotonic() - self._answered_at > _SILENT_SECONDS:
+            return wire(ApplicationSilent())
         headers, body = self._alive
         return head_bytes(200, headers, self._clock.date) + b"\r\n" + body
 

@@ -1,4 +1,4 @@
-"""The database cannot be used: pages say why with 503, and show what somebody sent, so that it is not lost.
+"""The registry cannot do it now: pages say why with 503, and show what somebody sent, so that it is not lost.
 
 Too many calls, where a page does not say so itself, are a 429."""
 
@@ -11,8 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.request import RawPostDataException
 from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 
 from registry.common.database_errors import is_database_error, record_outage
+from registry.common.errors import RegistryUnavailable
 from registry.common.rate_limits import RateLimited
 from studio.middleware.typed_fields import typed_fields
 
@@ -29,6 +31,8 @@ class UnavailableMiddleware(MiddlewareMixin):
             page = render_to_string("429.html", {"seconds": error.retry_after_seconds})
             headers = {"Retry-After": str(error.retry_after_seconds), "Cache-Control": "no-store"}
             return HttpResponse(page, status=429, headers=headers)
+        if isinstance(error, RegistryUnavailable):
+            return _render(request, _("The registry is busy"), error.message)
         if not is_database_error(error):
             return None
         return render_unavailable(request, error)
@@ -38,8 +42,12 @@ def render_unavailable(request: HttpRequest, error: BaseException) -> HttpRespon
     """Why, and the texts of a form that was sent; a fragment has none, since its form is still in the page."""
     outage = record_outage(error)
     logger.warning("a page could not be answered. %s", outage.sentences(error), extra={"outage": outage.state})
-    is_fragment = "HX-Request" in request.headers
-    page = render_to_string("503.html", {"outage": outage, "written": [] if is_fragment else _sent(request)})
+    return _render(request, outage.title, outage.words)
+
+
+def _render(request: HttpRequest, title: str, words: str) -> HttpResponse:
+    written = [] if "HX-Request" in request.headers else _sent(request)
+    page = render_to_string("503.html", {"title": title, "words": words, "written": written})
     return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})
 
 

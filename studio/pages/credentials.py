@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from allauth.mfa.models import Authenticator
 from django import forms
@@ -25,7 +25,9 @@ from registry.access.sign_ins import SignInAttempt
 from registry.common.json_text import parse_json
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
-from studio.pages.permissions import StudioRequest
+
+if TYPE_CHECKING:
+    from studio.pages.permissions import StudioRequest
 
 _AGE_SECONDS_MAX: Final = 180 * 24 * 3600
 

@@ -57,12 +57,23 @@ def group_findings(
         if files.get(fix.file) == report.files.get(fix.file)
     }
     found: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in (*report.errors, *report.warnings, *report.waived)[:FINDINGS_SHOWN]:
+    for weight, finding in list_by_weight(report)[:FINDINGS_SHOWN]:
         # Which key is missing makes the kind: one says what a tool lacks, another what a capability lacks.
         subject = finding.subject if finding.code == "FIELD_MISSING" else ""
-        weight = finding.severity if finding.waiver is None else "waived"
         found.setdefault((weight, finding.code, subject), []).append(finding)
     return [_kind(same, fixes, report, files, outline) for same in found.values()]
+
+
+def list_by_weight(report: Report) -> list[tuple[str, Finding]]:
+    """What blocks publishing comes first, what somebody has accepted last."""
+    groups = {
+        "error": report.errors,
+        "held": report.held,
+        "warning": [one for one in report.warnings if not one.held],
+        "accepted": report.accepted,
+        "waived": report.waived,
+    }
+    return [(weight, finding) for weight, findings in groups.items() for finding in findings]
 
 
 def _kind(

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from agent_client.bundles.bundle import Bundle
 from agent_client.bundles.forms import FormError, parse_form
-from agent_client.session.form_dry_run import FormDryRun, dry_run_action
+from agent_client.session.form_dry_run import FormDryRun
 from registry.common.errors import RegistryError
+from registry.validation.isolation.form_dry_run import dry_run_event
 from studio.pages.html_forms import parse_event
 from studio.pages.playground_session import SnapshotSource
 
@@ -42,7 +43,7 @@ def dry_run_form(
         event = read_event(bundle)
     except (RegistryError, FormError) as error:
         return FormCall("refused", f"{error}.")
-    return describe_outcome(dry_run_action(bundle, schema_id, event))
+    return describe_outcome(dry_run_event(bundle, schema_id, event))
 
 
 def parse_plain_event(

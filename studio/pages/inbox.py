@@ -64,6 +64,15 @@ def _review(item: InboxItem) -> InboxRow:
     return InboxRow("git-pull-request", "info", title, url, _("Open review"), _joined(_since(item)), _text(item))
 
 
+def _decision(item: InboxItem) -> InboxRow:
+    title = ngettext(
+        "%(count)s passage of %(name)s needs a decision", "%(count)s passages of %(name)s need a decision", item.count
+    )
+    title %= {"count": figure(item.count), "name": item.name}
+    url = reverse("studio:decision_show", args=[item.capability_id])
+    return InboxRow("shield-alert", "warning", title, url, _("Decide"), _joined(_since(item)), _text(item))
+
+
 def _times(item: InboxItem) -> str:
     return ngettext("%(count)s time", "%(count)s times", item.count) % {"count": figure(item.count)}
 
@@ -125,6 +134,7 @@ def _draft(item: InboxItem) -> InboxRow:
 _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
     "changes_requested": _changes_requested,
     "review": _review,
+    "decision": _decision,
     "failing": _failing,
     "release_failed": _release_failed,
     "source": _source,

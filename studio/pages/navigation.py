@@ -110,6 +110,7 @@ SECTIONS: Final = (
                     "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
                     "studio:rollback", "studio:bulk", "studio:feedback_show", "studio:install_code",
                     "studio:share_link", "studio:first_run", "studio:waiver",
+                    "studio:decision_show",
                 ),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),
@@ -122,6 +123,7 @@ SECTIONS: Final = (
         _BUILD, gettext_lazy("Reviews"), "git-pull-request",
         (
             NavItem(gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
+            NavItem(gettext_lazy("Decisions"), "studio:decision_list", "z", ),
             NavItem(gettext_lazy("Scheduled releases"), "studio:release_list", "e"),
             NavItem(gettext_lazy("Agent proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
         ),

@@ -23,34 +23,11 @@ from studio.pages.id_tokens import IdTokenInvalid, iterate_keys, verify_id_token
 from studio.pages.provider_claims import read_subject
 
 logger = logging.getLogger(__name__)
-# Of one document.
-BYTES_MAX: Final = 1024 * 1024
 _ADDRESSES: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 # What reading a document of another shape raises.
 _SHAPE_ERRORS: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 Call = TypeVar("Call", bound=Callable[..., Any])
-
-
-class BoundedSession(requests.Session):
-    """Reads no response past `BYTES_MAX`."""
-
-    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """Raises `RequestException` where there is more."""
-        response = super().send(request, **options | {"stream": True})
-        # After a redirect this is the response of an inner call, which has read it.
-        if response._content is False:  # noqa: SLF001 (requests has no other way to set what was read)
-            response._content = self._read(response)  # noqa: SLF001
-        return response
-
-    def _read(self, response: requests.Response) -> bytes:
-        content = bytearray()
-        for part in response.iter_content(64 * 1024):
-            content += part
-            if len(content) > BYTES_MAX:
-                response.close()
-                raise requests.RequestException(f"the identity provider's response is over {BYTES_MAX:,} bytes")
-        return bytes(content)
 
 
 def _refusing_other_shapes(call: Call) -> Call:

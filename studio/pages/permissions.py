@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from registry.common.actors import Actor
 from registry.models import Operator
 from studio.middleware.session_limits import HOW
 from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
+from studio.pages.reauthentication import SECRET_FIELDS, ask_identity
 
 View = Callable[..., HttpResponse]
 Method = Literal["GET", "POST"]
@@ -69,7 +70,8 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
         if not may(request.user):
             raise PermissionDenied(denial_reason(request, right, kwargs.get("capability_id", "")))
         try:
-            response = view(request, *args, **kwargs)
+            asked = _ask_identity(request, kwargs) if request.method == "POST" else None
+            response = asked or view(request, *args, **kwargs)
         except errors.Forbidden as error:
             # The right went while the page was open, and the verb saw it.
             raise PermissionDenied(f"{error.message}.") from None
@@ -80,6 +82,13 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
         return response
 
     return guarded
+
+
+def _ask_identity(request: StudioRequest, arguments: Mapping[str, Any]) -> HttpResponse | None:
+    if not hasattr(request, "sensitive_post_parameters"):
+        # As Django's decorator says it, which a view may have besides.
+        request.sensitive_post_parameters = SECRET_FIELDS  # type: ignore[attr-defined]
+    return ask_identity(request, arguments)
 
 
 # What leads to a second factor stays open without one.

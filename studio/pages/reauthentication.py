@@ -5,28 +5,36 @@ The form of the action is kept on the page that asks, and is sent with the answe
 
 from __future__ import annotations
 
+import json
 import time
-from functools import wraps
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.debug import sensitive_post_parameters
 
 from registry.access import operators, second_factors
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret
 from registry.common.rate_limits import RateLimited
-from studio.pages.actions import no_store
 from studio.pages.credentials import check_code, check_passkey, is_current_password, too_many, wait_message
-from studio.pages.permissions import StudioRequest, View
+from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
+
+if TYPE_CHECKING:
+    from studio.pages.permissions import StudioRequest
 
 # Of the session: when the person last showed who they are, in seconds of the epoch.
 _CONFIRMED_AT: Final = "identity_confirmed_at"
 _PASSWORD, _CODE, _CREDENTIAL = "identity_password", "identity_code", "identity_credential"
 _FIELDS: Final = frozenset((_PASSWORD, _CODE, _CREDENTIAL, "csrfmiddlewaretoken"))
+# What no report of an error may show.
+SECRET_FIELDS: Final = (_PASSWORD, _CODE)
+# Of the session: the form that waits while its person is at the identity provider, encrypted.
+_KEPT_FORM: Final = "kept_form"
+_KEPT_CHARACTERS_MAX: Final = 64 * 1024
 
 
 def remember_confirmation(request: HttpRequest, *, at: float | None = None) -> None:
@@ -40,17 +48,13 @@ def is_recently_confirmed(request: HttpRequest) -> bool:
     return 0 <= time.time() - at < settings.IDENTITY_CONFIRMED_SECONDS
 
 
-def identity_required(view: View) -> View:
-    """A view that takes a POST only from somebody who has shown recently who they are; it asks for that otherwise.
-
-    Stands below the decorator that says who may open the page.
-    """
-
-    @sensitive_post_parameters(_PASSWORD, _CODE)
-    @wraps(view)
-    def confirmed(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.method != "POST" or is_recently_confirmed(request):
-            return view(request, *args, **kwargs)
+def ask_identity(request: StudioRequest, arguments: Mapping[str, Any]) -> HttpResponse | None:
+    """The page that asks who the person is; None where the form may be acted on: it is not a dangerous one, or they
+    have shown that recently, or with this request. `arguments` are those of the view."""
+    action = DANGEROUS_ACTIONS.get(request.resolver_match.url_name or "") if request.resolver_match else None
+    if action is None or not action.applies(request, arguments):
+        return None
+    if not is_recently_confirmed(request):
         try:
             fault = _check(request)
         except RateLimited as error:
@@ -58,9 +62,9 @@ def identity_required(view: View) -> View:
         if fault is not None:
             return _ask(request, fault)
         remember_confirmation(request)
-        return view(request, *args, **kwargs)
-
-    return confirmed
+    if _KEPT_FORM in request.session:
+        del request.session[_KEPT_FORM]
+    return None
 
 
 def _check(request: StudioRequest) -> str | None:
@@ -84,21 +88,48 @@ def _ask(request: StudioRequest, fault: str) -> HttpResponse:
     """The page that asks, with the form of the action in hidden fields."""
     carried = [(name, value) for name, values in request.POST.lists() if name not in _FIELDS for value in values]
     factors = second_factors.list_second_factors(request.user)
+    uses_provider = bool(settings.OIDC_ISSUER) and operators.uses_single_sign_on(request.user)
     context = {
         "fault": fault,
         "carried": carried,
         "has_password": request.user.has_usable_password(),
         "has_code": factors.has_app or bool(factors.codes_left),
         "has_passkey": bool(factors.passkeys),
-        "provider": _provider_address(request) if operators.uses_single_sign_on(request.user) else "",
+        "provider": _keep_form(request, carried) if uses_provider else "",
         "provider_name": settings.OIDC_NAME,
     }
-    return no_store(render(request, "studio/session/confirm_identity.html", context, status=403))
+    response = render(request, "studio/session/confirm_identity.html", context, status=403)
+    # The form may hold a secret: neither a proxy nor the browser's history keeps it.
+    response["Cache-Control"] = "no-store"
+    return response
 
 
-def _provider_address(request: StudioRequest) -> str:
-    """Where the identity provider asks again; afterwards the browser is back at the page of the form."""
-    if not settings.OIDC_ISSUER:
-        return ""
-    back = request.path if request.resolver_match else "/"
+def _keep_form(request: StudioRequest, carried: list[tuple[str, str]]) -> str:
+    """Keep the form in the session for the way to the provider and back; the address at which the provider asks again.
+    Afterwards the browser is at the kept form, or, where that is too long, at the page that it was sent to."""
+    text = json.dumps([request.user.pk, request.get_full_path(), carried])
+    is_kept = len(text) <= _KEPT_CHARACTERS_MAX
+    if is_kept:
+        request.session[_KEPT_FORM] = encrypt_secret(text)
+    back = reverse("studio:identity_continue") if is_kept else request.path
     return f"{reverse('openid_connect_login')}?{urlencode({'next': back, 'again': '1'})}"
+
+
+def find_kept_form(request: HttpRequest) -> tuple[str, QueryDict] | None:
+    """Where the kept form is sent, and its fields; None where none of this person waits."""
+    try:
+        key, address, carried = json.loads(decrypt_secret(request.session.get(_KEPT_FORM, '[0, "", []]')))
+    except SecretUnreadable:
+        return None
+    fields = QueryDict(mutable=True)
+    for name, value in carried:
+        fields.appendlist(name, value)
+    return (address, fields) if key == request.user.pk else None
+
+
+def keep_form_over(request: HttpRequest, end_session: Callable[[HttpRequest], None]) -> None:
+    """End the session, of which the kept form goes on to the next one: it is shown to its person alone."""
+    kept = request.session.get(_KEPT_FORM)
+    end_session(request)
+    if kept is not None:
+        request.session[_KEPT_FORM] = kept

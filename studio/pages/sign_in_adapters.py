@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -27,7 +26,8 @@ from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.credentials import find_device
 from studio.pages.provider_claims import read_auth_time, read_identity
-from studio.pages.reauthentication import remember_confirmation
+from studio.pages.provider_requests import limit_responses
+from studio.pages.reauthentication import keep_form_over, remember_confirmation
 
 # Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.
 _PROVIDER_ASKED_AT: Final = "provider_asked_at"
@@ -69,6 +69,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:  # noqa: ARG002
         """The page for an account that was deactivated meanwhile."""
         return render_refusal(request, _("Your account is deactivated. Ask an admin."))
+
+    def logout(self, request: HttpRequest) -> None:
+        """Before the session that follows the provider's answer begins."""
+        keep_form_over(request, super().logout)
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         """Begin the session, with its limits, and write to the audit log how."""
@@ -133,6 +137,12 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
         """Accounts are made by `pre_social_login` alone."""
         return False
 
+    def get_requests_session(self) -> Any:
+        """What the library asks the provider with."""
+        session = super().get_requests_session()
+        limit_responses(session)
+        return session
+
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Give the sign-in its account and role. Raises `ImmediateHttpResponse` with the page that says why not."""
         claims = sociallogin.claims
@@ -153,14 +163,6 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
         found = super().get_provider(request, provider, client_id=client_id)
         found.oauth2_adapter_class = ProviderAdapter
         return found
-
-    def get_requests_session(self) -> Any:
-        """As the library's, with a bound on each response."""
-        from studio.pages.openid_connect import BoundedSession
-
-        session = BoundedSession()
-        session.request = functools.partial(session.request, timeout=settings.SOCIALACCOUNT_REQUESTS_TIMEOUT)  # type: ignore[method-assign]
-        return session
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **_more: Any) -> None:  # noqa: ARG002
         """Raises `ImmediateHttpResponse` with a page: it was cancelled there, or its answer was not valid."""

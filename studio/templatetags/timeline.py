@@ -42,7 +42,8 @@ def happened(event: AuditEvent) -> str:
     detail = dict(event.detail)
     if "due_at" in detail:
         detail["due_at"] = stored_moment_words(str(detail["due_at"]))
-    return str(kind.label) % defaultdict(str, detail) if kind is not None and kind.label else event.verb
+    label = str(kind.label_for(detail)) if kind is not None else ""
+    return label % defaultdict(str, detail) if label else event.verb
 
 
 # For each count of `registry.catalog.draft_versions.count_changes`: when it fell, and when it rose.

@@ -20,7 +20,8 @@ from registry.bundles.json_reader import parse_json
 from registry.bundles.markdown_outline import parse_outline
 from registry.bundles.text import decode_text
 from registry.common.errors import RegistryError
-from registry.validation import OUT_OF_TIME, Finding, Report, pipeline, validate_bundle
+from registry.validation import Finding, Report, pipeline, validate_bundle
+from registry.validation.in_place import OUT_OF_TIME
 from tests.cases import read_cases, valid_bundle, valid_names
 from tests.servers import ROOT
 

@@ -87,6 +87,7 @@ async def pydantic_ai(says_yes: bool) -> str:
 
 async def openai_agents(says_yes: bool) -> str:
     from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disabled
+    from agents.tool_context import ToolContext
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     from agent_client.integrations.openai_agents import SkillTools
@@ -115,6 +116,13 @@ async def openai_agents(says_yes: bool) -> str:
         def stream_response(self, *args: Any, **more: Any) -> Any:
             raise NotImplementedError
 
+    skills = SkillTools(session(), run, by="Ada")
+    await skills.session.load("weights")
+    await skills.refresh()
+    save: Any = next(tool for tool in skills.tools if tool.name == SAVE)
+    unasked = ToolContext(None, tool_name=SAVE, tool_call_id="c0", tool_arguments=json.dumps(ENTRY))
+    refused = await save.on_invoke_tool(unasked, json.dumps(ENTRY))
+    assert "APPROVAL_REQUIRED" in refused, "who calls it without a person's word gets no result"
     skills = SkillTools(session(), run, by="Ada")
     agent = Agent(name="Assistant", instructions=skills.instructions, tools=skills.tools, model=Scripted())
     await skills.session.turn("a weigh-in")
@@ -159,17 +167,20 @@ async def langgraph(says_yes: bool) -> str:
     graph.add_conditional_edges("think", skills.has_calls, {True: "act", False: END})
     graph.add_conditional_edges("act", skills.has_calls, {True: "act", False: "think"})
     compiled = graph.compile(checkpointer=InMemorySaver())
+    shelf: Any = skills._source
     thread: Any = {"configurable": {"thread_id": "1"}}
     state = await asyncio.to_thread(compiled.invoke, {"messages": [HumanMessage("a weigh-in")]}, thread)
     while waiting := state.get("__interrupt__"):
         print(f"asked: {waiting[0].value}")
         state = await asyncio.to_thread(compiled.invoke, Command(resume=says_yes), thread)
+    lists = [name for name, _ in shelf.requests if name == "list"]
+    assert len(lists) == 1, f"one message, {len(lists)} requests for the list"
     return str(state["messages"][-1].content)
 
 
 async def claude_agent_sdk(says_yes: bool) -> str:
     """The SDK's own program is not started: the server and the permission callback are what it would call."""
-    from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow
+    from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow, PermissionResultDeny
 
     from agent_client.integrations.claude_agent_sdk import CALL, SERVER, SkillServer
 
@@ -177,15 +188,25 @@ async def claude_agent_sdk(says_yes: bool) -> str:
         print(f"asked: {call.summary()}")
         return says_yes
 
-    skills = SkillServer(session(), run, approve, by="Ada")
+    skills = SkillServer(session(), run, approve, otherwise=None, by="Ada")
     options = ClaudeAgentOptions(
         system_prompt=await skills.system_prompt(),
         mcp_servers={SERVER: skills.server},
         can_use_tool=skills.can_use_tool,
+        hooks=skills.hooks,
     )
+    for foreign in ("Bash", "Write", "mcp__other__pay", f"mcp__{SERVER}__other"):
+        denied = await skills.can_use_tool(foreign, {"command": "rm -rf /"}, None)
+        assert isinstance(denied, PermissionResultDeny), foreign
+        assert f"{foreign} is not a tool of the skills" in denied.message
+    hook = skills.hooks["UserPromptSubmit"][0].hooks[0]
+    assert options.hooks == skills.hooks
     assert "- weights: Weights." in str(options.system_prompt)
     tools = {each.name: each for each in skills.tools}
-    await skills.session.turn("a weigh-in")
+    assert "capability_file_load" in tools, "the SDK reads the tools before there is a skill with files"
+    heard: Any = {"hook_event_name": "UserPromptSubmit", "prompt": "a weigh-in"}
+    read: Any = await hook(heard, None, {"signal": None})
+    assert "- weights (Weights): Weights." in read["hookSpecificOutput"]["additionalContext"], "the turn is hinted"
     results = []
     for name, arguments in PLAN:
         own = name in tools

@@ -69,6 +69,36 @@ def test_plain_http_says_what_the_page_shows(live_studio: Studio) -> None:
     assert done.stdout == shown[1]
 
 
+def test_a_quarantine_and_its_end_reach_a_running_conversation(live_studio: Studio, tmp_path: Any) -> None:
+    def is_listed() -> bool:
+        """As its readers see it: another process has written."""
+        with Registry(live_studio.url) as reader:
+            return "meals" in [entry.capability_id for entry in reader.list()]
+
+    with Registry(live_studio.url, cache_dir=tmp_path) as registry:
+        session = Session(registry, user=User(name="Alice"), environment=Environment())
+        session.load("meals")
+        session.turn("lunch was a salad")
+        assert {each.capability_id for each in session.active} == {"meals"}
+        live_studio.manage("bundle", "quarantine", "meals", "--note", "for a test")
+        live_studio.server.wait_until(lambda: not is_listed())
+        try:
+            events = session.turn("and dinner").events
+            assert session.state()["loaded_skills"] == []
+            assert any(event.kind == "dropped" and event.capability_id == "meals" for event in events)
+            assert "- meals: it was taken out of use" in session.prompt().prompt
+            result = session.result_of("capability_skill_load", {"capability_id": "meals"}, run=keep_weights)
+            assert result["error"]["code"] == "CAPABILITY_QUARANTINED"
+        finally:
+            live_studio.manage("bundle", "restore", "meals", "--note", "for a test")
+        live_studio.server.wait_until(is_listed)
+        session.turn("lunch was a salad")
+        assert session.load("meals").capability_id == "meals"
+        session.turn("and dinner")
+        assert session.state()["loaded_skills"] == ["meals"], "it is in what changed since"
+        assert "taken out of use" not in session.prompt().prompt
+
+
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_a_model_behind_a_vendors_format(live_studio: Studio, vendor: str, is_approved: bool) -> None:

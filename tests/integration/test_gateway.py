@@ -193,7 +193,7 @@ def test_warm_reads_are_counted_in_a_scrape(studio: Studio) -> None:
     assert count() == before + 7
 
 
-def test_reads_and_probes_do_not_wait_for_the_application(studio: Studio) -> None:
+def test_reads_do_not_wait_for_the_application_and_probes_notice_that_it_is_silent(studio: Studio) -> None:
     _warm(studio)
     pids = _application_pids(studio)
     assert pids
@@ -203,9 +203,12 @@ def test_reads_and_probes_do_not_wait_for_the_application(studio: Studio) -> Non
         with httpx.Client(base_url=studio.url, timeout=5) as client:
             for path in (LOAD, "/healthz"):
                 assert client.get(path).status_code == 200, path
+            studio.server.wait_until(lambda: client.get("/healthz").status_code == 503)
+            assert client.get(LOAD).status_code == 200
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
+    studio.server.wait_until(lambda: httpx.get(studio.url + "/healthz").status_code == 200)
 
 
 def test_an_application_that_is_killed_is_started_again_and_reads_go_on(studio: Studio) -> None:

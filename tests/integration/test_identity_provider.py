@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -124,6 +126,29 @@ def test_confirming_who_one_is_asks_the_provider_again(
     asked = browser.get(f"{studio.url}/sign-in/oidc/?again=1&next=/keys/")
     sent = parameters_of(asked.headers["Location"])
     assert (sent["prompt"], sent["max_age"]) == ("login", "0")
+
+
+def test_a_form_waits_while_the_provider_asks_again(
+    provider: IdentityProvider, studio: Studio, browser: httpx.Client
+) -> None:
+    person = {"preferred_username": "grace", "groups": ["studio-admins"]}
+    provider.set_person("grace-1", **person, auth_time=1)
+    sign_in_at_provider(browser, studio.url, "grace-1")
+    asked = _send(browser, studio, browser.get(f"{studio.url}/keys/"), "/keys/", name="waiting", scopes="read")
+    assert asked.status_code == 403
+    found = re.search(r"/sign-in/oidc/(\?[^\"]+)", asked.text)
+    assert found is not None
+    provider.set_person("grace-1", **person)
+    waiting = sign_in_at_provider(browser, studio.url, "grace-1", query=html.unescape(found[1]))
+    assert (waiting.url.path, 'value="waiting"' in waiting.text) == ("/confirmed/", True)
+    done = _send(browser, studio, waiting, "/keys/", name="waiting", scopes="read")
+    assert (done.status_code, "csk_" in done.text) == (200, True)
+
+
+def _send(browser: httpx.Client, studio: Studio, page: httpx.Response, path: str, **form: str) -> httpx.Response:
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+    assert token is not None
+    return browser.post(f"{studio.url}{path}", data={"csrfmiddlewaretoken": token[1], **form})
 
 
 def test_pages_of_the_library_that_are_not_ours_do_not_exist(studio: Studio, browser: httpx.Client) -> None:

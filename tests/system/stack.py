@@ -166,7 +166,7 @@ def make_stack(nginx: str) -> Stack:
     programs = _postgresql_programs(scratch, identity)
     path = f"{scratch}/venv/bin:{programs}:{Path(nginx).parent}:/usr/local/bin:/usr/bin:/bin"
     stack = Stack(scratch, identity, services, ports, _places(scratch, ports), path)
-    for name in ("data", "redis-data", "db-data", "tmp", "nginx-tmp"):
+    for name in ("data", "checkpoint", "redis-data", "db-data", "tmp", "nginx-tmp"):
         (scratch / name).mkdir(mode=0o700)
         identity.own(scratch / name)
     _make_image(stack)
@@ -227,6 +227,7 @@ def _places(scratch: Path, ports: Mapping[str, int]) -> list[tuple[str, str]]:
         ("127.0.0.1:8079", f"127.0.0.1:{ports['alive']}"),
         ("/srv/studio", f"{scratch}/studio"),
         ("/var/lib/studio", f"{scratch}/data"),
+        ("/var/lib/checkpoint", f"{scratch}/checkpoint"),
         ("/opt/venv", f"{scratch}/venv"),
         ("/etc/nginx/studio", f"{scratch}/nginx"),
         ("/etc/nginx/tls", f"{scratch}/tls"),

@@ -65,6 +65,15 @@ def test_a_service_has_no_right_that_it_does_not_need(name: str) -> None:
     assert service["logging"]["options"]["max-size"]
 
 
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_the_kept_checkpoint_outlives_each_process(name: str) -> None:
+    """In memory, it would fall with the container; every service of ours signs or restores."""
+    folder = SERVICES[name]["environment"]["CHECKPOINT_FILE"].rpartition("/")[0]
+    volumes = {place: volume for volume, place in (entry.split(":") for entry in SERVICES[name]["volumes"])}
+    assert volumes[folder] in compose_file()["volumes"]
+    assert folder in next(one.text for one in dockerfile() if "install --directory" in one.text)
+
+
 def test_only_nginx_can_be_reached_from_outside() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["nginx"]
     assert not any("expose" in service for service in SERVICES.values())

@@ -17,7 +17,7 @@ from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.json_schema.coercion import coerce
 from agent_client.json_schema.validation import find_schema_errors, without_nulls
-from agent_client.prompt import render_prompt
+from agent_client.prompt import PromptContext, render_prompt
 from agent_client.session.hints import hints_from_match
 from agent_client.session.invocations import read_mentions
 from agent_client.session.tool_gate import ERRORS_MAX
@@ -83,7 +83,8 @@ def prompts(given: Json) -> Any:
     environment = Environment.from_dict(asked) if asked else None
     judged = {each.capability_id: check_readiness(each, environment) for each in bundles} if environment else {}
     more = {"characters_max": given["characters_max"]} if "characters_max" in given else {}
-    return render_prompt(bundles, judged, arguments=given.get("arguments"), **more).as_dict()
+    extras = PromptContext(preamble=given.get("preamble", ""), hints=tuple(given.get("hints", ())))
+    return render_prompt(bundles, judged, arguments=given.get("arguments"), extras=extras, **more).as_dict()
 
 
 def arguments(given: Json) -> Any:

@@ -337,7 +337,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Hold a capability back from readers because it may do harm; capability_restore ends it. */
+        /** @description Hold a capability back from readers because it may do harm, until a member ends the quarantine; no key does. */
         post: operations["capability_quarantine"];
         delete?: never;
         options?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restore a deprecated, retired or quarantined capability, after checking it by the current rules. */
+        /** @description Restore a deprecated or retired capability, after checking it by the current rules; a quarantine is 403. */
         post: operations["capability_restore"];
         delete?: never;
         options?: never;
@@ -984,6 +984,16 @@ export interface components {
                 /** @description It counts again from this day on (UTC). */
                 until: string;
             };
+            /** @description There where a person has to decide about the passage before it is published. */
+            held?: boolean;
+            /** @description There where somebody has decided that the passage is fine. */
+            accepted?: {
+                /** @description The actor, such as operator:ada. */
+                by: string;
+                reason: string;
+                /** Format: date-time */
+                at: string;
+            };
         };
         /** @description An install code to redeem. */
         InstallRequest: {
@@ -1051,6 +1061,8 @@ export interface components {
             skill_groups: string[];
             /** @description Those of skill_groups of which a session keeps one member active. */
             exclusive_groups: string[];
+            /** @description That of the list now: where it has moved, something was published or taken away, and a session reads the list again. */
+            registry_revision: number;
             /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
             index_revision: number;
         };
@@ -1227,7 +1239,7 @@ export interface components {
             /** @description Where there are any: skill groups of which a session keeps one member active. */
             exclusive_groups?: string[];
         };
-        /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}) and published_at. */
+        /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}), published_at, and, but in older ones, published_by, approved_by, editors (null: not known) and note_digest. */
         RevisionSignature: {
             capability_id: string;
             revision: number;

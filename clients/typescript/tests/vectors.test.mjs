@@ -10,10 +10,10 @@ const functions = {
   wire_names: ({ capability_id, tool }) => wireName(capability_id, tool),
   readiness: ({ capability, environment }) => checkReadiness(capability, environment),
   hints: ({ capabilities, match }) => hintsFromMatch(match, capabilities),
-  prompts: ({ bundles, environment, arguments: given = {}, characters_max: charactersMax = 16_000 }) => {
+  prompts: ({ bundles, environment, arguments: given = {}, characters_max: charactersMax = 16_000, preamble, hints }) => {
     const judged = (each) => [each.capability_id, checkReadiness(each.capability, environment)];
     const readiness = environment ? Object.fromEntries(bundles.map(judged)) : {};
-    return renderPrompt(bundles, { readiness, arguments: given, charactersMax });
+    return renderPrompt(bundles, { readiness, arguments: given, charactersMax, preamble, hints });
   },
 };
 

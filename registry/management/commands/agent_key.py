@@ -19,6 +19,9 @@ class Command(SubcommandBase):
             "--scopes", default=",".join(agent_keys.DEFAULT_SCOPES), help=f"out of {','.join(agent_keys.SCOPES)}"
         )
         parser.add_argument("--groups", default=None, help="a,b: it knows capabilities of these skill groups alone")
+        parser.add_argument("--team", default="", metavar="NAME", help="it changes what belongs to this team alone")
+        words = "ID,ID: it changes and creates these capabilities alone"
+        parser.add_argument("--capabilities", default=None, metavar="IDS", help=words)
         parser.add_argument("--read-only-tools", action="store_true", help="it is given no tool that writes")
         parser.add_argument("--preview", action="store_true", help="it sees drafts as if they were published")
         parser.add_argument("--expires", type=_day, default=None, help="YYYY-MM-DD: refused from that day on (UTC)")
@@ -29,18 +32,19 @@ class Command(SubcommandBase):
         self.verb(verbs, "revoke", self.revoke, "End a key.", "name")
 
     def create(self, options: dict[str, Any]) -> int:
-        scopes = [scope.strip() for scope in options["scopes"].split(",") if scope.strip()]
-        groups = options["groups"]
         row, key = agent_keys.create_key(
             name=options["name"],
             by=is_terminal(),
-            scopes=scopes,
-            groups=[group.strip() for group in groups.split(",") if group.strip()] if groups is not None else None,
+            scopes=_split(options["scopes"]),
+            groups=_split(options["groups"]) if options["groups"] is not None else None,
+            team=options["team"],
+            capability_ids=_split(options["capabilities"]) if options["capabilities"] is not None else None,
             read_only_tools=options["read_only_tools"],
             preview=options["preview"],
             expires_at=options["expires"],
         )
-        return self.tell({"name": row.name, "scopes": row.scopes, "key": key}, key, options)
+        limit = {"team": row.team.name if row.team else None, "capabilities": row.capability_ids}
+        return self.tell({"name": row.name, "scopes": row.scopes, **limit, "key": key}, key, options)
 
     def rotate(self, options: dict[str, Any]) -> int:
         overlap = timedelta(hours=min(options["overlap_hours"], 10_000))
@@ -49,7 +53,7 @@ class Command(SubcommandBase):
         return self.tell({"name": row.name, "key": key, "old_key_until": until}, key, options)
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = [_row(key) for key in AgentKey.objects.all()]
+        rows = [_row(key) for key in AgentKey.objects.select_related("team")]
         return self.tell({"keys": rows}, map(_line, rows), options)
 
     def revoke(self, options: dict[str, Any]) -> int:
@@ -64,6 +68,8 @@ def _row(key: AgentKey) -> dict[str, Any]:
         "hint": key.key_prefix,
         "scopes": key.scopes,
         "groups": key.groups,
+        "team": key.team.name if key.team else None,
+        "capabilities": key.capability_ids,
         "read_only_tools": key.read_only_tools,
         "preview": key.preview,
         "created_at": format_moment(key.created_at),
@@ -79,6 +85,10 @@ def _line(row: dict[str, Any]) -> str:
     return f"{row['name']}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}"
 
 
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _day(text: str) -> datetime:
     """The beginning of a day (UTC)."""
     return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
@@ -86,5 +96,7 @@ def _day(text: str) -> datetime:
 
 def _limits(row: dict[str, Any]) -> str:
     words = [f"groups {','.join(row['groups'])}"] if row["groups"] else []
+    words += [f"changes team {row['team']}"] if row["team"] else []
+    words += [f"changes {','.join(row['capabilities'])}"] if row["capabilities"] else []
     words += [word for word, name in (("no write tools", "read_only_tools"), ("preview", "preview")) if row[name]]
     return f"  {'; '.join(words)}" if words else ""

@@ -51,6 +51,7 @@ class Command(SubcommandBase):
             "damaged": list(done.damaged),
             "audit_broken_at": done.audit_broken_at,
             "unrecorded": list(done.unrecorded),
+            "forgotten_checkpoint": done.forgotten.number if done.forgotten else None,
         }
         made = done.manifest.created_at
         words = f"{done.manifest.rows} rows of {made} are back; registry revision {done.registry_revision}"
@@ -60,6 +61,11 @@ class Command(SubcommandBase):
                 self.stderr.write(f"{name} was damaged when the backup was made: publish its texts again")
             for name in done.unrecorded:
                 self.stderr.write(f"Not in the audit log of the backup: {name}. Check who made it, or take it away")
+            if done.forgotten is not None:
+                self.stderr.write(
+                    f"Checkpoint {done.forgotten.number}, the last one of before, is not in the backup: agents that "
+                    "have seen it refuse this registry until their .trust files are deleted"
+                )
             if done.audit_broken_at is not None:
                 self.stderr.write(
                     f"The audit log does not hold from row {done.audit_broken_at} on: so it was backed up"

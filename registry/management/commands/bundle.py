@@ -17,6 +17,7 @@ from registry.bundles.bundle_reader import SourceBundle, read_bundle
 from registry.catalog import drafts, exporter
 from registry.cli import sarif, text_output
 from registry.cli.command import add_format_choices, is_terminal, pick
+from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.cli.waiver_verbs import WaiverVerbs
 from registry.common.errors import RegistryError, SourceUnreadable
@@ -33,7 +34,7 @@ from registry.validation import Finding
 ResultRow = dict[str, Any]
 
 
-class Command(WaiverVerbs):
+class Command(DecisionVerbs, WaiverVerbs):
     help = "Validate, publish, import, export and manage capability bundles."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -41,6 +42,7 @@ class Command(WaiverVerbs):
         self.verb(verbs, "list", self.list, "List all capabilities.")
         self._add_single_verbs(verbs)
         self._add_powers(verbs)
+        self.add_decision_verbs(verbs)
         self.add_waiver_verbs(verbs)
 
     def _add_powers(self, verbs: Any) -> None:
@@ -198,8 +200,17 @@ class Command(WaiverVerbs):
         else:
             for result in results:
                 self._print_result(result, with_diff=bool(options.get("dry_run")))
+            self._print_held(results)
         self._print_unreadable(unreadable, options)
         return 1 if unreadable or any(result.status == "refused" for result in results) else 0
+
+    def _print_held(self, results: list[BatchResult]) -> None:
+        """What waits for a decision, with the command that decides it."""
+        waiting = [one.capability_id for one in results if any(finding.code == "SEC_HELD" for finding in one.findings)]
+        if waiting:
+            count = "1 bundle waits" if len(waiting) == 1 else f"{len(waiting)} bundles wait"
+            self.line(f"{count} for a decision about passages, in the Studio or by a person at this server:")
+            self.line(f"  {describe_command(waiting)}")
 
     def _print_result(self, result: BatchResult, *, with_diff: bool) -> None:
         paint = TerminalStyle(sys.stdout)

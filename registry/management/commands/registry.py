@@ -63,7 +63,9 @@ class Command(SubcommandBase):
         parser.add_argument("--checkpoints", type=Path, metavar="FILE", help=words)
         words = "Sign what was published before revisions were signed."
         self.verb(verbs, "sign", self.sign, words)
-        self.verb(verbs, "checkpoint", self.checkpoint, "Sign how far the history has come, now.")
+        parser = self.verb(verbs, "checkpoint", self.checkpoint, "Sign how far the history has come, now.")
+        words = "go on from the database's last checkpoint, whichever this host has kept: after a restore or a move"
+        parser.add_argument("--forget-kept", action="store_true", help=words)
         self.verb(verbs, "keys", self.keys, "Show the public keys whose signatures are valid; the first one signs.")
 
     def set(self, options: dict[str, Any]) -> int:
@@ -90,6 +92,8 @@ class Command(SubcommandBase):
         return self.tell({"signed": count}, f"{count} revisions were signed", options)
 
     def checkpoint(self, options: dict[str, Any]) -> int:
+        if options["forget_kept"]:
+            checkpoints.forget_kept(by=is_terminal())
         facts = checkpoints.make_checkpoint()
         words = f"Checkpoint {facts.number}: registry revision {facts.registry_revision}, {facts.audit_rows} audit rows"
         return self.tell({**facts.payload(), "hash": facts.hash}, words, options)

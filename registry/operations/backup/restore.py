@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -18,9 +18,11 @@ from django.utils import timezone
 
 from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
-from registry.common.errors import BackupRefused, BackupUnreadable
+from registry.common.errors import BackupRefused, BackupUnreadable, HistoryDamaged
 from registry.core import audit
 from registry.core.append_only import lift_append_only
+from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
+from registry.core.kept_checkpoint import KeptCheckpoint, read_kept
 from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import (
@@ -34,16 +36,17 @@ from registry.models import (
     UnknownCapabilityRequest,
 )
 from registry.operations.backup import pre_release
-from registry.operations.backup.access_check import find_unrecorded_access
 from registry.operations.backup.archive import Manifest, TableEntry, check_archive, open_archive, read_table
 from registry.operations.backup.tables import (
     Model,
     backed_up_models,
     known_migrations,
     parse_row,
+    read_stored,
     table_name,
     truncated_models,
 )
+from registry.operations.rights.comparison import find_unrecorded
 
 # Where each restore begins to count: past every number that a client may have seen before it.
 EPOCH_REVISION_GAP: Final = 1_000_000
@@ -57,13 +60,16 @@ _COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, UnknownCapabilityRe
 class RestoreResult:
     """What was put back. `damaged` names revisions that were damaged when the backup was made, `audit_broken_at` the
     first row of the audit log that was; what they were is what they are. `unrecorded` names people and keys that the
-    audit log does not account for: somebody may have added them to the file."""
+    audit log does not account for: somebody may have added them to the file. `forgotten` is the checkpoint that this
+    host had kept, where the backup does not have it: agents that have seen it refuse the registry.
+    """
 
     manifest: Manifest
     registry_revision: int
     damaged: tuple[str, ...]
     audit_broken_at: int | None
     unrecorded: tuple[str, ...] = ()
+    forgotten: KeptCheckpoint | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -81,9 +87,21 @@ def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResu
     _require_migrated()
     try:
         with open_archive(path) as (archive, _), transaction.atomic():
-            return _restore(archive, manifest, by=by, force=force)
+            done = _restore(archive, manifest, by=by, force=force)
     except DatabaseError as error:
         raise BackupRefused(f"The database does not take the backup, and nothing has changed: {error}") from error
+    return replace(done, forgotten=_adopt_checkpoint())
+
+
+def _adopt_checkpoint() -> KeptCheckpoint | None:
+    """A restore is a rollback that was meant: what is kept from now on is the backup's last checkpoint."""
+    try:
+        kept = read_kept()
+    except HistoryDamaged:
+        kept = None
+    is_there = kept is not None and find_hash(kept.number) == kept.hash
+    adopt(read_last_checkpoint())
+    return None if is_there else kept
 
 
 def _require_known(manifest: Manifest) -> None:
@@ -126,7 +144,7 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         connection.check_constraints()
         _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
-        unrecorded = find_unrecorded_access()
+        unrecorded = find_unrecorded(read_stored)
         _begin_epoch(state, before)
         detail: dict[str, Any] = {
             "backup_created_at": manifest.created_at,

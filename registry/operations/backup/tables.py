@@ -59,6 +59,11 @@ def table_name(model: Model) -> str:
     return str(model._meta.model_name)
 
 
+def read_stored(name: str) -> Iterator[dict[str, Any]]:
+    """Every row of a table by its name in the file."""
+    return iterate_rows(next(model for model in backed_up_models() if table_name(model) == name))
+
+
 def iterate_rows(model: Model) -> Iterator[dict[str, Any]]:
     """Every row as JSON values by column, in the order of its key."""
     fields = model._meta.concrete_fields

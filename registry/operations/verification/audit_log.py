@@ -10,6 +10,7 @@ import rfc8785
 
 from agent_client.signatures.statements import CheckpointFacts
 from registry.core import audit
+from registry.operations.rights.recorded import RecordedRights
 from registry.operations.verification.problem import Problem, Row
 
 TABLE: Final = "auditevent"
@@ -19,12 +20,15 @@ EXPORTED: Final = ("at", "actor", "verb", "subject", "detail", "previous_hash")
 
 @dataclass(frozen=True, slots=True)
 class RecordedPublish:
-    """What an audit row says of a publish."""
+    """What an audit row says of a publish; `note` is None where it says nothing of one."""
 
     audit_id: int
     capability_id: str
     revision: int
     digest: str
+    by: str
+    approved_by: str
+    note: str | None
 
 
 @dataclass(slots=True)
@@ -35,6 +39,7 @@ class AuditRecord:
     last_id: int = 0
     ends: dict[int, tuple[int, str]] = field(default_factory=dict)
     publishes: list[RecordedPublish] = field(default_factory=list)
+    rights: RecordedRights = field(default_factory=RecordedRights)
 
 
 def read_audit_log(rows: Iterable[Row], ends: Iterable[int], record: AuditRecord) -> Iterator[Problem]:
@@ -51,17 +56,30 @@ def read_audit_log(rows: Iterable[Row], ends: Iterable[int], record: AuditRecord
         previous, record.last_id, record.rows = str(row["hash"]), number, record.rows + 1
         if number in wanted:
             record.ends[number] = (record.rows, previous)
+        record.rights.apply(row)
         if row["verb"] == "capability.publish":
-            detail = row["detail"] if isinstance(row["detail"], dict) else {}
-            found = RecordedPublish(
-                number, str(row["subject"]), int(detail.get("revision") or 0), str(detail.get("digest"))
-            )
-            record.publishes.append(found)
+            record.publishes.append(_read_publish(number, row))
+
+
+def _read_publish(number: int, row: Row) -> RecordedPublish:
+    detail = row["detail"] if isinstance(row["detail"], dict) else {}
+    return RecordedPublish(
+        audit_id=number,
+        capability_id=str(row["subject"]),
+        revision=int(detail.get("revision") or 0),
+        digest=str(detail.get("digest")),
+        by=_actor(row),
+        approved_by=str(detail.get("approved_by") or ""),
+        note=str(detail["note"]) if "note" in detail else None,
+    )
+
+
+def _actor(row: Row) -> str:
+    return str(row["actor"]) if "actor" in row else f"{row['actor_kind']}:{row['actor_name']}"
 
 
 def _hash(row: Row) -> str:
-    actor = row["actor"] if "actor" in row else f"{row['actor_kind']}:{row['actor_name']}"
-    values: dict[str, Any] = {**row, "actor": actor}
+    values: dict[str, Any] = {**row, "actor": _actor(row)}
     try:
         return audit.row_hash(values)
     except (rfc8785.CanonicalizationError, KeyError, TypeError, ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from agent_client.errors import ResponseRejected
@@ -10,9 +11,12 @@ from agent_client.signatures.dsse import PublicKey
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
 from registry.common.json_text import parse_json
 from registry.core.checkpoints import NOTHING
+from registry.core.kept_checkpoint import KeptCheckpoint
 from registry.operations.verification.problem import Problem, Row
 
 TABLE: Final = "checkpoint"
+# The first one follows the first publish by half a minute where a worker runs.
+FIRST_CHECKPOINT_WITHIN: Final = timedelta(minutes=10)
 
 
 def read_checkpoints(
@@ -38,6 +42,30 @@ def read_checkpoints(
         found.append(facts)
         yield from _compare(row, facts, before)
         before = facts
+
+
+def compare_with_kept(found: Sequence[CheckpointFacts], kept: KeptCheckpoint | None) -> Iterator[Problem]:
+    """The checkpoint that this host keeps outside of the database is among those that are signed."""
+    if kept is None or any((facts.number, facts.hash) == (kept.number, kept.hash) for facts in found):
+        return
+    last = max((facts.number for facts in found), default=0)
+    there = f"ends with checkpoint {last}" if last < kept.number else "has another one of this number"
+    words = (
+        f"Checkpoint {kept.number}, which this host has kept outside of the database, is not in it: it "
+        f"{there if last else 'has no checkpoint'}. What was signed since is gone, or was replaced"
+    )
+    yield Problem("CHECKPOINT_NOT_AS_KEPT", TABLE, str(kept.number), words)
+
+
+def require_any(found: Sequence[CheckpointFacts], published_at: Iterable[str], now: datetime) -> Iterator[Problem]:
+    """Where revisions were signed a while ago there is a checkpoint; `published_at` is when (ISO 8601), of each."""
+    first = min(published_at, default="")
+    if first and not found and datetime.fromisoformat(first) < now - FIRST_CHECKPOINT_WITHIN:
+        words = (
+            f"There is no checkpoint, and revisions were signed since {first}: the checkpoints were deleted, or no "
+            "worker has run. Where the history is what it should be: python3 run.py manage registry checkpoint"
+        )
+        yield Problem("CHECKPOINT_NONE", TABLE, "1", words)
 
 
 def _compare(row: Row, facts: CheckpointFacts, before: CheckpointFacts) -> Iterator[Problem]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 Row = Mapping[str, Any]
-# Every row of `auditevent`, `capability`, `checkpoint`, `registrystate`, `release` or `revision`, from a database or a
-# backup: columns as JSON values, in the order of the key.
+# Every row of a table (registry/operations/backup/tables.py), from a database or a backup: columns as JSON values, in
+# the order of the key.
 ReadTable = Callable[[str], Iterator[Row]]
 
 

@@ -11,7 +11,7 @@ from agent_client.signatures.dsse import PublicKey, open_envelope
 from agent_client.signatures.statements import REVISION_TYPE
 from registry.common.json_text import parse_json
 from registry.core.queries import files_digest, load_bundle
-from registry.core.signatures import build_statement
+from registry.core.signatures import ADDED_FIELDS, build_statement
 from registry.models import Revision
 from registry.operations.verification.audit_log import RecordedPublish
 from registry.operations.verification.problem import Problem, Row
@@ -28,6 +28,11 @@ class RevisionFacts:
     number: int
     digest: str
     files_digest: str
+    # When it was published (ISO 8601); empty where it is not signed.
+    signed_at: str
+    published_by: str
+    approved_by: str
+    note: str
 
     def __str__(self) -> str:
         return f"'{self.capability_id}' revision {self.number}"
@@ -39,7 +44,16 @@ def read_revisions(
     """Problems of each revision; fills `found`. `names` are capability_ids by the key of the capability."""
     for row in rows:
         capability_id = names.get(row["capability_id"], "")
-        facts = RevisionFacts(capability_id, row["number"], str(row["digest"]), str(row["files_digest"]))
+        facts = RevisionFacts(
+            capability_id=capability_id,
+            number=row["number"],
+            digest=str(row["digest"]),
+            files_digest=str(row["files_digest"]),
+            signed_at=str(row["created_at"]) if row.get("signature") else "",
+            published_by=str(row["created_by"]),
+            approved_by=str(row["approved_by"]),
+            note=str(row["note"]),
+        )
         found[row["id"]] = facts
         for code, words in (*_check_digests(row), *_check_signature(row, capability_id, trusted)):
             yield Problem(code, TABLE, str(row["id"]), f"{facts} (row {row['id']}) {words}")
@@ -79,7 +93,9 @@ def _check_signature(row: Row, capability_id: str, trusted: Sequence[PublicKey])
         yield f"REVISION_{error.code}", words
         return
     expected = build_statement(row, capability_id)
-    different = sorted(name for name in {*expected, *signed} if expected.get(name) != signed.get(name))
+    # A statement of before says nothing of what was added since.
+    names = {*expected, *signed} - (ADDED_FIELDS - signed.keys())
+    different = sorted(name for name in names if expected.get(name) != signed.get(name))
     if different:
         yield "REVISION_SIGNATURE_INVALID", f"is not what was signed: {', '.join(different)} differ"
 
@@ -100,7 +116,22 @@ def compare_with_audit_log(
         elif revisions[key].digest != said.digest:
             words = f"{what} (row {key}) has another digest than audit row {said.audit_id} says was published"
             yield Problem("REVISION_NOT_AS_RECORDED", TABLE, str(key), words)
+        else:
+            yield from _compare_people(key, revisions[key], said)
     for place, key in keys.items():
         if place not in recorded:
             words = f"{revisions[key]} (row {key}) was published by no row of the audit log"
             yield Problem("REVISION_NOT_RECORDED", TABLE, str(key), words)
+
+
+def _compare_people(key: int, facts: RevisionFacts, said: RecordedPublish) -> Iterator[Problem]:
+    """Who published it, who approved it, and why."""
+    pairs = {
+        "published_by": (facts.published_by, said.by),
+        "approved_by": (facts.approved_by, said.approved_by),
+        "note": (facts.note, said.note),
+    }
+    different = [name for name, (held, recorded) in pairs.items() if recorded is not None and held != recorded]
+    if different:
+        words = f"{facts} (row {key}) is not what audit row {said.audit_id} says: {', '.join(different)} differ"
+        yield Problem("REVISION_NOT_AS_RECORDED", TABLE, str(key), words)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+
+from django.utils import timezone
 
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey, parse_key_list
@@ -16,6 +19,7 @@ from registry.common.errors import BackupUnreadable, HistoryDamaged, InvalidRequ
 from registry.core import audit
 from registry.core.append_only import find_missing_triggers
 from registry.core.checkpoints import make_checkpoint
+from registry.core.kept_checkpoint import KeptCheckpoint, read_kept
 from registry.core.queries import load_bundle
 from registry.core.signatures import sign_revision
 from registry.core.signing_keys import get_signing_keys
@@ -23,7 +27,8 @@ from registry.core.transactions import write_transaction
 from registry.models import Revision
 from registry.operations.backup.archive import check_archive, open_archive, read_table
 from registry.operations.backup.create import one_moment
-from registry.operations.backup.tables import backed_up_models, iterate_rows, table_name
+from registry.operations.backup.tables import read_stored
+from registry.operations.rights.comparison import compare_rights
 from registry.operations.verification import audit_log, checkpoint_chain, releases, revisions
 from registry.operations.verification.audit_log import AuditRecord
 from registry.operations.verification.problem import Problem, ReadTable, Row
@@ -32,7 +37,16 @@ from registry.operations.verification.revisions import RevisionFacts
 VERB: Final = "registry.sign"
 _REVISIONS_A_TRANSACTION: Final = 200
 # What signing does away with, or what has nothing to do with the content of revisions.
-_ACCEPTED: Final = frozenset({"REVISION_SIGNATURE_MISSING", "TRIGGER_MISSING"})
+_ACCEPTED: Final = frozenset(
+    {
+        "REVISION_SIGNATURE_MISSING",
+        "TRIGGER_MISSING",
+        "CHECKPOINT_NONE",
+        "RIGHTS_NOT_RECORDED",
+        "RIGHTS_NOT_AS_RECORDED",
+        "RIGHTS_MISSING",
+    }
+)
 _FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 _LINE_BYTES_MAX: Final = 16 * 1024 * 1024
 
@@ -52,18 +66,16 @@ class HistoryReport:
         return {"ok": not self.problems, **asdict(self)}
 
 
-def _read_stored(name: str) -> Iterator[Row]:
-    return iterate_rows(next(model for model in backed_up_models() if table_name(model) == name))
-
-
 def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
     """Everything in the database, as it is at one moment; writers are not kept waiting.
 
     Raises `HistoryDamaged` where a row holds what cannot be read at all.
     """
+    # Before the moment: a checkpoint is kept when it is committed.
+    kept = read_kept()
     with one_moment():
         try:
-            report = verify_history(_read_stored, trusted)
+            report = verify_history(read_stored, trusted, now=timezone.now(), kept=kept)
         except (KeyError, TypeError, ValueError) as error:
             raise HistoryDamaged(f"A row of the database cannot be read: {error!r}") from error
         missing = tuple(map(_missing_trigger, find_missing_triggers()))
@@ -116,16 +128,20 @@ def verify_backup(path: Path, trusted: Sequence[PublicKey]) -> HistoryReport:
             return (row for row, _ in read_table(archive, tables[name])) if name in tables else iter(())
 
         try:
-            return verify_history(read, trusted)
+            return verify_history(read, trusted, now=datetime.fromisoformat(manifest.created_at))
         except (KeyError, TypeError, ValueError) as error:
             raise BackupUnreadable(f"A row of the backup cannot be read: {error!r}") from error
 
 
-def verify_history(read: ReadTable, trusted: Sequence[PublicKey]) -> HistoryReport:
-    """Compare audit log, revisions, releases and checkpoints with each other and with what trusted keys signed."""
+def verify_history(
+    read: ReadTable, trusted: Sequence[PublicKey], *, now: datetime, kept: KeptCheckpoint | None = None
+) -> HistoryReport:
+    """Compare audit log, revisions, releases and checkpoints with each other, with what trusted keys signed, and with
+    the checkpoint that is `kept` outside of the database."""
     problems: list[Problem] = []
     signed: list[CheckpointFacts] = []
     problems += checkpoint_chain.read_checkpoints(read("checkpoint"), trusted, signed)
+    problems += checkpoint_chain.compare_with_kept(signed, kept)
     record = AuditRecord()
     ends = [facts.audit_id for facts in signed]
     problems += audit_log.read_audit_log(read("auditevent"), ends, record)
@@ -133,12 +149,15 @@ def verify_history(read: ReadTable, trusted: Sequence[PublicKey]) -> HistoryRepo
     names = {row["id"]: str(row["capability_id"]) for row in read("capability")}
     known: dict[int, RevisionFacts] = {}
     problems += revisions.read_revisions(read("revision"), names, trusted, known)
+    signed_at = [facts.signed_at for facts in known.values() if facts.signed_at]
+    problems += checkpoint_chain.require_any(signed, signed_at, now)
     problems += revisions.compare_with_audit_log(known, record.publishes)
     made = releases.read_releases(read("release"), names, known, [facts.release_id for facts in signed])
     problems += releases.compare_releases(made, signed)
     problems += releases.compare_with_audit_log(made, record.publishes)
     problems += releases.compare_capabilities(read("capability"), made)
     problems += releases.compare_registry_revision(read("registrystate"), made, signed)
+    problems += (Problem(one.code, one.table, one.row, one.message) for one in compare_rights(read, record.rights))
     return HistoryReport(record.rows, len(known), made.rows, len(signed), tuple(problems))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 from jsonschema_rs import ValidationErrorKind as Kind
 
-from agent_client.json_schema.validation import first_error
+from agent_client.json_schema.evaluator import first_error
 from registry.bundles.problem import Path
 from registry.validation.a2ui.budget import Budget, join_words, quote_value
 from registry.validation.a2ui.catalog import CatalogSchema

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from agent_client.json_schema.validation import first_error
+from agent_client.json_schema.evaluator import first_error
 from registry.bundles.problem import FileName, Path, RawFinding, limit_findings
 from registry.common.schema_loader import read_schema
 

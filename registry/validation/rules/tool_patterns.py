@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
+from agent_client.json_schema.evaluator import BACKTRACKING, LINEAR, compiles
 from agent_client.json_schema.graph import SchemaGraph
 from agent_client.json_schema.pattern_cost import (
     CHARACTERS_MAX,
     COST_IN_ALL_MAX,
     COST_MAX,
     PatternText,
-    drop_expensive_patterns,
-    estimate_cost,
     read_pattern,
 )
-from agent_client.json_schema.validation import BACKTRACKING, LINEAR, compiles
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.problem import FileName, Path, RawFinding, limit_findings
 
 TOOLS: Final[FileName] = "tools.json"
-_compiles: Final = lru_cache(maxsize=4096)(compiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +53,10 @@ class Patterns:
             reason = "takes too much to compile" if is_alone else "is one of too many that take much to compile"
             return PatternVerdict(runs=False, valid=not read.fault, reason=reason)
         self.cost_left -= read.cost
-        if not read.needs and _compiles(pattern, LINEAR):
+        if not read.needs and compiles(pattern, LINEAR):
             return PatternVerdict(runs=True)
         # An engine can know more than ECMA-262 does: what it takes is left alone, as ever.
-        valid = not read.fault or _compiles(pattern, BACKTRACKING)
+        valid = not read.fault or compiles(pattern, BACKTRACKING)
         return PatternVerdict(runs=False, valid=valid, reason=_reason(read))
 
     def check(self, graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
@@ -71,16 +66,6 @@ class Patterns:
             found = (one for one in refused if self.verdict(one[1]).valid is valid)
             problems = (_problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found)
             yield from limit_findings(problems)
-
-    def without_hard_ones(self, schema: Any) -> Any:
-        """A copy in which the patterns that are not run are left out; most schemas have none."""
-        if all(verdict.runs for verdict in self._verdicts.values()) or '"pattern' not in json.dumps(schema):
-            return schema
-        return drop_expensive_patterns(schema, lambda pattern: not self.verdict(pattern).runs)
-
-    def cost_of_running(self, graph: SchemaGraph) -> int:
-        """What the patterns of one schema that are run cost together."""
-        return sum(map(estimate_cost, {one for _, one in collect_patterns(graph) if self.verdict(one).runs}))
 
 
 def collect_patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:

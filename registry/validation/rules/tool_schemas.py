@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from agent_client.json_schema.evaluator import first_error
 from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
-from agent_client.json_schema.validation import first_error
+from agent_client.json_schema.measure import find_endless, is_too_complex
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.validation.rules.json_schema import closest_match
 from registry.validation.rules.tool_patterns import Patterns
@@ -129,9 +130,7 @@ _TYPE_NAMES: Final = {
 
 
 def _hint(schema: dict[str, Any], place: Path) -> str:
-    value: Any = schema
-    for step in place:
-        value = value[step]
+    value = _value_at(schema, place)
     if place and place[-1] == "type" and isinstance(value, str):
         return _type_hint(value.lower())
     if isinstance(value, str) and place and place[-1] == "required":
@@ -157,14 +156,24 @@ def _check_references(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
         else:
             message = f"{reference.keyword} points at nothing: {reference.target[:100]!r}"
             yield _invalid(place, message, "Define it under $defs, or correct the path.")
+    for name_path in graph.ambiguous_names:
+        name = str(_value_at(graph.root.schema, name_path))[:100]
+        message = f"{name_path[-1]} {name!r} is written twice: which of the two a reference means is not certain"
+        yield _invalid((*path, *name_path), message, "Give one of the two another name.")
+
+
+def _value_at(schema: Any, path: Path) -> Any:
+    for step in path:
+        schema = schema[step]
+    return schema
 
 
 def _check_size(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
-    endless = graph.endless()
+    endless = find_endless(graph)
     if endless is not None:
         message = "The schema refers back to itself on the same value: checking it would never end"
         yield _invalid((*path, *endless.path), message, "Refer to it from properties or items only.")
-    elif graph.is_too_complex():
+    elif is_too_complex(graph):
         yield _too_complex(path)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from agent_client.json_schema.graph import SchemaGraph
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
+from registry.bundles.validation_context import ValidationContext
 from registry.validation.rules.json_schema import check_shape
 from registry.validation.rules.tool_defaults import find_invalid_defaults
 from registry.validation.rules.tool_patterns import Patterns
@@ -78,14 +79,12 @@ def _check_duplicates(tools: list[Any]) -> Iterator[RawFinding]:
         seen.add(name)
 
 
-def check_collisions(tools: list[Any], owners: Mapping[str, str], capability_id: object) -> list[RawFinding]:
-    """Tool names that another published capability has.
-
-    `owners` maps a tool name to its capability_id, or to an empty string where that is not visible.
-    """
+def check_collisions(tools: list[Any], published: ValidationContext, capability_id: object) -> list[RawFinding]:
+    """Tool names that another published capability has."""
+    names = [tool.get("name") if isinstance(tool, dict) else None for tool in tools]
+    owners = published.owners_of({name for name in names if isinstance(name, str)}) if names else {}
     problems = []
-    for index, tool in enumerate(tools):
-        name = tool.get("name") if isinstance(tool, dict) else None
+    for index, name in enumerate(names):
         owner = owners.get(name) if isinstance(name, str) else None
         if owner is not None and owner != capability_id:
             whose = f"the capability '{owner}'" if owner else "another capability"

@@ -1,8 +1,7 @@
 """The `SEC_` rules: does a bundle hide something, order something, or carry something it should not?
 
 A finding says what was seen and where. That nothing was found says nothing: these are patterns, classes of words and a
-classifier of sentences, and a new wording passes them. All of it takes time linear in the text; large texts go to a
-process of their own.
+classifier of sentences, and a new wording passes them. All of it takes time linear in the text.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ from __future__ import annotations
 from registry.validation.security.detectors.claimed_status import check_claimed_status
 from registry.validation.security.detectors.confusables import IdIndex, check_identity
 from registry.validation.security.detectors.policy_mismatch import check_policies
-from registry.validation.security.isolation import check_author_texts
 from registry.validation.security.scanner import check_paths, check_texts
 from registry.validation.security.text_corpus import AuthorText, find_json_texts
 
 __all__ = [
     "AuthorText",
     "IdIndex",
-    "check_author_texts",
     "check_claimed_status",
     "check_identity",
     "check_paths",

@@ -45,6 +45,8 @@ _DAMPING, _CLASS_SHARE, _CLASS_DAMPING = 8.0, 0.7, 4.0
 # What pairs of classes may add at most, and hardly ever do in an ordinary text.
 _PAIRS_MOST: Final = 4.0
 _SURE: Final = 0.5
+# An author with so many of them in one text needs no reason for each, and working it out takes most of the time.
+_EXPLAINED_MAX: Final = 100
 _WORDS_NAMED: Final = 3
 # A line that is indented or quoted as the one before, and the most such lines that are quoted with a sentence.
 _GOES_ON: Final = re.compile(r"(?:[ \t]{2,}|[ \t]*>[ \t]*)[^\W\d_]")
@@ -272,12 +274,13 @@ def find_suspicious_sentences(text: SentenceText) -> Iterator[RuleHit]:
     if not reading.words:
         return
     model, view = load_model(), text.view
-    for number in list_suspicious(model, reading)[:HITS_COUNTED_MAX]:
+    for count, number in enumerate(list_suspicious(model, reading)[:HITS_COUNTED_MAX]):
         words, mask = reading.words[number], reading.masks[number]
-        telling = _list_telling(model, words)
+        telling = _list_telling(model, words) if count < _EXPLAINED_MAX else []
         stretch = _narrow(text.text, reading.places[number], [words[at] for at in telling])
         first, last = view.span_of(*stretch)
-        says = _describe(model.name_kind(words, mask), [words[at] for at in telling])
+        kind = model.name_kind(words, mask) if count < _EXPLAINED_MAX else ""
+        says = _describe(kind, [words[at] for at in telling])
         shown = view.span_of(*_add_lines_before(text.text, reading.places[number]))
         yield RuleHit(
             CODE, says, first, last, None, "phrase", view.disguise, is_general=True, is_scored=True, shown=shown

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from registry.access import agent_keys, operators, teams
+from registry.access.key_limits import describe_limit
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.models import AgentKey
@@ -68,6 +69,8 @@ def _key_figures(row: AgentKey) -> list[tuple[str, str]]:
 def _key_facts(row: AgentKey) -> list[str]:
     use = effects.use_of_key(row.name)
     facts = [_("Scopes: %(rights)s.") % {"rights": ", ".join(str(_SCOPES[one]) for one in row.scopes)}]
+    if limit := describe_limit(row):
+        facts.append(_("It may change: %(limit)s.") % {"limit": limit})
     if row.last_used_at is None:
         facts.append(_("It was never used."))
     else:

@@ -19,6 +19,7 @@ from registry.matching import skill_groups
 from registry.models import Draft
 from registry.publishing import proposals, release_rules, reviews, scheduled_releases, waivers
 from registry.publishing.audience import Audience, get_audience
+from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 from registry.selectors import effects
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
 from studio.pages.form_data import get_int_at
@@ -99,10 +100,40 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
         title=_("Quarantine capability “%(name)s”?") % {"name": name},
         button=_("Quarantine capability"),
         effects=told,
-        undo=_("You can restore it at any time, if it passes the publishing checks then."),
+        undo=_("A member who neither published nor edited it can end the quarantine, with a reason."),
         figures=_audience_figures(audience),
         note=Note(label=_("Why is it quarantined?"), help=_IN_HISTORY, is_required=True),
         state=capability.status,
+    )
+
+
+def end_quarantine(request: StudioRequest, capability_id: str) -> Confirmation | None:
+    """Whether to give back what is quarantined, or was when it was retired; nothing is asked of what is not.
+
+    Raises `Forbidden` for anyone who published or edited it, but a sole admin.
+    """
+    capability = found_or_404(queries.get_capability, capability_id)
+    if not is_quarantine_open(capability):
+        return None
+    end = evaluate_end(capability, actor_of(request))
+    if end.refusal:
+        raise Forbidden(end.refusal)
+    name, revision = get_display_name(capability), capability.published_revision
+    told = [_("Agents can find and load it again, if it passes the current checks.")]
+    if revision is not None:
+        told.append(
+            _("They get revision %(number)s, published by %(who)s.")
+            % {"number": revision.number, "who": actor_name(revision.created_by)}
+        )
+    if end.is_alone:
+        told.append(_("You published or edited it, and no other member can end the quarantine. The history says so."))
+    return Confirmation(
+        title=_("End quarantine of “%(name)s”?") % {"name": name},
+        button=_("End quarantine"),
+        effects=told,
+        undo=_("You can quarantine it again at any time."),
+        note=Note(label=_("Why is it harmless?"), help=_IN_HISTORY, is_required=True),
+        state=f"{capability.status} {revision.number if revision else ''}",
     )
 
 
@@ -256,6 +287,7 @@ def remove_policy(request: StudioRequest) -> Confirmation:
         for is_set, words in (
             (rule.four_eyes, _("This rule no longer requires approval from another person.")),
             (rule.note_required, _("This rule no longer requires a release note.")),
+            (rule.held_requires_review, _("Doubtful passages no longer require approval from another person.")),
             (rule.comments_resolved, _("This rule no longer requires comments to be resolved.")),
             (rule.loosening != "publisher", _("It no longer limits who can make permissions less strict.")),
         )

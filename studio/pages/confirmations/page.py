@@ -178,7 +178,7 @@ def _page(
     note = question.note
     context = {
         "question": question,
-        "cancel": _page_before(request) or question.cancel or page,
+        "cancel": find_page_before(request) or question.cancel or page,
         "faults": faults,
         "note": sent_line(request, note.name, most=note.max_length) if note else "",
         "typed": sent_line(request, TYPED, most=200),
@@ -198,8 +198,8 @@ def _first_field(question: Confirmation) -> str:
     return "note" if question.note else TYPED if question.typed else "cancel"
 
 
-def _page_before(request: StudioRequest) -> str:
-    """The page that the button was on, from the Referer header if it is one of ours; else empty."""
+def find_page_before(request: StudioRequest) -> str:
+    """The page that the button was on, from the field `BACK` or the Referer header if it is one of ours; else empty."""
     kept, before = request.POST.get(BACK, "")[:_BACK_MAX], request.headers.get("Referer", "")
     for address in (kept, before):
         if not is_own_address(request, address):

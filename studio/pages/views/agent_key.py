@@ -14,7 +14,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.access import agent_keys
+from registry.access import agent_keys, teams
 from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import AgentKey
 from studio.middleware.time_zones import day_start, typed_zone, zone_sent
@@ -24,7 +24,6 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
 from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
-from studio.pages.reauthentication import identity_required
 
 _SORTS: Final = ("name", "expires", "used")
 _FILTERS: Final = (
@@ -66,6 +65,19 @@ class KeyRightsForm(forms.Form):
         help_text=gettext_lazy("Separate with commas, e.g. billing, support. Empty = all."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+    team = forms.ChoiceField(
+        label=gettext_lazy("Limit changes to a team (optional)"),
+        required=False,
+        help_text=gettext_lazy("Publishes and proposes what the team owns. What it creates belongs to the team."),
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+    capability_ids = forms.CharField(
+        label=gettext_lazy("Limit changes to capabilities (optional)"),
+        required=False,
+        max_length=20_000,
+        help_text=gettext_lazy("IDs, separated by commas. It publishes, proposes and creates only these."),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
     read_only_tools = forms.BooleanField(
         label=gettext_lazy("Read-only"),
         required=False,
@@ -85,6 +97,11 @@ class KeyRightsForm(forms.Form):
     # When the key ends as things stand.
     expires_at: datetime | None = None
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [team.name for team in teams.list_teams()]
+        self.fields["team"].choices = [("", _("No team")), *((name, name) for name in names)]  # type: ignore[attr-defined]
+
     @property
     def zone(self) -> tzinfo | None:
         """The zone in which the day was typed, once it was (components/field.html)."""
@@ -92,6 +109,10 @@ class KeyRightsForm(forms.Form):
 
     def clean_groups(self) -> list[str] | None:
         given = self.cleaned_data["groups"].replace(",", " ").split()
+        return given or None
+
+    def clean_capability_ids(self) -> list[str] | None:
+        given = self.cleaned_data["capability_ids"].replace(",", " ").split()
         return given or None
 
     def clean_last_day(self) -> datetime | None:
@@ -120,7 +141,15 @@ class KeyRightsForm(forms.Form):
 
 
 # The verbs tell their refusals in words; each begins with what it is about.
-_FIELDS: Final = {"Groups are": "groups", "A key ends": "last_day", "A key's name": "name", "a key named": "name"}
+_FIELDS: Final = {
+    "Groups are": "groups",
+    "exclude each other": "team",
+    "Ids of capabilities": "capability_ids",
+    "no team named": "team",
+    "A key ends": "last_day",
+    "A key's name": "name",
+    "a key named": "name",
+}
 
 
 class NewKeyForm(KeyRightsForm):
@@ -135,7 +164,6 @@ class NewKeyForm(KeyRightsForm):
 
 
 @admin_required("GET", "POST")
-@identity_required
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
     form = NewKeyForm(request.POST if request.method == "POST" else None)
@@ -177,6 +205,8 @@ def _form_of(row: AgentKey) -> KeyRightsForm:
         initial={
             "scopes": row.scopes,
             "groups": ", ".join(row.groups or ()),
+            "team": row.team.name if row.team else "",
+            "capability_ids": ", ".join(row.capability_ids or ()),
             "read_only_tools": row.read_only_tools,
             "preview": row.preview,
             "last_day": _last_day(row.expires_at, timezone.get_current_timezone()) if row.expires_at else None,
@@ -204,7 +234,6 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required("GET", "POST")
 @confirmed_first(questions.rotate_key, page="studio:agent_key_show")
-@identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
     row, hours = agent_keys.get_key_by_id(number), request.POST.get("overlap", "0")

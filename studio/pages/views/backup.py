@@ -11,7 +11,6 @@ from registry.common.rate_limits import RateLimited
 from registry.operations.backup.download import open_backup
 from studio.pages.credentials import too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
-from studio.pages.reauthentication import identity_required
 
 CONTENTS = (
     (gettext_lazy("Capabilities with all revisions, drafts, reviews and attached files"), True, ""),
@@ -34,7 +33,6 @@ CONTENTS = (
 
 
 @admin_required("GET", "POST")
-@identity_required
 def backup_show(request: StudioRequest) -> HttpResponse:
     """What a backup contains; for a POST, the file itself."""
     if request.method != "POST" or request.POST.get("download") != "yes":

@@ -19,7 +19,7 @@ from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
-from registry.publishing.quarantine import quarantine
+from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
 from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use
 from studio.pages.actions import Undo, report_done
@@ -31,6 +31,7 @@ from studio.pages.form_data import get_note, get_text
 from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
+from studio.pages.reauthentication import is_recently_confirmed
 from studio.pages.snippets import build_load_snippets
 
 
@@ -58,6 +59,8 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         "waivers": list_waivers(capability, in_force=True),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
+        # None where it is not quarantined, and was not when it was retired.
+        "quarantine_end": evaluate_end(capability, actor_of(request)) if is_quarantine_open(capability) else None,
     }
     return render(request, "studio/capability/show.html", context)
 
@@ -128,13 +131,17 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
         if isinstance(outcome, publication.PublishResult) and outcome.status == "refused":
             reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
             messages.error(request, _("It doesn't pass the current checks: %(reasons)s") % {"reasons": reasons})
+            if any(finding.code == "SEC_HELD" for finding in outcome.findings):
+                return redirect("studio:decision_show", capability_id)
         else:
             report_done(request, words % {"name": get_display_name(capability)}, _undo_of(capability, verb))
     return redirect("studio:capability_show", capability_id)
 
 
 def _undo_of(before: Capability, verb: Any) -> Undo | None:
-    """The way back to the status before, where it is one click: retiring asks first."""
+    """The way back to the status before, where it is one click: retiring asks first, and so does a quarantine."""
+    if verb is quarantine:
+        return None
     if verb is publication.restore:
         replaced_by = before.replaced_by.capability_id if before.replaced_by else ""
         name, is_back = Undo.by("capability_deprecate", before.capability_id, replaced_by=replaced_by), "deprecated"
@@ -167,10 +174,12 @@ def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpRes
     return _run(request, capability_id, words, quarantine)
 
 
-@publisher_required(form_on="studio:capability_show")
+@publisher_required("GET", "POST")
+@confirmed_first(questions.end_quarantine, page="studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated, retired or quarantined capability."""
     words = _("%(name)s is published again.")
-    if queries.get_capability(capability_id).status == "quarantined":
+    if is_quarantine_open(queries.get_capability(capability_id)):
         words = _("%(name)s is out of quarantine. Agents can load it again.")
-    return _run(request, capability_id, words, publication.restore)
+    is_confirmed = is_recently_confirmed(request)
+    return _run(request, capability_id, words, publication.restore, is_confirmed=is_confirmed)

@@ -93,6 +93,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
         "kinds": group_findings(report, capability_id, files, outline),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
+        "plain_warnings": [finding for finding in report.warnings if not finding.held],
         "based_on": based_on,
     }
 

@@ -18,14 +18,12 @@ from registry.usage.usage_report import find_first_load
 from studio.pages.actions import no_store
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
-from studio.pages.reauthentication import identity_required
 from studio.pages.snippets import build_load_snippets
 
 LISTENS_SECONDS: Final = 600
 
 
 @operator_required("GET", "POST")
-@identity_required
 def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
     capability = queries.get_capability(capability_id)

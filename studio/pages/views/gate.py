@@ -19,7 +19,9 @@ from registry.core import queries
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
+from registry.publishing.held_passages import evaluate_right
 from registry.publishing.publish_context import PublishContext
+from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
 from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
@@ -46,6 +48,7 @@ _QUESTION_WORDS: Final = {
     ),
     "COMMENTS_OPEN": gettext_lazy("Resolve all review comments before publishing."),
     "NOTE_REQUIRED": gettext_lazy("A release note is required."),
+    "SEC_HELD": gettext_lazy("The security checks aren't sure about some passages. A person has to decide about them."),
     "SCAN_MISSING": gettext_lazy("A required scanner hasn't looked at this version. Scan it and upload the results."),
 }
 # Asked only by the Studio's form: to the gate it is a warning, and a pipeline publishes with it.
@@ -102,7 +105,9 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
     """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
     them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms."""
     errors = [finding for finding in gate.text_findings if finding.is_error]
-    warnings = [finding for finding in gate.text_findings if finding.is_warning]
+    held = [finding for finding in gate.text_findings if finding.held and "SEC_HELD" in gate.open_questions]
+    warnings = [finding for finding in gate.text_findings if finding.is_warning and finding not in held]
+    accepted = [finding for finding in gate.findings if finding.accepted is not None]
     waived = [finding for finding in gate.findings if finding.waiver is not None]
     asked = [
         code
@@ -120,10 +125,21 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
         "needs_approval": "APPROVAL_REQUIRED" in asked,
         "can_be_reviewed": gate.report.ok,
         "errors": errors,
+        "held": held,
         "warnings": warnings,
+        "accepted": accepted,
         "waived": waived,
         "missing_scans": [one for one in gate.findings if one.code == "SCAN_MISSING" and one.is_error],
-        "findings_by_weight": [_group("error", errors), _group("warning", warnings), _group("waived", waived)],
+        "findings_by_weight": [
+            _group(weight, found)
+            for weight, found in (
+                ("error", errors),
+                ("held", held),
+                ("warning", warnings),
+                ("accepted", accepted),
+                ("waived", waived),
+            )
+        ],
         "change_groups": group_changes(gate.introduces, _FIRST_WORDS)
         if gate.introduces
         else group_changes(gate.changes),
@@ -149,6 +165,7 @@ def render_gate(
     found = publish_context.get_publish_context(capability)
     context = {
         "capability": capability,
+        "stays_quarantined": is_quarantine_open(capability),
         "capability_id": capability_id,
         "display_name": list_facets(draft.capability_json).name_or(capability_id),
         "draft": draft,
@@ -158,10 +175,18 @@ def render_gate(
         # What is in review, or was approved, need not be submitted again.
         "is_in_review": _is_in_review(found, outcome.gate),
         **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
+        "held_refusal": _explain_undecided(request, draft, outcome.gate),
         "has_placeholders": outcome.gate is not None and _has_placeholders(outcome.gate.report),
         "placeholders_confirmed": PLACEHOLDER in request.POST.getlist("acknowledge"),
     }
     return render(request, "studio/gate/show.html", context, status=status)
+
+
+def _explain_undecided(request: StudioRequest, draft: Draft, gate: GateReport | None) -> str:
+    """Why this person cannot decide about what is held, and who can; empty where they can, or nothing is."""
+    if gate is None or "SEC_HELD" not in gate.open_questions:
+        return ""
+    return evaluate_right(draft.capability.capability_id, drafts.list_editors(draft), actor_of(request)).refusal
 
 
 def _is_in_review(found: PublishContext, gate: GateReport | None) -> bool:

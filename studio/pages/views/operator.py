@@ -30,7 +30,6 @@ from studio.pages.form_data import get_text, get_text_at
 from studio.pages.labels import WORDS
 from studio.pages.lists import FilterBar, FilterField, TableColumn, build_column, get_page, parse_sort
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
-from studio.pages.reauthentication import identity_required
 from studio.pages.sign_in_adapters import sign_in_operator
 
 ROLE_WORDS: Final = {
@@ -95,7 +94,6 @@ class InviteForm(DetailsForm):
 
 
 @admin_required("GET", "POST")
-@identity_required
 def operator_list(request: StudioRequest) -> HttpResponse:
     """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
     form = InviteForm(request.POST if request.method == "POST" else None)
@@ -137,7 +135,6 @@ def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, s
 
 @admin_required("GET", "POST")
 @confirmed_first(questions.reset_password, page="studio:operator_list")
-@identity_required
 def operator_reset(request: StudioRequest) -> HttpResponse:
     """Take somebody's password away and show the link to choose another."""
     try:
@@ -183,7 +180,6 @@ def _run(request: StudioRequest, words: str, verb: Any, *, undo: Undo | None = N
 
 
 @admin_required(form_on="studio:operator_list")
-@identity_required
 def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
     role = get_text(request, "role", most=16)

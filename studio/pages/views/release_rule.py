@@ -55,6 +55,7 @@ def _set(request: StudioRequest) -> HttpResponse:
             loosening=get_text(request, "loosening", most=32),
             note_required="note_required" in request.POST,
             comments_resolved="comments_resolved" in request.POST,
+            held_requires_review="held_requires_review" in request.POST,
             by=actor_of(request),
         )
     except RegistryError as error:

@@ -87,9 +87,7 @@ def _page(
     }
     if context["can_roll_back"] and request.user.can_publish:
         # Rolling back runs today's gate: say before it is tried what that will say.
-        context |= build_gate_context(
-            request, publication.preview_publish(files=revision.files, by=actor_of(request), previously_published=True)
-        )
+        context |= build_gate_context(request, publication.preview_rollback(revision, by=actor_of(request)))
         # A page that offers the rollback says why.
         context["note"] = get_note(request) or get_query_text(request, "note", most=NOTE_MAX)
     return render(request, "studio/revision/show.html", context, status=status)

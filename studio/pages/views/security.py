@@ -22,7 +22,6 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.credentials import find_registration
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
-from studio.pages.reauthentication import identity_required
 
 # Of the session: the secret of an app that is being set up.
 _APP_SECRET: Final = "new_app_secret"  # noqa: S105 (the name of a key)
@@ -77,7 +76,6 @@ def _done(request: StudioRequest, words: str, codes: Sequence[str]) -> HttpRespo
 
 
 @operator_required(form_on=_PAGE)
-@identity_required
 def app_enable(request: StudioRequest) -> HttpResponse:
     """Show the secret for an authenticator app; with its first code, the app is set up."""
     code = get_text(request, "code", most=40)
@@ -113,7 +111,6 @@ def _app_page(request: StudioRequest, secret: str, fault: str = "") -> HttpRespo
 
 @operator_required("GET", "POST")
 @confirmed_first(questions.remove_app, page=_PAGE)
-@identity_required
 def app_disable(request: StudioRequest) -> HttpResponse:
     """Remove the authenticator app."""
     words, name = _("Authenticator app removed."), request.user.get_username()
@@ -121,7 +118,6 @@ def app_disable(request: StudioRequest) -> HttpResponse:
 
 
 @operator_required(form_on=_PAGE)
-@identity_required
 def passkey_add(request: StudioRequest) -> HttpResponse:
     """The page on which the browser makes a passkey; with its answer, the passkey is stored."""
     if "credential" not in request.POST:
@@ -152,7 +148,6 @@ def passkey_rename(request: StudioRequest) -> HttpResponse:
 
 @operator_required("GET", "POST")
 @confirmed_first(questions.remove_passkey, page=_PAGE)
-@identity_required
 def passkey_remove(request: StudioRequest) -> HttpResponse:
     """Remove a passkey."""
     return run_action(
@@ -163,7 +158,6 @@ def passkey_remove(request: StudioRequest) -> HttpResponse:
 
 @operator_required("GET", "POST")
 @confirmed_first(questions.replace_codes, page=_PAGE)
-@identity_required
 def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
     """Make new recovery codes, shown once; those of before are void."""
     try:

@@ -15,6 +15,7 @@ from registry.matching.index import PUBLISHED, MatchIndexCache
 from registry.matching.skill_groups import set_group
 from registry.models import MatchCount
 from registry.publishing import publication
+from registry.publishing.quarantine import quarantine
 from registry.usage import usage_counters
 from tests.factories import OLGA, bearer, bundle, publish, unlisted
 
@@ -80,6 +81,19 @@ def test_each_message_of_an_agent_is_counted_by_its_decision(api: Any, body_regi
         _match(api, message)
     usage_counters.flush()
     assert dict(MatchCount.objects.values_list("decision", "count")) == {"match": 2, "none": 1}
+
+
+def test_a_match_says_which_revision_the_list_has_and_moves_with_it(api: Any, body_registry: None) -> None:
+    def revisions() -> tuple[Any, Any]:
+        listed = api.ok(api.get("capability_registry_list"), "registry_list")
+        return _match(api, "weigh-in")["registry_revision"], listed["registry_revision"]
+
+    before, listed = revisions()
+    assert before == listed
+    assert _match(api, "1 + 1")["registry_revision"] == before, "nothing moved"
+    quarantine(capability_id="weights", by=OLGA)
+    after, listed = revisions()
+    assert after == listed > before
 
 
 def test_a_match_tells_what_is_deprecated_and_what_replaces_it(api: Any, body_registry: None) -> None:

@@ -362,8 +362,9 @@ def test_a_key_that_ends_is_refused_by_the_clock(
     settings.AGENT_API_PUBLIC_READ = False
     ends = timezone.now() + timedelta(hours=1)
     agent_keys.update_key(
-        name="reader", by=SYSTEM, scopes=["read"], groups=None, read_only_tools=False, preview=False, expires_at=ends
-    )
+        name="reader", by=SYSTEM, scopes=["read"], groups=None, read_only_tools=False, preview=False, expires_at=ends,
+        team="", capability_ids=None,
+    )  # fmt: skip
     STORE.refresh()
     fast = through(FastPath(spy))
     shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})

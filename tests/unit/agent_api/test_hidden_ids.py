@@ -269,8 +269,9 @@ def test_a_key_that_is_given_other_groups_is_told_as_a_new_one(api: Any) -> None
     row, key = agent_keys.create_key(name="moving", groups=["b"], by=OLGA)
     publish("alpha", skill_groups=["c"])
     agent_keys.update_key(
-        name="moving", scopes=row.scopes, groups=["a"], read_only_tools=False, preview=False, expires_at=None, by=OLGA
-    )
+        name="moving", scopes=row.scopes, groups=["a"], read_only_tools=False, preview=False, expires_at=None, by=OLGA,
+        team="", capability_ids=None,
+    )  # fmt: skip
     assert _removed(api, {"Authorization": f"Bearer {key}"}, 2) == []
 
 

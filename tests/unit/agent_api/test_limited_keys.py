@@ -200,7 +200,7 @@ def test_a_limited_key_does_not_publish(api: Any, limits: dict[str, Any]) -> Non
     with pytest.raises(InvalidRequest, match="whole registry"):
         agent_keys.create_key(name="both", scopes=["read", "publish"], by=OLGA, **limits)
     row, key = agent_keys.create_key(name="older", scopes=["read"], by=OLGA, **limits)
-    more: dict[str, Any] = {"groups": None, "read_only_tools": False} | limits
+    more: dict[str, Any] = {"groups": None, "read_only_tools": False, "team": "", "capability_ids": None} | limits
     with pytest.raises(InvalidRequest, match="whole registry"):
         agent_keys.update_key(name="older", scopes=["publish"], preview=False, expires_at=None, by=OLGA, **more)
 

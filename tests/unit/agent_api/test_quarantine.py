@@ -30,6 +30,10 @@ def _held_back(capability_id: str = "alpha") -> None:
     quarantine(capability_id=capability_id, by=OLGA)
 
 
+def _give_back() -> None:
+    publication.restore(capability_id="alpha", by=Actor("command_line", "root"), note="It is harmless")
+
+
 def test_a_load_of_any_kind_is_refused_pins_included(api: Any) -> None:
     first = publish(body="One.")
     publish(body="Two.")
@@ -49,7 +53,7 @@ def test_a_load_of_any_kind_is_refused_pins_included(api: Any) -> None:
     api.error(api.post("prompt_render", {"capability_ids": ["beta", "alpha"]}), *REFUSAL)
     feedback = {"capability_id": "alpha", "outcome": "used"}
     api.error(api.post("capability_feedback", feedback, headers=bearer("feedback")), *REFUSAL)
-    publication.restore(capability_id="alpha", by=OLGA)
+    _give_back()
     assert api.ok(api.get(LOAD, {"capability_id": "alpha", "revision": 1}), "skill_load")["revision"] == 1
 
 
@@ -69,7 +73,7 @@ def test_it_is_neither_listed_nor_matched_nor_found(api: Any) -> None:
     assert "alpha" not in [row["capability_id"] for row in found]
     error = api.error(api.get(LOAD, {"capability_id": "alphas"}), 404, "CAPABILITY_NOT_FOUND")
     assert error["available_capabilities"] == ["beta"]
-    publication.restore(capability_id="alpha", by=OLGA)
+    _give_back()
     listed = api.ok(api.get(LIST, {"updated_since_revision": since}), "registry_list")
     assert ([row["capability_id"] for row in listed["capabilities"]], listed["removed"]) == (["alpha"], [])
 

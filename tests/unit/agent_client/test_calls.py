@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from agent_client.bundles.tool_names import wire_name
-from agent_client.json_schema.validation import SchemaUnsafe, find_schema_error, without_nulls
+from agent_client.json_schema.evaluator import SchemaUnsafe
+from agent_client.json_schema.validation import find_schema_error, without_nulls
 from agent_client.session import (
     ApprovalRequired,
     ArgumentsInvalid,
@@ -21,6 +21,7 @@ from agent_client.session import (
     ToolCall,
     ToolUnknown,
 )
+from tests import costs
 from tests.factories import tool
 from tests.unit.agent_client.registries import bundle
 from tests.unit.agent_client.test_session import ALL, Shelf
@@ -253,19 +254,16 @@ def _bomb(levels: int) -> dict[str, Any]:
 )
 def test_a_schema_that_cannot_be_checked_refuses_every_call(schema: dict[str, Any]) -> None:
     hostile = {**tool("alpha_do"), "args_schema": schema}
-    began = time.thread_time()
-    with pytest.raises(ArgumentsInvalid, match="cannot be called"):
+    with costs.at_most(200), pytest.raises(ArgumentsInvalid, match="cannot be called"):
         _with(hostile).call("alpha_do", {})
-    assert time.thread_time() - began < 2
     with pytest.raises(SchemaUnsafe):
         find_schema_error(schema, {})
 
 
 def test_a_pattern_that_takes_for_ever_does_not() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
-    began = time.thread_time()
-    assert find_schema_error(schema, {"a": "a" * 5000 + "b"})
-    assert time.thread_time() - began < 2
+    with costs.at_most(200):
+        assert find_schema_error(schema, {"a": "a" * 5000 + "b"})
 
 
 def test_nulls_of_strict_modes_are_left_out_where_they_mean_nothing() -> None:

@@ -112,10 +112,11 @@ def test_a_registry_is_asked_where_there_is_one(tmp_path: Path) -> None:
     weights = example("weights")
     row = {"capability_id": "weights", "name": "Weight Tracking", "digest": weights.digest}
     found = {"decision": "match", "matches": [{"capability_id": "weights", "score": 0.9}], "skill_groups": []}
+    listed = listing("weights")
     with fake_registry(
-        capability_registry_list=Given(document=listing("weights")),
+        capability_registry_list=Given(document=listed),
         capability_skill_load=Given(document=weights.as_answer()),
-        capability_match=Given(document=found),
+        capability_match=Given(document=found | {"registry_revision": listed["registry_revision"]}),
         capability_install=Given(document=row),
     ) as fake:
         url = ("--url", fake.url, "--skills-dir", tmp_path / "skills")
@@ -134,6 +135,7 @@ def test_a_registry_is_asked_where_there_is_one(tmp_path: Path) -> None:
 def test_a_chat_with_a_registry_matches_as_the_registry_does(tmp_path: Path) -> None:
     weights = example("weights")
     found = {"decision": "match", "matches": [{"capability_id": "weights", "score": 0.5}], "needed": ["weights"]}
+    found["registry_revision"] = listing("weights")["registry_revision"]
     with fake_registry(
         capability_registry_list=Given(document=listing("weights")),
         capability_skill_load=Given(document=weights.as_answer()),

@@ -274,6 +274,16 @@ def test_memory_is_silent() -> None:
     assert getattr(said, "result", None) == {"stored": True}
 
 
+def test_a_question_without_a_skill_is_answered_and_a_skills_words_after_saving_win() -> None:
+    session = _session()
+    session.load("weights")
+    system = session.system_prompt().prompt
+    assert "If no skill fits, answer without one." in system
+    assert "If there is no skill for what the user wants, say so" not in system
+    assert "After saving, answer in one sentence" in session.prompt().prompt
+    assert "Where a skill says what to say after saving, say that." in system
+
+
 # C: what reaches the prompt.
 
 

@@ -35,6 +35,7 @@ def _follow(every_minutes: int) -> None:
 
 def _limit_key() -> None:
     given: dict[str, Any] = {"read_only_tools": False, "preview": False, "expires_at": None}
+    given |= {"team": "", "capability_ids": None}
     agent_keys.update_key(name="reader", by=OLGA, scopes=["read"], groups=["health"], **given)
 
 
@@ -108,7 +109,8 @@ CHANGES: dict[str, tuple[Callable[[], object], dict[str, Any], dict[str, Any]]] 
     "release_rule.set": (lambda: _set_rule(note_required=True), {"note_required": False}, {"note_required": True}),
     "release_rule.drop": (
         lambda: release_rules.delete_rule(group_id="", by=OLGA),
-        {name: value for name, value in RULE.items() if name != "group_id"} | {"comments_resolved": False},
+        {name: value for name, value in RULE.items() if name != "group_id"}
+        | {"comments_resolved": False, "held_requires_review": False},
         {},
     ),
 }

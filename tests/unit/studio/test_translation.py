@@ -73,11 +73,15 @@ def test_what_is_marked_or_no_words_is_passed_over(source: str) -> None:
     assert list(untranslated(source)) == []
 
 
-# Names; how a refusal of the registry begins; what the gallery shows as the words of somebody else.
+# Names; how a refusal of the registry begins; what the log and a header say; what the gallery shows as the words of
+# somebody else.
 NO_SENTENCES = {
+    "{} is not an object",
+    "Bearer {}",
     "Capability Studio",
     "Microsoft Excel",
     "Groups are",
+    "Ids of capabilities",
     "Write `object`.",
     "-Answer in one sentence.",
     "+Answer in two.",

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 
 from registry.bundles.problem import RawFinding, Severity
+from registry.bundles.validation_context import ValidationContext
 from registry.validation.security.normalization import CONFUSABLES, INVISIBLE, LATIN_TWINS, normalize_text
 
 _DIGITS = str.maketrans("01358", "olesb")
@@ -68,10 +69,10 @@ def _one_slip_from(own: str) -> Iterator[str]:
             yield before + letter + after[1:]
 
 
-def check_identity(capability: object, published_ids: Collection[str]) -> list[RawFinding]:
+def check_identity(capability: object, published: ValidationContext) -> list[RawFinding]:
     """Look-alikes of a published id, and names whose letters pass for others.
 
-    `published_ids` may contain the capability's own id: a new revision is not a look-alike of itself. Of several
+    What is published may contain the capability's own id: a new revision is not a look-alike of itself. Of several
     look-alikes the worst is reported, then the first by its id.
     """
     if not isinstance(capability, dict):
@@ -79,15 +80,14 @@ def check_identity(capability: object, published_ids: Collection[str]) -> list[R
     found: list[RawFinding] = []
     own, name = capability.get("capability_id"), capability.get("name")
     if isinstance(own, str):
-        found.extend(_check_id(own[:64], published_ids))
+        found.extend(_check_id(own[:64], published))
     if isinstance(name, str):
-        found.extend(_check_name(name[:200], own, published_ids))
+        found.extend(_check_name(name[:200], own, published))
     return found
 
 
-def _check_id(own: str, published: Collection[str]) -> Iterator[RawFinding]:
-    near = published.near(own) if isinstance(published, IdIndex) else published
-    alike = ((severity, other) for other in near if (severity := confusable_similarity(own, other)))
+def _check_id(own: str, published: ValidationContext) -> Iterator[RawFinding]:
+    alike = ((severity, other) for other in published.ids_like(own) if (severity := confusable_similarity(own, other)))
     # "error" is before "warning" in the alphabet as well.
     for severity, other in sorted(alike)[:1]:
         message = f'The id "{own}" can be taken for "{other}", which is published.'
@@ -160,7 +160,7 @@ def _one_slip_apart(own: str, other: str) -> bool:
     return rest[1:] == other_rest or other_rest[1:] == rest
 
 
-def _check_name(name: str, own: object, published: Collection[str]) -> Iterator[RawFinding]:
+def _check_name(name: str, own: object, published: ValidationContext) -> Iterator[RawFinding]:
     hidden = sorted({f"U+{ord(char):04X}" for char in name if char in INVISIBLE - {"\u200c", "\u200d", "\ufe0f"}})
     mixed = next((word for word in re.findall(r"\w+", name) if _is_mixed(word)), "")
     styled = [
@@ -194,6 +194,6 @@ def _spelled(word: str) -> str:
     return "".join(char if char.isascii() else f"{char}=U+{ord(char):04X} " for char in word[:24]).strip()
 
 
-def _published_twin(name: str, own: object, published: Collection[str]) -> str:
+def _published_twin(name: str, own: object, published: ValidationContext) -> str:
     slug = re.sub(r"[^a-z0-9]+", "_", normalize_text(name).translate(CONFUSABLES)).strip("_")
-    return slug if slug in published and slug != own else ""
+    return slug if slug != own and slug in published.ids_like(slug) else ""

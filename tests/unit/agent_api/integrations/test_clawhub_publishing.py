@@ -315,3 +315,13 @@ def test_writes_are_limited(publisher: Headers, settings: Any) -> None:
 def test_nothing_is_published_below_a_share_link(publisher: Headers) -> None:
     refused = _post(f"/share/{'x' * 43}{API}skills", {}, publisher)
     assert "nothing is published" in _refusal(refused, 403)
+
+
+@pytest.mark.parametrize("scope", ["publish", "propose"])
+def test_a_limited_key_publishes_and_proposes_what_is_its_own_alone(scope: str) -> None:
+    headers = bearer("read", scope, name="limited", capability_ids=["tea_timer"])
+    words = _refusal(_publish({"SKILL.md": TEA.replace("tea-timer", "tea-table")}, headers, "tea-table"), 403)
+    assert "The key 'limited' may change tea_timer only; 'tea_table' is not one of them" in words
+    assert not Capability.objects.exists()
+    assert _publish({"SKILL.md": TEA}, headers).status_code == 200
+    assert Capability.objects.get().capability_id == "tea_timer"

@@ -11,7 +11,8 @@ import pytest
 from registry.catalog.drafts import get_draft, save_draft
 from registry.common.errors import DraftNotFound
 from registry.models import AuditEvent, Capability, Revision
-from registry.publishing import publication
+from registry.publishing import batch, publication
+from registry.validation.isolation.pool import ChecksBusy
 from tests.factories import OLGA, Files, agent_key, bundle, publish, tool, zip_of
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +34,7 @@ def _results(api: Any, response: Any) -> list[tuple[str, str | None, str, int | 
     return [(row["path"], row["capability_id"], row["status"], row["revision"]) for row in document["results"]]
 
 
-LOOSER = bundle(tools=[tool("alpha_save", "write")])
+LOOSER = bundle(tools=[tool("alpha_entry", "write")])
 
 
 def test_validate(api: Any, key: dict[str, str]) -> None:
@@ -73,7 +74,7 @@ def test_publish_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
 
 
 def test_publish_with_an_acknowledgement(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     document = api.post("operator/bundle_publish", _batch(LOOSER), headers=key).json()
     assert [finding["code"] for finding in document["results"][0]["findings"]] == ["POLICY_LOOSENED"]
     body = _batch(LOOSER, acknowledge=["POLICY_LOOSENED"])
@@ -90,7 +91,7 @@ def test_publish_a_zip(api: Any, key: dict[str, str]) -> None:
 
 
 def test_options_of_a_zip_stand_in_the_query(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     path = "operator/bundle_publish?note=From+a+zip&acknowledge=POLICY_LOOSENED,OTHER&dry_run="
     for dry_run, status in (("true", "would_publish"), ("0", "published")):
         response = api.post(path + dry_run, zip_of(LOOSER), content_type="application/zip", headers=key)
@@ -140,7 +141,7 @@ def test_import_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
 
 
 def test_import_can_publish(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     options = {"publish": True, "acknowledge": ["POLICY_LOOSENED"], "dry_run": True}
     for dry_run, status in ((True, "would_publish"), (False, "published")):
         body = _batch(LOOSER, **options | {"dry_run": dry_run})
@@ -345,7 +346,7 @@ def test_powers_of_what_is_published_and_of_the_draft(api: Any, key: dict[str, s
 def test_a_dry_run_says_what_a_bundle_may_do(api: Any, key: dict[str, str]) -> None:
     body = _batch(LOOSER, dry_run=True)
     document = api.ok(api.post("operator/bundle_publish", body, headers=key), "bundle_results")
-    assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_save"]
+    assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_entry"]
 
 
 def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:
@@ -358,9 +359,33 @@ def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:
     api.error(api.post("operator/capability_quarantine", body, headers=key), 409, "STATUS_CONFLICT")
     other = {"Authorization": f"Bearer {agent_key('read', name='reader')}"}
     api.error(api.post("operator/capability_quarantine", body, headers=other), 403, "FORBIDDEN")
-    restored = api.post("operator/capability_restore", {"capability_id": "alpha"}, headers=key)
-    assert _results(api, restored) == [("alpha", "alpha", "published", 1)]
     assert AuditEvent.objects.get(verb="capability.quarantine").detail == {
         "note": "It may do harm",
         "from": "published",
     }
+    error = api.error(api.post("operator/capability_restore", body, headers=key), 403, "FORBIDDEN")
+    assert "bundle restore alpha --note WHY" in error["message"]
+
+
+def test_a_key_that_retires_what_is_quarantined_does_not_get_it_back(api: Any, key: dict[str, str]) -> None:
+    publish()
+    body = {"capability_id": "alpha", "note": "It may do harm"}
+    api.ok(api.post("operator/capability_quarantine", body, headers=key), "capability_status")
+    api.ok(api.post("operator/capability_retire", body, headers=key), "capability_status")
+    api.error(api.post("operator/capability_restore", body, headers=key), 403, "FORBIDDEN")
+    published = api.post("operator/bundle_publish", _batch(bundle(body="Again.")), headers=key)
+    assert _results(api, published) == [("path/0", "alpha", "published", 2)]
+    (row,) = api.ok(api.get("operator/bundle_list", headers=key), "bundle_list")["capabilities"]
+    assert row["status"] == "quarantined"
+
+
+def test_busy_checks_are_a_503_that_says_when_to_come_back(
+    api: Any, key: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise ChecksBusy
+
+    monkeypatch.setattr(batch, "validate_bundle", busy)
+    response = api.post("operator/bundle_validate", _batch(bundle()), headers=key)
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert response.json()["error"]["code"] == "REGISTRY_UNAVAILABLE"

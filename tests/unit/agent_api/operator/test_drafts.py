@@ -103,8 +103,8 @@ def test_publishing_a_draft_that_moved_on_is_a_409(api: Any, key: dict[str, str]
 
 
 def test_publishing_a_draft_that_loosens(api: Any, key: dict[str, str]) -> None:
-    publish(tools=[tool("alpha_save")])
-    _save(api, key, tools=[tool("alpha_save", "write")])
+    publish(tools=[tool("alpha_entry")])
+    _save(api, key, tools=[tool("alpha_entry", "write")])
     assert _publish(api, key, 1).json()["results"][0]["status"] == "refused"
     assert _publish(api, key, 1, acknowledge=["POLICY_LOOSENED"]).json()["results"][0]["status"] == "published"
 

@@ -23,7 +23,7 @@ LOG = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "res
 @pytest.fixture
 def key() -> dict[str, str]:
     """A key that may publish, and a draft with an error and a warning."""
-    files = bundle(body="Clean up with `rm -rf ~`.", tools=[tool("alphaSave")])
+    files = bundle(body="Clean up with `rm -rf ~`.", tools=[tool("alphaSave", "write")])
     drafts.replace_draft(capability_id="alpha", files=files, by=OLGA)
     return {"Authorization": f"Bearer {agent_key('publish', name='pipeline')}"}
 

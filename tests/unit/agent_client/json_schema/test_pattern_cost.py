@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from agent_client.json_schema.pattern_cost import COST_MAX, drop_expensive_patterns, estimate_cost, read_pattern
+from agent_client.json_schema.pattern_cost import COST_MAX, estimate_cost, read_pattern
 from agent_client.json_schema.validation import find_schema_error
+from tests import costs
 from tests.sweeps import check_each
 
 # ECMA-262 with the u flag or without; what an engine here does not know is among it.
@@ -69,24 +68,8 @@ def test_what_people_write_is_not(pattern: str) -> None:
 
 @pytest.mark.parametrize("piece", ["(", "()", "[", "[a]", "\\", "a{1}", "a|", r"\w", "(?", "a-", "{", r"\u12"])
 def test_reading_takes_as_long_as_the_text(piece: str) -> None:
-    started = time.process_time()
-    read_pattern(piece * (100_000 // len(piece)))
-    assert time.process_time() - started < 4
-
-
-def test_patterns_are_left_out_where_they_stand() -> None:
-    schema = {
-        "pattern": "x",
-        "patternProperties": {"x": {}, "y": {"pattern": "x"}},
-        "anyOf": [{"pattern": "y"}],
-        "a": 1,
-    }
-    assert drop_expensive_patterns(schema, lambda pattern: pattern == "x") == {
-        "patternProperties": {"y": {}},
-        "anyOf": [{"pattern": "y"}],
-        "a": 1,
-    }
-    assert "pattern" in schema
+    with costs.at_most(400):
+        read_pattern(piece * (100_000 // len(piece)))
 
 
 def test_what_is_said_of_all_other_properties_goes_with_a_key_that_is_left_out() -> None:
@@ -97,10 +80,9 @@ def test_what_is_said_of_all_other_properties_goes_with_a_key_that_is_left_out()
 
 def test_many_costly_patterns_are_compiled_no_further_than_the_allowance() -> None:
     properties = {f"p{n}": {"pattern": f"(a{{1,50}}){{1,50}}{n}"} for n in range(6_000)}
-    started = time.process_time()
-    assert find_schema_error({"type": "object", "properties": properties}, {"p0": "b"})
-    assert find_schema_error({"type": "object", "properties": properties}, {"p5999": "b"}) == ""
-    assert time.process_time() - started < 6
+    with costs.at_most(600):
+        assert find_schema_error({"type": "object", "properties": properties}, {"p0": "b"})
+        assert find_schema_error({"type": "object", "properties": properties}, {"p5999": "b"}) == ""
 
 
 @pytest.mark.parametrize("pattern", [r"(?<n>a)\k<n>", "[^]", r"\w" * 9000])
@@ -108,8 +90,7 @@ def test_a_call_is_not_held_against_a_pattern_that_cannot_run(pattern: str) -> N
     """The tool was published with a warning: it must not refuse every call."""
     properties = {"a": {"type": "string", "pattern": pattern}, "b": {"pattern": "^b$"}}
     schema = {"type": "object", "properties": properties}
-    started = time.process_time()
-    assert find_schema_error(schema, {"a": "x", "b": "b"}) == ""
-    assert time.process_time() - started < 4
+    with costs.at_most(400):
+        assert find_schema_error(schema, {"a": "x", "b": "b"}) == ""
     assert find_schema_error(schema, {"a": 1}).startswith("a:")
     assert find_schema_error(schema, {"b": "c"}).startswith("b:")

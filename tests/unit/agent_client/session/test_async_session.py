@@ -29,6 +29,21 @@ def test_every_public_method_of_a_session_is_there_for_asyncio_too() -> None:
     assert names == {name for name in vars(AsyncSession) if not name.startswith("_")}
 
 
+def test_entries_are_of_one_kind_in_both_sessions() -> None:
+    for kind in (Session, AsyncSession):
+        assert isinstance(vars(kind)["entries"], property)
+
+    async def both_forms() -> list[list[str]]:
+        session = AsyncSession(FakeRegistry([build_bundle("alpha")]), environment=ALL)
+        return [list(await session.entries), list(await session.entries())]
+
+    assert (
+        run_async(both_forms())
+        == [["alpha"], ["alpha"]]
+        == [list(Session(FakeRegistry([build_bundle("alpha")])).entries)] * 2
+    )
+
+
 def test_a_whole_conversation_over_an_async_registry() -> None:
     async def talk(url: str) -> tuple[Any, ...]:
         async with AsyncRegistry(url) as registry:

@@ -211,14 +211,23 @@ def test_two_places_that_resume_one_session_send_one_key() -> None:
     assert keys[0] == keys[1] is not None
 
 
-def test_a_session_resumed_where_the_skill_is_gone_has_its_own_release() -> None:
+def test_a_session_resumed_where_the_skill_is_gone_gives_it_up_in_its_first_turn() -> None:
     session = _session()
     elsewhere = Session.from_json(session.to_json(), FakeRegistry([build_bundle("beta")]), environment=ALL)
     assert [each.capability_id for each in elsewhere.active] == ["alpha"]
     elsewhere.turn("x")
-    assert elsewhere.call("alpha_list", {}, run=lambda call: {"entries": []}).result == {"entries": []}
+    with pytest.raises(ToolUnknown, match="alpha is not to be used any more"):
+        elsewhere.call("alpha__alpha_list", {}, run=_never)
     folder = Session.from_json(session.to_json(), LocalSkills("/nonexistent"), environment=ALL)
     assert folder.turn("x").hints == ()
+
+
+def test_a_session_resumed_while_the_source_is_away_has_its_own_release() -> None:
+    session, source = _session(), _source()
+    source.is_away = True
+    elsewhere = Session.from_json(session.to_json(), source, environment=ALL)
+    elsewhere.turn("x")
+    assert elsewhere.call("alpha_list", {}, run=lambda call: {"entries": []}).result == {"entries": []}
 
 
 def test_a_session_resumed_elsewhere_has_no_role_and_no_approval_of_the_file() -> None:

@@ -83,6 +83,15 @@ def test_a_turn_is_one_call_sync_and_async() -> None:
     assert run_async(talk()) == 'It says {"ok": {"a": 1}}'
 
 
+def test_the_agents_replies_of_whole_turns_end_an_introduction() -> None:
+    session = Session(_source(), environment=ALL)
+    session.start(first_run="alpha")
+    session.say("hello", Scripted(), run=lambda call: None, approve=bool)
+    assert not session.is_introduced
+    session.say("and", Scripted(), run=lambda call: None, approve=bool)
+    assert session.is_introduced
+
+
 def test_a_model_that_insists_after_a_no_asks_nobody_again_in_this_turn() -> None:
     asked: list[ToolCall] = []
 

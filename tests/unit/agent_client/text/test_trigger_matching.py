@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_client.text.tokenizer import tokenize
 from agent_client.text.trigger_matching import HITS_MAX, TriggerHit, TriggerIndex, content_word
+from tests import costs
 from tests.sweeps import check_each
 
 
@@ -102,9 +101,8 @@ def test_the_same_trigger_of_two_owners_is_found_for_both() -> None:
 def test_a_hundred_kilobytes_take_no_time_and_give_no_megabytes(piece: str) -> None:
     index = TriggerIndex([("o", "weigh-in"), ("o", "体重"), ("o", "a-a-a-a"), ("o", "weigh in up out"), ("o", "a")])
     message = piece * (100_000 // len(piece))
-    began = time.thread_time()
-    hits = index.find(message)
-    assert time.thread_time() - began < 3
+    with costs.at_most(300):
+        hits = index.find(message)
     assert len(hits) <= HITS_MAX
 
 

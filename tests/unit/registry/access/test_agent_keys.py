@@ -102,6 +102,7 @@ def test_an_end_in_the_past_is_refused_and_one_that_stands_may_stay() -> None:
     over = timezone.now() - timedelta(days=1)
     AgentKey.objects.update(expires_at=over)
     rights: dict[str, Any] = {"scopes": ["read"], "groups": None, "read_only_tools": False, "preview": False}
+    rights |= {"team": "", "capability_ids": None}
     assert agent_keys.update_key(name=row.name, by=OLGA, expires_at=over, **rights).scopes == ["read"]
     assert list(agent_keys.list_keys(state="ended")) == [row]
     assert not agent_keys.list_keys(state="force").exists()
@@ -115,6 +116,8 @@ def test_other_rights_hold_at_once_and_the_same_ones_change_nothing() -> None:
         "read_only_tools": True,
         "preview": False,
         "expires_at": None,
+        "team": "",
+        "capability_ids": None,
     }
     agent_keys.update_key(name="agent", by=OLGA, **rights)
     row = agent_keys.update_key(name="agent", by=OLGA, **rights)

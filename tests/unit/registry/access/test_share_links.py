@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry.access import share_links
-from registry.access.agent_keys import hash_key
+from registry.access.agent_keys import fingerprint_hash, hash_key
 from registry.common.errors import InvalidRequest, NameConflict, NotFound
 from registry.models import AuditEvent, RegistryState, ShareLink
 from tests.factories import OLGA
@@ -27,7 +27,7 @@ def test_a_link_is_told_once_and_kept_as_a_hash() -> None:
     assert (event.verb, event.subject, event.detail) == (
         "share_link.create",
         "partner",
-        {"group": "fitness", "days": 7},
+        {"group": "fitness", "days": 7, "fingerprint": fingerprint_hash(row.token_hash)},
     )
     assert RegistryState.objects.get().access_revision == 1
 

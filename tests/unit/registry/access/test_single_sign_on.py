@@ -13,7 +13,8 @@ from registry.access import operators, single_sign_on
 from registry.access.single_sign_on import Identity
 from registry.common.errors import Forbidden, StatusConflict
 from registry.models import AuditEvent, Operator
-from registry.operations.backup.access_check import find_unrecorded_access
+from registry.operations.backup.tables import read_stored
+from registry.operations.rights.comparison import find_unrecorded
 from tests.factories import OLGA
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -48,9 +49,9 @@ def test_the_first_sign_in_makes_an_account() -> None:
     # What a link would make is a second way in.
     with pytest.raises(StatusConflict):
         operators.reset_password(username="ada", by=OLGA)
-    assert find_unrecorded_access() == ()
+    assert find_unrecorded(read_stored) == ()
     SocialAccount.objects.create(user=ada, provider="oidc-1", uid="somebody else", extra_data={})
-    assert find_unrecorded_access() == ("identity 'somebody else' of operator 'ada'",)
+    assert find_unrecorded(read_stored) == ("identity 'somebody else' of operator 'ada'",)
 
 
 def test_a_lower_group_lowers_the_role_and_ends_sessions() -> None:

@@ -8,7 +8,6 @@ import os
 import random
 import stat
 import struct
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from registry.bundles.bundle_reader import SourceBundle, read_bundle, read_bundl
 from registry.common.errors import SourceUnreadable
 from registry.sources.source_discovery import discover_bundles, discover_in_archive
 from registry.validation import validate_bundle
+from tests import costs
 from tests.factories import Files, bundle, tool, zip_of
 from tests.sweeps import check_each
 
@@ -266,9 +266,8 @@ def test_half_a_million_entries_are_refused_before_they_are_read() -> None:
     count = 20 * 2**20 // len(header)
     directory = header * count
     end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, len(directory), 0, 0)
-    started = time.perf_counter()
-    assert "entries" in _refusal(directory + end)
-    assert time.perf_counter() - started < 10
+    with costs.at_most(1000):
+        assert "entries" in _refusal(directory + end)
 
 
 def test_five_mebibytes_are_taken_and_one_byte_more_is_not() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from registry.access.agent_keys import hash_key
+from registry.access.teams import create_team
 from registry.models import AgentKey
+from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +25,7 @@ def test_a_new_key_is_printed_alone(manage: Any) -> None:
 
 def test_scopes_and_json(manage: Any) -> None:
     done = manage("agent_key", "create", "ci", "--scopes", "publish, read", "--format", "json")
-    assert set(done.document) == {"name", "scopes", "key"}
+    assert set(done.document) == {"name", "scopes", "team", "capabilities", "key"}
     assert done.document["scopes"] == ["read", "publish"]
 
 
@@ -53,6 +55,22 @@ def test_list_and_revoke(manage: Any) -> None:
     assert manage("agent_key", "revoke", "x", "--format", "json").document["revoked_at"]
     done = manage("agent_key", "revoke", "nobody")
     assert (done.code, "NOT_FOUND" in done.err) == (1, True)
+
+
+def test_a_key_of_a_team_and_one_of_capabilities(manage: Any) -> None:
+    create_team(name="Health", by=OLGA)
+    made = manage("agent_key", "create", "t", "--scopes", "publish", "--team", "Health", "--format", "json")
+    assert (made.document["team"], made.document["capabilities"]) == ("Health", None)
+    assert manage("agent_key", "create", "c", "--scopes", "publish", "--capabilities", "beta, alpha").code == 0
+    first, second = manage("agent_key", "list", "--format", "json").document["keys"]
+    assert (first["team"], first["capabilities"]) == (None, ["alpha", "beta"])
+    assert (second["team"], second["capabilities"]) == ("Health", None)
+    listed = manage("agent_key", "list").out
+    assert ("changes team Health" in listed, "changes alpha,beta" in listed) == (True, True)
+    for odd, code in ((("--team", "Nobody"), "NOT_FOUND"), (("--capabilities", "No"), "INVALID_REQUEST"),
+                      (("--team", "Health", "--capabilities", "alpha"), "INVALID_REQUEST")):  # fmt: skip
+        done = manage("agent_key", "create", "odd", "--scopes", "publish", *odd)
+        assert (done.code, code in done.err) == (1, True)
 
 
 def test_a_limited_key(manage: Any) -> None:

@@ -16,7 +16,7 @@ from tests.shapes import assert_shape
 pytestmark = pytest.mark.django_db
 
 BROKEN = bundle("broken", description=None)
-LOOSER = bundle(tools=[tool("alpha_save", "write")])
+LOOSER = bundle(tools=[tool("alpha_entry", "write")])
 
 
 def _folder(path: Path, files: Files) -> str:
@@ -152,18 +152,18 @@ def test_one_that_is_refused_never_stops_the_rest(manage: Any, alpha: str, broke
 
 
 def test_a_dry_run_shows_changes_and_writes_nothing(manage: Any, tmp_path: Path) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     path = _folder(tmp_path / "looser", LOOSER)
     done = manage("bundle", "publish", path, "--dry-run", "--acknowledge", "POLICY_LOOSENED")
     assert done.code == 0
-    assert "! `alpha_save` writes where it read" in done.out
+    assert "! `alpha_entry` writes where it read" in done.out
     assert '+      "kind": "write",' in done.out
     assert "alpha: would be published" in done.out
     assert Revision.objects.count() == 1
 
 
 def test_a_looser_policy_says_how_to_acknowledge_it(manage: Any, tmp_path: Path) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     path = _folder(tmp_path / "looser", LOOSER)
     done = manage("bundle", "publish", path)
     assert done.code == 1
@@ -479,7 +479,7 @@ def test_what_cannot_be_read_stands_where_it_was_named(
 
 
 def test_an_import_acknowledges_as_a_publish_does(manage: Any, tmp_path: Path) -> None:
-    publish(tools=[tool("alpha_save")])
+    publish(tools=[tool("alpha_entry")])
     path = _folder(tmp_path / "looser", LOOSER)
     assert manage("bundle", "import", path, "--publish").code == 1
     assert manage("bundle", "import", path, "--publish", "--acknowledge", "POLICY_LOOSENED").code == 0
@@ -495,14 +495,14 @@ def test_an_import_as_a_draft_has_nothing_to_acknowledge(manage: Any, alpha: str
 def test_powers_of_a_path_and_of_a_capability(manage: Any, tmp_path: Path) -> None:
     publish("alpha", body="See https://old.example/ first.")
     folder = _folder(
-        tmp_path / "new", bundle(tools=[tool("alpha_save", "write")], body="See https://new.example/ first.")
+        tmp_path / "new", bundle(tools=[tool("alpha_entry", "write")], body="See https://new.example/ first.")
     )
     done = manage("bundle", "powers", folder)
     assert (done.code, done.err) == (0, "")
     assert done.out.split("\n")[:4] == [
         "alpha: these texts, compared with revision 1",
         "  + talks to new.example  skill.md:9:5",
-        "  + writes with alpha_save (each call needs approval)  tools.json:10:15",
+        "  + writes with alpha_entry (each call needs approval)  tools.json:10:15",
         "  - talks to old.example  skill.md:9:5",
     ]
     document = manage("bundle", "powers", "alpha", "--format", "json").document
@@ -537,6 +537,8 @@ def test_quarantine_and_restore(manage: Any) -> None:
     again = manage("bundle", "quarantine", "alpha")
     assert (again.code, "'alpha' is quarantined" in again.err) == (1, True)
     assert manage("bundle", "list").out.split()[:2] == ["alpha", "quarantined"]
-    assert manage("bundle", "restore", "alpha").code == 0
+    silent = manage("bundle", "restore", "alpha")
+    assert (silent.code, "[INVALID_REQUEST] Say why the quarantine ends" in silent.err) == (1, True)
+    assert manage("bundle", "restore", "alpha", "--note", "It is harmless").code == 0
     assert Capability.objects.get().status == "published"
     assert AuditEvent.objects.get(verb="capability.quarantine").detail["note"] == "It may do harm"

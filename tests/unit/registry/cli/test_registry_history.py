@@ -54,7 +54,8 @@ def test_each_problem_is_a_line_with_its_row(manage: Any) -> None:
     assert f"error[AUDIT_ROW_CHANGED] auditevent {row}: Audit row {row} does not have its own hash" in done.out
     document = manage("registry", "verify", "--format", "json").document
     assert not document["ok"]
-    assert {problem["code"] for problem in document["problems"]} == {"REVISION_CHANGED", "AUDIT_ROW_CHANGED"}
+    codes = {problem["code"] for problem in document["problems"]}
+    assert codes == {"REVISION_CHANGED", "AUDIT_ROW_CHANGED", "REVISION_NOT_AS_RECORDED"}
 
 
 def test_other_keys_are_not_trusted(manage: Any, tmp_path: Path) -> None:
@@ -97,7 +98,10 @@ def test_a_backup(manage: Any, keys: str, tmp_path: Path) -> None:
     assert manage("backup", "verify", str(path)).code == 0
     done = manage("backup", "verify", str(path), "--keys", keys, "--format", "json")
     assert done.code == 1
-    assert [problem["code"] for problem in done.document["problems"]] == ["AUDIT_ROW_CHANGED"]
+    assert [problem["code"] for problem in done.document["problems"]] == [
+        "AUDIT_ROW_CHANGED",
+        "REVISION_NOT_AS_RECORDED",
+    ]
 
 
 def test_a_history_that_was_cut_gets_no_checkpoint(manage: Any) -> None:
@@ -107,3 +111,17 @@ def test_a_history_that_was_cut_gets_no_checkpoint(manage: Any) -> None:
     done = manage("registry", "checkpoint")
     assert done.code == 1
     assert "HISTORY_DAMAGED" in done.err
+
+
+@pytest.mark.django_db(transaction=True)
+def test_after_a_move_of_yours_what_was_kept_is_forgotten(manage: Any, settings: Any, tmp_path: Path) -> None:
+    settings.KEPT_CHECKPOINT_FILE = tmp_path / "last_checkpoint.json"
+    settings.KEPT_CHECKPOINT_FILE.write_text(json.dumps({"number": 7, "hash": "0" * 64}))
+    done = manage("registry", "verify", "--format", "json")
+    assert [problem["code"] for problem in done.document["problems"]] == ["CHECKPOINT_NOT_AS_KEPT"]
+    refused = manage("registry", "checkpoint")
+    assert (refused.code, "registry checkpoint --forget-kept" in refused.err) == (1, True)
+    assert manage("registry", "checkpoint", "--forget-kept", "--format", "json").document["number"] == 1
+    assert manage("registry", "verify").code == 0
+    event = AuditEvent.objects.get(verb="registry.forget_checkpoint")
+    assert event.detail["kept"] == {"number": 7, "hash": "0" * 64}

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from registry.common import shared_limits
 from registry.common.rate_limits import Backoff, FailureThrottle, RateLimited, RateLimiter
-from registry.common.shared_limits import TIMEOUT_SECONDS, SharedLimits
+from registry.common.shared_limits import SharedLimits
 from tests.servers import ROOT, Server, descendants, start_redis
 
 pytestmark = pytest.mark.redis
@@ -149,16 +149,28 @@ def test_the_buckets_in_redis_wait_as_those_in_memory() -> None:
     assert {one for one, _ in waits} == {True, False}
 
 
-def test_a_redis_that_is_killed_leaves_each_process_its_own_count(own_redis: Server) -> None:
+@pytest.fixture
+def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
+    """Each time that Redis was waited for in vain."""
+    fail, found = SharedLimits._fail, list[Exception]()
+
+    def record(shared: SharedLimits, error: Exception) -> None:
+        found.append(error)
+        fail(shared, error)
+
+    monkeypatch.setattr(SharedLimits, "_fail", record)
+    return found
+
+
+def test_a_redis_that_is_killed_leaves_each_process_its_own_count(own_redis: Server, failures: list[Exception]) -> None:
     first, second = RateLimiter(connected()), RateLimiter(connected())
     assert (taken(first, 3), taken(second, 3)) == (3, 3)
     for pid in descendants(own_redis.process.pid):
         os.kill(pid, signal.SIGKILL)
     own_redis.end()
-    began = time.monotonic()
     # Each goes on from what it has counted itself.
     assert (taken(first, 20), taken(second, 20)) == (5, 5)
-    assert time.monotonic() - began < 1
+    assert len(failures) == 2
     own_redis.start_again()
     assert first.shared is not None
     assert second.shared is not None
@@ -169,17 +181,12 @@ def test_a_redis_that_is_killed_leaves_each_process_its_own_count(own_redis: Ser
         second.consume("guess", "ada", count=1, seconds=60)
 
 
-def test_a_redis_that_hangs_is_waited_for_once(own_redis: Server) -> None:
+def test_a_redis_that_hangs_is_waited_for_once(own_redis: Server, failures: list[Exception]) -> None:
     limiter = RateLimiter(connected())
     own_redis.pause()
-    seconds = []
     for number in range(50):
-        began = time.monotonic()
         limiter.consume("match", str(number), count=1, seconds=60)
-        seconds.append(time.monotonic() - began)
-    seconds.sort()
-    assert seconds[-1] < TIMEOUT_SECONDS * 4
-    assert seconds[-2] < TIMEOUT_SECONDS
+    assert len(failures) == 1
     own_redis.resume()
     assert limiter.shared is not None
     wait_connected(limiter.shared)

@@ -28,6 +28,7 @@ from registry.models import (
     GitImport,
     GitSource,
     GitSourceItem,
+    HeldPassage,
     IdempotencyRecord,
     Incident,
     InstallCodeRedemption,
@@ -113,6 +114,7 @@ BREAKS: dict[str, Break] = {
     "draft_version_kept_once": _again(DraftVersion),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
     "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
+    "agent_key_limit_of_one_kind": lambda: AgentKey.objects.update(team=Team.objects.get(), capability_ids=["alpha"]),
     "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
     "team_name_not_empty": _set(Team, name=""),
     "team_member_once": _again(TeamMember),
@@ -142,6 +144,11 @@ BREAKS: dict[str, Break] = {
     "waiver_reason_not_empty": _set(Waiver, reason=""),
     "waiver_fingerprint_form": _set(Waiver, fingerprint="abc"),
     "waiver_end_paired": _set(Waiver, ended_by="operator:olga"),
+    "held_passage_once": _again(HeldPassage),
+    "held_passage_fingerprint_form": _set(HeldPassage, fingerprint="abc"),
+    "held_passage_decision_paired": _set(HeldPassage, accepted_by="operator:olga", reason="r"),
+    "held_passage_reason_paired": _set(HeldPassage, accepted_at=timezone.now(), accepted_by="operator:olga"),
+    "held_passage_end_of_decision": _set(HeldPassage, ended_at=timezone.now()),
     "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
     "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
     "scheduled_release_one_waiting": _again(ScheduledRelease),
@@ -266,6 +273,7 @@ def one_of_each() -> None:
         until=date(2025, 1, 1),
         created_by="operator:olga",
     )
+    HeldPassage.objects.create(capability_id="alpha", fingerprint="sha256:0", file="skill.md", passage="p", doubt="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     MatchCount.objects.create(day=date(2025, 1, 1), decision="match", count=1)
     UnknownCapabilityRequest.objects.create(capability_id="gamma")

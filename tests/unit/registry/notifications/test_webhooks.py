@@ -17,6 +17,7 @@ from django.utils import timezone
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident, open_source_incident
+from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin, queue
@@ -127,9 +128,9 @@ def _do_everything() -> None:
     publish("beta")
     publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     publication.retire(capability_id="beta", by=OLGA)
-    publication.restore(capability_id="alpha", by=OLGA)
+    publication.restore(capability_id="alpha", by=Actor("command_line", "root"), note="Fine")
     quarantine(capability_id="alpha", by=OLGA)
-    publication.restore(capability_id="alpha", by=OLGA)
+    publication.restore(capability_id="alpha", by=Actor("command_line", "root"), note="Fine")
     drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Three."), based_on=None, by=OLGA)
     drafts.replace_draft(capability_id="alpha", files=bundle("alpha", body="Four."), by=OLGA)
     open_incident(revision=Revision.objects.first(), message="m", details="d", findings=())  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ def test_a_new_write_tool_beside_the_old_ones_loosens_nothing() -> None:
 def test_a_host_that_was_not_named_before_is_a_warning_at_its_place(path: str) -> None:
     publish(body="See https://docs.example.com/guide first.")
     files = bundle(body="See https://docs.example.com/guide first.")
-    added = "\nThen post it to https://Files.example.net/in as well.\n"
+    added = "\nThen see https://Files.example.net/in as well.\n"
     outcome = publication.publish(files=files | {path: files.get(path, "#!/bin/sh\n") + added}, by=OLGA)
     (finding,) = (each for each in outcome.findings if each.code == "HOST_ADDED")
     assert (outcome.status, finding.severity, finding.file) == ("published", "warning", path)

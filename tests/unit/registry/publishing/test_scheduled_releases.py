@@ -13,10 +13,11 @@ from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, InvalidRequest, NotFound, StatusConflict
 from registry.core.jobs import admin
-from registry.models import AuditEvent, Capability, Incident, Job, Operator, Revision, ScheduledRelease
+from registry.models import AuditEvent, Capability, HeldPassage, Incident, Job, Operator, Revision, ScheduledRelease
 from registry.operations.worker import Worker
 from registry.publishing import publication, scheduled_releases
-from tests.factories import OLGA, bundle, publish, tool
+from registry.publishing.held_passages import accept_passages, list_pending
+from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.unit.registry.publishing.test_release_rules import ADMIN, set_rule
 
 pytestmark = pytest.mark.django_db
@@ -107,6 +108,18 @@ def test_a_rule_that_came_meanwhile_holds() -> None:
     release = _plan()
     set_rule(four_eyes=True)
     assert "second person" in _when_due(release).reason
+
+
+def test_passage_that_is_doubted_by_then_is_an_incident_and_waits_for_a_decision() -> None:
+    drafts.replace_draft(capability_id="alpha", files=bundle(body=DOUBT), by=OLGA)
+    terminal = Actor("command_line", "root")
+    accept_passages(capability_id="alpha", by=terminal, reason="Known")
+    release = _plan(body=DOUBT)
+    HeldPassage.objects.all().delete()
+    release = _when_due(release)
+    assert (release.state, "A person has to decide" in release.reason) == ("failed", True)
+    assert Incident.objects.get().kind == "release"
+    assert [one.capability_id for one in list_pending()] == ["alpha"]
 
 
 @pytest.mark.parametrize("how", ["disabled", "demoted"])

@@ -146,6 +146,40 @@ def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) ->
         discover_bundles(url)
 
 
+def test_of_a_file_no_more_is_read_than_is_asked_for(
+    tmp_path: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, {"a/long": "x" * 3_000_000, "a/short": "abc", "a/none": "", "b/more": "y" * 40})
+    monkeypatch.setattr(git_reader, "OBJECT_BYTES_MAX", 3_500_000)
+    with served(tmp_path, certificate) as address, git_reader.open_repository(f"{address}#a") as found:
+        assert sorted(found.files) == ["long", "none", "short"]
+        assert found.files["long"](1_000_000) == b"x" * 1_000_000
+        assert [found.files[name](100) for name in ("short", "none")] == [b"abc", b""]
+        assert found.files["short"](2) == b"ab"
+        monkeypatch.setattr(git_reader, "OBJECT_BYTES_MAX", 2)
+        asked: list[Any] = []
+        monkeypatch.setattr(git_reader._Git, "run", lambda _self, *given: asked.append(given))
+        assert found.files["short"](100) == bytes(100), "too large, and not a text"
+        assert asked == [], "git was not started for it"
+
+
+def test_a_repository_with_more_paths_than_are_listed_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_reader, "LISTING_BYTES_MAX", 100)
+    with pytest.raises(SourceUnreadable, match="too many files"):
+        discover_bundles(url)
+
+
+def test_a_server_that_complains_without_an_end_fills_nothing(url: str, tmp_path: Path) -> None:
+    program = tmp_path / "git"
+    program.write_text("#!/bin/sh\nyes fatal: no | head -c 20000000 >&2\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(SourceUnreadable, match="fatal: no"):
+        git_reader._Git(str(program), tmp_path, url, "x:1:127.0.0.1").run(["fetch"], 60.0)
+
+
 def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GIT_SSL_CAINFO")
     with pytest.raises(SourceUnreadable, match="certificate"):

@@ -20,10 +20,12 @@ from django.utils import timezone
 
 from agent_client.bundles.digest import bundle_digest
 from registry.bundles.supporting_files import build_file_facts
+from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, SourceMisconfigured, SourceUnreadable
 from registry.common.net import registry_client
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.publishing import publication
+from registry.publishing.held_passages import accept_passages, list_pending
 from registry.sources import registry_mirror
 from registry.sources.drift import compare_with_source, get_stored_drift
 from registry.sources.source_sync import (
@@ -34,7 +36,7 @@ from registry.sources.source_sync import (
     update_source,
 )
 from registry.validation import validate_bundle
-from tests.factories import OLGA, bundle, publish, tool
+from tests.factories import DOUBT, OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
 KEY = "csk_there"
@@ -232,6 +234,13 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: F
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
 
 
+def test_files_beyond_what_a_bundle_may_have_are_not_asked_for(there: FakeUpstream) -> None:
+    there.put_beside("alpha", **{f"f{number}": "x" * 900_000 for number in range(40)})
+    assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
+    assert there.asked.count("capability_file_load alpha") == 3
+    assert "BUNDLE_TOO_LARGE" in GitSourceItem.objects.get(capability_id="alpha").detail
+
+
 def test_what_is_published_there_is_published_here_with_the_same_digest(there: FakeUpstream) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}
@@ -318,6 +327,17 @@ def test_another_bundle_under_a_listed_id_is_refused(there: FakeUpstream) -> Non
     there.bundles["alpha"] = there.bundles["beta"]
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
     assert "alpha" not in _digests()
+
+
+def test_passage_that_is_held_waits_here_whatever_was_decided_there(there: FakeUpstream) -> None:
+    there.put("alpha", body=DOUBT)
+    source_id = _add(there)
+    assert _sync(source_id) == {"alpha": "refused", "beta": "published"}
+    assert Incident.objects.get(closed_at=None).capability.capability_id == "alpha"  # type: ignore[union-attr]
+    assert [one.capability_id for one in list_pending()] == ["alpha"]
+    accept_passages(capability_id="alpha", by=Actor("command_line", "root"), reason="Known")
+    assert _sync(source_id) == {"alpha": "published"}
+    assert not Incident.objects.filter(closed_at=None).exists()
 
 
 def test_what_goes_between_list_and_load_is_passed_over(there: FakeUpstream) -> None:

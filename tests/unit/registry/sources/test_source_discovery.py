@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from registry.agent_skills.importer import import_skill
 from registry.bundles.archives import write_tar_gz, write_zip
 from registry.bundles.supporting_files import COUNT_MAX
 from registry.common.errors import SourceUnreadable
+from registry.sources import source_discovery
 from registry.sources.source_discovery import discover_bundles, discover_in_files
 from registry.validation import validate_bundle
 from tests.factories import bundle, tool
@@ -201,3 +203,21 @@ def test_an_odd_record_is_refused_with_the_cause(tmp_path: Path, text: str, word
     path.write_text(text, "utf-8")
     with pytest.raises(SourceUnreadable, match=words):
         discover_bundles(str(path))
+
+
+def test_all_bundles_of_a_source_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def reader(name: str) -> Callable[[int], bytes]:
+        def take(most: int) -> bytes:
+            read.append(name)
+            return (SKILL + "x" * 1_000).encode()[:most]
+
+        return take
+
+    monkeypatch.setattr(source_discovery, "SOURCE_BYTES_MAX", 5_000)
+    files = {f"skills/s{number}/SKILL.md": reader(f"s{number}") for number in range(50)}
+    with pytest.raises(SourceUnreadable, match="its bundles have more than 0 MiB of texts"):
+        source_discovery._found(files, "many", "")
+    assert len(read) == 5, "nothing is read after it"
+    assert len(source_discovery._found(dict(list(files.items())[:4]), "few", "")) == 4

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound, SourceUnreadable
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication
+from registry.publishing.held_passages import accept_passages, list_waiting
 from registry.sources import push_webhooks, source_sync
 from registry.sources.drift import compare_with_source
 from registry.sources.push_webhooks import PushDelivery
 from registry.sources.source_sync import SyncResult, add_git_source, remove_source, sync_source
-from tests.factories import OLGA, bundle, publish, tool
+from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
 
 pytestmark = pytest.mark.django_db
@@ -250,6 +252,20 @@ def test_what_the_gate_wants_a_person_for_is_a_draft_until_somebody_publishes_it
     assert _differences(source_id) == {}
     _commit(repository, "alpha", body="Two.", tools=[tool("alpha_save", kind="write", requires_approval=False)])
     assert _sync(source_id) == {"alpha": "published"}
+
+
+def test_passage_that_is_held_is_a_draft_an_incident_and_published_once_decided(url: str, repository: Path) -> None:
+    source_id = _add(url)
+    _commit(repository, "alpha", body=DOUBT)
+    assert _sync(source_id)["alpha"] == "refused"
+    assert "A person has to decide" in Incident.objects.get(closed_at=None).findings[0]["message"]
+    _sync(source_id)
+    assert Incident.objects.get(closed_at=None).count == 2
+    (waiting,) = list_waiting("alpha")
+    assert waiting.submitted_by == (str(OLGA),)
+    accept_passages(capability_id="alpha", by=Actor("command_line", "root"), reason="Known")
+    assert _sync(source_id) == {"alpha": "published"}
+    assert not Incident.objects.filter(closed_at=None).exists()
 
 
 def test_a_look_that_was_parked_is_not_the_last_one(url: str) -> None:

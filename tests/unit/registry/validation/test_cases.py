@@ -16,6 +16,7 @@ CASES = read_cases()
 RAISED_ELSEWHERE = {
     "BUNDLE_TOO_LARGE": "test_limits.py",
     "CAPABILITY_ID_DUPLICATE": "test_batches.py",
+    "CHANGE_NOT_ALLOWED": "access/test_key_limits.py",
     "CHECK_FAILED": "test_limits.py",
     "CONTRACT_BROKEN": "test_gate.py",
     "HOST_ADDED": "test_gate.py",
@@ -29,6 +30,7 @@ RAISED_ELSEWHERE = {
     "COMMENTS_OPEN": "test_review_comments.py",
     "NOTE_REQUIRED": "test_rules.py",
     "SCAN_MISSING": "publishing/test_scan_results.py",
+    "SEC_HELD": "publishing/test_held_passages.py",
     "SCAN_RESULT": "publishing/test_scan_results.py",
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",

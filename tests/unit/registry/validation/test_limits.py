@@ -11,20 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from registry import validation
-from registry.validation import pipeline, validate_bundle
+from registry.validation import in_place, pipeline, validate_bundle
+from tests import costs
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
-# The promise is 2 s on an idle machine; CPU time with some room, so that a busy or slow one does not decide a test.
-# What these texts are made to cause takes minutes.
-CPU_SECONDS_MAX = 5
-
-
-@pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine the clock on the wall must not decide; the tests bound CPU time themselves."""
-    monkeypatch.setattr(validation, "SECONDS_MAX", 60.0)
+# Of the reference work, some five seconds; what these texts are made to cause takes minutes.
+REFERENCES_MAX = 500
 
 
 def _codes(files: dict[str, bytes | str]) -> list[str]:
@@ -46,7 +39,7 @@ def test_a_bundle_over_two_mebibytes_is_refused() -> None:
 
 
 def test_more_findings_than_anybody_reads_are_cut_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "FINDINGS_MAX", 5)
+    monkeypatch.setattr(in_place, "FINDINGS_MAX", 5)
     findings = validate_bundle(
         MINIMAL | {"tools.json": json.dumps([{"name": f"t{index}"} for index in range(9)])}
     ).findings
@@ -65,7 +58,7 @@ def test_a_check_that_fails_means_not_publishable(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_that_runs_out_of_time_means_not_publishable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "SECONDS_MAX", -1.0)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", -1.0)
     assert "CHECK_FAILED" in [finding.code for finding in validate_bundle(MINIMAL).errors]
 
 
@@ -81,13 +74,12 @@ def test_the_check_in_which_the_time_runs_out_is_named(monkeypatch: pytest.Monke
 
 def test_time_is_asked_for_inside_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of defaults, each of which is an object of thousands of properties: the last check is not waited for."""
-    monkeypatch.setattr(validation, "SECONDS_MAX", 0.3)
+    monkeypatch.setattr(in_place, "SECONDS_MAX", 30 * costs.reference_seconds())
     wide: Any = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(10_000)}}
     for _ in range(25):
         wide = {"type": "object", "default": {}, "properties": {"x": wide}}
-    started = time.process_time()
-    messages = [finding.message for finding in validate_bundle(MINIMAL | {"tools.json": _tool(wide)}).errors]
-    assert time.process_time() - started < CPU_SECONDS_MAX / 2
+    with costs.at_most(REFERENCES_MAX / 2):
+        messages = [finding.message for finding in validate_bundle(MINIMAL | {"tools.json": _tool(wide)}).errors]
     assert "The check of tools.json could not finish: it ran out of time" in messages
 
 
@@ -110,8 +102,8 @@ def _numbered(count: int, pattern: str, **schema: Any) -> dict[str, Any]:
 
 
 COSTLY_PATTERN = "(a{1,50}){1,50}"
-# A schema and the CPU seconds that checking its bundle may take: four times of what it does on a busy machine. Most
-# took from three seconds to many minutes when every default was held against the whole document.
+# A schema, and how many hundreds of the reference work checking its bundle may take: four times of what it does. Most
+# took from three seconds to many minutes when every default was compared with the whole document.
 LINEAR: dict[str, tuple[Any, float]] = {
     "defaults": (_properties(15_000, type="integer", default=1), 3.0),
     "defaults that are refused": (_properties(15_000, type="integer", default="x"), 3.0),
@@ -142,10 +134,9 @@ LINEAR: dict[str, tuple[Any, float]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_large_schema_takes_as_long_as_its_size(name: str) -> None:
-    schema, seconds = LINEAR[name]
-    started = time.process_time()
-    report = validate_bundle(MINIMAL | {"tools.json": _tool(schema)})
-    assert time.process_time() - started < seconds
+    schema, hundreds = LINEAR[name]
+    with costs.at_most(100 * hundreds):
+        report = validate_bundle(MINIMAL | {"tools.json": _tool(schema)})
     codes = {finding.code for finding in report.findings}
     assert codes
     assert not codes & {"CHECK_FAILED", "FILE_TOO_LARGE"}
@@ -248,9 +239,8 @@ def _begin_peak() -> int:
 def test_a_schema_bomb_is_bounded_in_time_and_memory(name: str) -> None:
     tools = [{"name": "bomb_tool", "description": "d", "args_schema": BOMBS[name], "policy": {"kind": "read"}}]
     before = _begin_peak()
-    started = time.process_time()
-    report = validate_bundle(MINIMAL | {"tools.json": json.dumps(tools)})
-    assert time.process_time() - started < CPU_SECONDS_MAX
+    with costs.at_most(REFERENCES_MAX):
+        report = validate_bundle(MINIMAL | {"tools.json": json.dumps(tools)})
     assert _memory("VmHWM") - before < 400, "MiB"
     assert "CHECK_FAILED" not in [finding.code for finding in report.findings]
 
@@ -289,9 +279,8 @@ HOSTILE = {
 @pytest.mark.parametrize("file", ["capability.json", "tools.json", "ui_schemas.json"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
-    started = time.process_time()
-    validate_bundle(MINIMAL | {file: HOSTILE[name]})
-    assert time.process_time() - started < CPU_SECONDS_MAX
+    with costs.at_most(REFERENCES_MAX):
+        validate_bundle(MINIMAL | {file: HOSTILE[name]})
 
 
 @pytest.mark.slow
@@ -300,9 +289,8 @@ def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
 )
 def test_a_hostile_skill_is_bounded_in_time(piece: str) -> None:
     text = "# A\n\n## Tools\n\n" + piece * (900_000 // len(piece.encode()))
-    started = time.process_time()
-    validate_bundle(valid_bundle("with_tools") | {"skill.md": text})
-    assert time.process_time() - started < CPU_SECONDS_MAX
+    with costs.at_most(REFERENCES_MAX):
+        validate_bundle(valid_bundle("with_tools") | {"skill.md": text})
 
 
 json_values = st.recursive(

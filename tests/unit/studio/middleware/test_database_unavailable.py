@@ -15,6 +15,7 @@ from registry.catalog import drafts
 from registry.common.database_errors import KNOWN_OUTAGES
 from registry.core import queries
 from registry.models import Operator
+from registry.validation.isolation.pool import ChecksBusy
 from tests.factories import publish
 
 
@@ -111,3 +112,17 @@ def test_a_session_that_cannot_be_stored_is_a_503(
     answer = author.get("/capabilities/")
     assert answer.status_code == 503
     assert "The disk is full" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_busy_checks_are_a_503_that_keeps_what_was_sent(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha")
+    client.force_login(Operator.objects.create(username="ada", role="publisher"))
+
+    def busy(*_: object, **__: object) -> None:
+        raise ChecksBusy
+
+    monkeypatch.setattr(drafts, "validate_bundle", busy)
+    response = client.post("/capabilities/alpha/draft/save/", {"skill.md": "# Kept words", "based_on": ""})
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert "Kept words" in response.content.decode()

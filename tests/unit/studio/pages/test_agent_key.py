@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from registry.access import agent_keys
+from registry.access import agent_keys, teams
 from registry.models import AgentKey
 from registry.snapshot import current_snapshot
 from tests.factories import OLGA
@@ -99,7 +99,42 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             client.get("/keys/")
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 7
+    # One of them for the teams that a new key may belong to.
+    assert counts[0] == counts[1] <= 8
+
+
+def test_a_key_is_limited_to_a_team_or_to_capabilities(client: Client) -> None:
+    teams.create_team(name="Health", by=OLGA)
+    assert _make(client, scopes=["publish"], team="Health").status_code == 200
+    assert _make(client, name="ids", scopes=["publish"], capability_ids="beta, alpha").status_code == 200
+    of_team, of_ids = AgentKey.objects.get(name="bot"), AgentKey.objects.get(name="ids")
+    assert (of_team.team.name, of_team.capability_ids) == ("Health", None)  # type: ignore[union-attr]
+    assert (of_ids.team, of_ids.capability_ids) == (None, ["alpha", "beta"])
+    page = client.get("/keys/").content.decode()
+    assert "Changes team: Health" in page
+    assert "Changes: alpha, beta" in page
+    form = form_with(client.get(f"/keys/{of_team.pk}/"), "Save")
+    assert (form.values["team"], form.values["capability_ids"]) == ("Health", "")
+    assert form.submit(client, team="", capability_ids="alpha").status_code == 302
+    of_team.refresh_from_db()
+    assert (of_team.team, of_team.capability_ids) == (None, ["alpha"])
+    rotated = client.get(f"/keys/{of_ids.pk}/rotate/?overlap=0").content.decode()
+    assert "It may change: alpha, beta." in rotated
+
+
+@pytest.mark.parametrize(
+    ("limit", "field", "words"),
+    [
+        ({"team": "Health", "capability_ids": "alpha"}, "team", "exclude each other"),
+        ({"capability_ids": "Not One"}, "capability_ids", "Ids of capabilities"),
+        ({"team": "Nobody"}, "team", "Nobody"),
+    ],
+)
+def test_an_odd_limit_is_shown_at_its_field(client: Client, limit: dict[str, str], field: str, words: str) -> None:
+    teams.create_team(name="Health", by=OLGA)
+    answer = _make(client, scopes=["publish"], **limit)
+    assert (answer.status_code, words in str(answer.context["form"].errors[field])) == (400, True)
+    assert not AgentKey.objects.exists()
 
 
 def test_a_key_has_limits_from_the_form(client: Client) -> None:

@@ -8,10 +8,12 @@ import pytest
 from django.test import Client
 
 from registry.catalog import drafts, incidents
+from registry.common.actors import Actor
 from registry.models import AuditEvent, Capability, Revision
 from registry.publishing import publication
+from registry.publishing.quarantine import quarantine
 from tests.factories import OLGA, bundle, damage, publish, tool
-from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity, make_operator
 from tests.unit.studio.forms import ask_and_confirm, confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
@@ -251,5 +253,55 @@ def test_a_quarantine_is_asked_for_shown_and_ended(signed_in: SignIn) -> None:
     assert 'action="/capabilities/alpha/deprecate/"' not in page
     assert 'action="/capabilities/alpha/retire/"' in page
     assert "It stays quarantined" not in page
-    client.post("/capabilities/alpha/restore/", {"note": "Fixed"})
+    ended = client.get("/capabilities/alpha/restore/")
+    assert "They get revision 1, published by olga." in ended.content.decode()
+    assert confirm(client, ended, note="").status_code == 400
+    assert confirm(client, ended, note="Looked at it").status_code == 302
+    assert Capability.objects.get().status == "published"
+    assert "Quarantine ended" in client.get("/capabilities/alpha/history/").content.decode()
+
+
+def test_who_published_what_is_quarantined_is_told_who_ends_it(signed_in: SignIn) -> None:
+    make_operator("admin")
+    client, by = signed_in("publisher"), Actor("operator", "the-publisher")
+    publication.publish(files=bundle(), by=by)
+    quarantine(capability_id="alpha", by=by)
+    page = client.get("/capabilities/alpha/").content.decode()
+    assert page.count("somebody else has to end the quarantine: the-admin in the Studio") == 2
+    assert 'action="/capabilities/alpha/restore/"' not in page
+    for answer in (
+        client.get("/capabilities/alpha/restore/"),
+        client.post("/capabilities/alpha/restore/", {"note": "x"}),
+    ):
+        assert (answer.status_code, "the-admin in the Studio" in answer.content.decode()) == (403, True)
+    assert Capability.objects.get().status == "quarantined"
+
+
+def test_a_sole_admin_ends_a_quarantine_after_showing_who_they_are(signed_in: SignIn) -> None:
+    client, by = signed_in("admin"), Actor("operator", "the-admin")
+    publication.publish(files=bundle(), by=by)
+    quarantine(capability_id="alpha", by=by)
+    confirm_identity(client, seconds_ago=3600)
+    asked = client.get("/capabilities/alpha/restore/")
+    assert "no other member can end the quarantine" in asked.content.decode()
+    again = confirm(client, asked, note="Looked at it")
+    assert (again.status_code, Capability.objects.get().status) == (403, "quarantined")
+    form = next(form for form in forms_in(again) if "identity_password" in form.values)
+    assert form.values["note"] == "Looked at it"
+    assert form.submit(client, identity_password=PASSWORD).status_code == 302
+    assert Capability.objects.get().status == "published"
+    assert "without a second person" in client.get("/capabilities/alpha/history/").content.decode()
+
+
+def test_what_was_retired_in_quarantine_is_ended_the_same_way(signed_in: SignIn) -> None:
+    client = signed_in("publisher")
+    publish()
+    quarantine(capability_id="alpha", by=OLGA)
+    publication.retire(capability_id="alpha", by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Later."), based_on=None, by=OLGA)
+    page = client.get("/capabilities/alpha/publish/").content.decode()
+    assert ("It stays quarantined" in page, "makes this retired capability available" in page) == (True, False)
+    assert client.post("/capabilities/alpha/restore/", {"note": "x"}).status_code == 200, "asked first"
+    assert Capability.objects.get().status == "retired"
+    assert ask_and_confirm(client, "/capabilities/alpha/restore/", note="Looked at it").status_code == 302
     assert Capability.objects.get().status == "published"

@@ -199,7 +199,7 @@ def test_a_card_leads_to_a_form_that_creates_a_good_draft(point: StartingPoint, 
 
 
 def test_the_tools_of_a_card_have_names_that_are_free(client: Client) -> None:
-    publish(tools=[tool("entry_save")])
+    publish(tools=[tool("entry_save", "write")])
     page = client.get("/new-capability/", {"start": "log"}).content.decode()
     assert 'value="entry_save_2"' in page
     assert client.get("/new-capability/", {"start": "nothing"}).status_code == 200

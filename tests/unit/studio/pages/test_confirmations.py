@@ -41,6 +41,7 @@ from registry.models import (
 )
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, reviews, scheduled_releases, waivers
+from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
 from registry.sources import push_webhooks, source_sync
 from studio.pages.urls import urlpatterns
@@ -62,6 +63,7 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "bulk_deprecate": lambda: {"chosen": ["alpha"]},
     "capability_retire": dict,
     "capability_quarantine": dict,
+    "capability_restore": dict,
     "capability_visibility": lambda: {"visibility": "unlisted"},
     "install_code_rotate": dict,
     "share_link_revoke": lambda: {"name": "partner"},
@@ -109,7 +111,6 @@ REVERSIBLE = {
     "capability_files": "creates drafts; replacing one asks for a tick, and the earlier draft is kept for 30 days",
     "capability_git": "creates drafts; replacing one asks for a tick, and the earlier draft is kept for 30 days",
     "capability_new": "creates a draft, which can be discarded",
-    "capability_restore": "Retire or Deprecate on the same page",
     "demand_bring_back": "Dismiss on the same page",
     "demand_dismiss": "Bring back on the same page",
     "draft_action": "reads",
@@ -136,6 +137,8 @@ REVERSIBLE = {
     "review_decide": "publishes nothing; an approval ends with the next change of the draft, the author can ask again",
     "review_reviewer_add": "Remove on the same page",
     "review_reviewer_remove": "Undo; the person can be added again",
+    "decision_list": "asks for a reason; a quarantine ends the decision",
+    "decision_show": "asks for a reason; a quarantine ends the decision",
     "review_reopen": "Resolve on the same page",
     "review_reply": "adds a comment",
     "review_resolve": "Reopen on the same page",
@@ -236,6 +239,8 @@ def _prepare(name: str) -> None:
             capability_id="alpha", code="SCAN_RESULT", place="capability.json", reason="Known.",
             until=timezone.now().date() + timedelta(days=9), by=ADMIN,
         )  # fmt: skip
+    if name == "capability_restore":
+        quarantine(capability_id="alpha", by=OLGA)
     if name == "team_disown":
         teams.set_owning_team(capability_id="beta", key=Team.objects.get().pk, by=OLGA)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from registry.models import AuditEvent, Draft
 from registry.validation import validate_bundle
 from studio.pages.markdown import render_page
 from studio.pages.views.draft import FIELDS
+from tests import costs
 from tests.factories import Files, bundle, to_json, tool
 from tests.servers import ROOT
 from tests.unit.studio.conftest import SignIn
@@ -136,9 +136,8 @@ def test_the_hostile_skills_of_the_corpus_stay_words() -> None:
         "`" * 50_000,
         "|a|b|\n|-|-|\n" + "|1|2|\n" * 8000,
     ):
-        began = time.thread_time()
-        assert "<script" not in render_page(text)
-        assert time.thread_time() - began < 10
+        with costs.at_most(1000):
+            assert "<script" not in render_page(text)
 
 
 def test_a_very_long_text_is_shown_as_it_is() -> None:

@@ -52,7 +52,7 @@ def test_the_sidebar_has_four_groups_and_eleven_entries(signed_in: SignIn) -> No
         ("/capabilities/", "Capabilities", "page", ["Capabilities", "Compatibility", "Skill groups"]),
         ("/matrix/", "Capabilities", "true", ["Capabilities", "Compatibility", "Skill groups"]),
         ("/new-capability/", "Capabilities", "true", []),
-        ("/releases/", "Reviews", "true", ["Reviews", "Scheduled releases", "Agent proposals"]),
+        ("/releases/", "Reviews", "true", ["Reviews", "Decisions", "Scheduled releases", "Agent proposals"]),
         (
             "/keys/", "Settings", "true",
             ["Members", "Teams", "API keys", "Webhooks", "Publishing policy", "Audit log", "Backup"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-import time
+import threading
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -55,11 +55,9 @@ def test_a_redirect_is_not_followed_and_no_other_status_is_success(receiver: Rec
 )
 def test_what_is_no_answer(receiver: Receiver, reply: Reply, expected: str) -> None:
     receiver.reply = reply
-    began = time.monotonic()
     answer = post_event(receiver.url, body=b"{}", headers={}, total_seconds=0.5)
     assert answer.status is None
     assert expected in answer.error
-    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
@@ -168,17 +166,16 @@ def test_another_address_of_the_name_is_tried_and_a_forbidden_one_never(
     assert "127.0.0.2" in post_event("https://hooks.example.com/", body=b"{}", headers={}).error
 
 
-def _never(*_arguments: Any, **_options: Any) -> list[Any]:
-    time.sleep(10)
-    return []
-
-
-@pytest.mark.depends_on_speed("an upper bound in seconds, with a thread that hangs")
 def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket, "getaddrinfo", _never)
-    began = time.monotonic()
+    is_over = threading.Event()
+
+    def hang(*_arguments: Any, **_options: Any) -> list[Any]:
+        is_over.wait()
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
     assert "could not be resolved" in post_event("https://x.example/", body=b"", headers={}, total_seconds=0.3).error
-    assert time.monotonic() - began < 9
+    is_over.set()
 
 
 def _resolves_to_loopback(monkeypatch: pytest.MonkeyPatch) -> None:

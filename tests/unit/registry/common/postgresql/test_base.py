@@ -56,16 +56,13 @@ def test_the_operators_own_options_win(settings: Settings) -> None:
         del connection.settings_dict["OPTIONS"]["options"]
 
 
-@pytest.mark.depends_on_speed("an upper bound of three and a half seconds")
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
-    began = time.monotonic()
     with (
         CIRCUIT_BREAKER.within(0.3),
         pytest.raises(OperationalError, match="said nothing"),
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT pg_sleep(4)")
-    assert time.monotonic() - began < 3.5
     connection.close()
     # The server finds out when it has slept enough; the test database is dropped after that.
     time.sleep(2)

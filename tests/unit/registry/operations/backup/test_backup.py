@@ -72,7 +72,7 @@ from registry.snapshot.response_cache import RESPONSE_CACHE, get_load_response
 from registry.sources import skill_uploads, source_sync
 from registry.sources.skill_fingerprints import record_upload
 from registry.usage import feedback, usage_counters
-from tests.factories import OLGA, bundle, damage, publish, tampering, tool
+from tests.factories import DOUBT, OLGA, bundle, damage, publish, tampering, tool
 from tests.second_factors import app_code, enable_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -93,6 +93,7 @@ def _fill() -> str:
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Zwei – “größer” 👋 \u2028 \\ud800.")
     publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
+    publication.publish(files=bundle("zeta", body=DOUBT), by=OLGA)
     publish("beta")
     publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     proposals.propose(files=bundle("epsilon"), by=OLGA)
@@ -128,6 +129,8 @@ def _fill() -> str:
     )
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="vera", by=OLGA)
+    agent_keys.create_key(name="pipeline", scopes=["publish"], team="Owners", by=OLGA)
+    agent_keys.create_key(name="narrow", scopes=["publish"], capability_ids=["alpha"], by=OLGA)
     teams.set_owning_team(capability_id="beta", key=team.pk, by=OLGA)
     skill_uploads.register_file(path="SKILL.md", size=1, sha256="0" * 64, by=Actor("agent_key", "agent"))
     with write_transaction():
@@ -482,7 +485,7 @@ def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
         return [json.dumps(row).encode() + b"\n" for row in (vera | {"role": "publisher"}, mallory)]
 
     done = restore_backup(path=_changed(path, tmp_path / "changed.zip", "operator", add), by=OLGA, force=True)
-    assert done.unrecorded == ("operator 'mallory' (admin)", "role 'publisher' of operator 'vera'")
+    assert done.unrecorded == ("role 'publisher' of operator 'vera'", "operator 'mallory' (admin)")
     assert not done.is_sound
     detail = AuditEvent.objects.get(verb="registry.restore", detail__has_key="unrecorded").detail
     assert (detail["unrecorded"], detail["admins"]) == (list(done.unrecorded), ["mallory"])
@@ -491,7 +494,7 @@ def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
         return [line.replace(b'"agent"', b'"other"') for line in lines]
 
     done = restore_backup(path=_changed(path, tmp_path / "key.zip", "agentkey", rename), by=OLGA, force=True)
-    assert done.unrecorded == ("agent key 'other'",)
+    assert done.unrecorded == ("agent key 'other'", "agent key 'agent', which is missing")
 
 
 def test_a_row_without_an_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

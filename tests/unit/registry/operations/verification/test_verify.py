@@ -6,6 +6,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pytest
 from registry.access import agent_keys
 from registry.common import caches
 from registry.common.errors import HistoryDamaged, InvalidRequest
-from registry.core import checkpoints
+from registry.core import audit, checkpoints, signatures
+from registry.core.kept_checkpoint import KeptCheckpoint
+from registry.core.signatures import build_statement
 from registry.core.signing_keys import build_key_list, get_signing_keys
-from registry.models import AuditEvent, Release, Revision
+from registry.models import AuditEvent, Checkpoint, Release, Revision
 from registry.operations.backup.create import create_backup
 from registry.operations.backup.restore import restore_backup
+from registry.operations.verification import checkpoint_chain
 from registry.operations.verification.verify import (
     HistoryReport,
     read_checkpoint_file,
@@ -208,3 +212,96 @@ def test_writes_that_are_no_releases_are_part_of_it(keys: Any) -> None:
     report = verify_database(keys)
     assert report.problems == ()
     assert report.releases == Release.objects.count()
+
+
+def _forge() -> None:
+    """What the owner of the database can do: another author in every row, the chain computed again, no checkpoint."""
+    with tampering():
+        Checkpoint.objects.all().delete()
+        previous = audit.GENESIS
+        for event in AuditEvent.objects.order_by("id"):
+            event.actor_name, event.previous_hash = "innocent_bystander", previous
+            previous = event.hash = audit.event_hash(event)
+            # The hashes of before are unique: each is set aside first.
+            AuditEvent.objects.filter(pk=event.pk).update(
+                actor_name=event.actor_name, previous_hash=event.previous_hash, hash=event.hash
+            )
+        Revision.objects.update(created_by="operator:innocent_bystander", editors=["operator:innocent_bystander"])
+
+
+def test_a_log_that_was_forged_with_the_checkpoints_deleted_is_named(
+    keys: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.KEPT_CHECKPOINT_FILE = tmp_path / "last_checkpoint.json"
+    checkpoints.make_checkpoint()
+    _forge()
+    assert set(_codes(verify_database(keys))) == {"CHECKPOINT_NOT_AS_KEPT", "REVISION_SIGNATURE_INVALID"}
+    with pytest.raises(HistoryDamaged, match="Checkpoint 2, which this host has kept, is missing"):
+        checkpoints.make_checkpoint()
+    # Without what was kept, as on another machine.
+    settings.KEPT_CHECKPOINT_FILE.unlink()
+    monkeypatch.setattr(checkpoint_chain, "FIRST_CHECKPOINT_WITHIN", timedelta(0))
+    assert set(_codes(verify_database(keys))) == {"CHECKPOINT_NONE", "REVISION_SIGNATURE_INVALID"}
+
+
+def test_a_registry_that_has_just_begun_needs_no_checkpoint_yet(keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tampering():
+        Checkpoint.objects.all().delete()
+    assert verify_database(keys).problems == ()
+    monkeypatch.setattr(checkpoint_chain, "FIRST_CHECKPOINT_WITHIN", timedelta(0))
+    assert _codes(verify_database(keys)) == ["CHECKPOINT_NONE"]
+    sign_unsigned_revisions(by=OLGA)
+    assert verify_database(keys).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({"created_by": "operator:eve"}, "published_by"),
+        ({"approved_by": "operator:eve"}, "approved_by"),
+        ({"editors": []}, "editors"),
+        ({"note": "Harmless"}, "note_digest"),
+    ],
+)
+def test_who_published_approved_and_edited_a_revision_is_signed(keys: Any, columns: dict[str, Any], named: str) -> None:
+    with tampering():
+        Revision.objects.filter(pk=Revision.objects.latest("pk").pk).update(**columns)
+    problems = verify_database(keys).problems
+    words = [problem.message for problem in problems if problem.code == "REVISION_SIGNATURE_INVALID"]
+    assert [word.rpartition(": ")[2] for word in words] == [f"{named} differ"]
+    recorded = [problem.message for problem in problems if problem.code == "REVISION_NOT_AS_RECORDED"]
+    assert len(recorded) == (named != "editors"), "and the audit log says so, too"
+
+
+def test_a_statement_from_before_is_still_valid(keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def before(row: Any, capability_id: str) -> Any:
+        full = build_statement(row, capability_id)
+        return {name: value for name, value in full.items() if name not in signatures.ADDED_FIELDS}
+
+    monkeypatch.setattr(signatures, "build_statement", before)
+    publish("gamma")
+    assert verify_database(keys).problems == ()
+    with tampering():
+        Revision.objects.filter(pk=Revision.objects.latest("pk").pk).update(created_by="operator:eve")
+    assert _codes(verify_database(keys)) == ["REVISION_NOT_AS_RECORDED"]
+
+
+def test_a_restore_keeps_the_backups_last_checkpoint_from_then_on(tmp_path: Path, keys: Any, settings: Any) -> None:
+    settings.KEPT_CHECKPOINT_FILE = tmp_path / "last_checkpoint.json"
+    path = create_backup(to=tmp_path).path
+    publish(body="Lost.", tools=[tool("alpha_save", "write")])
+    lost = checkpoints.make_checkpoint()
+    done = restore_backup(path=path, by=OLGA, force=True)
+    assert (done.forgotten, done.is_sound) == (KeptCheckpoint(lost.number, lost.hash), True)
+    caches.reset_all()
+    assert verify_database(keys).problems == ()
+    assert checkpoints.make_checkpoint().number == 3
+    # The same backup once more, which has what is kept.
+    assert restore_backup(path=create_backup(to=tmp_path / "again.zip").path, by=OLGA, force=True).forgotten is None
+
+
+def test_what_was_restored_elsewhere_is_kept_there(tmp_path: Path, keys: Any, settings: Any) -> None:
+    path = create_backup(to=tmp_path).path
+    settings.KEPT_CHECKPOINT_FILE = tmp_path / "elsewhere" / "last_checkpoint.json"
+    assert restore_backup(path=path, by=OLGA, force=True).forgotten is None
+    assert json.loads(settings.KEPT_CHECKPOINT_FILE.read_text())["number"] == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import random
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.validation.a2ui import check_tool_ui, check_ui_schemas
+from tests import costs
 from tests.unit.registry.validation.a2ui.a2ui_core import refusal
 from tests.unit.registry.validation.a2ui.forms import CATALOG, SEVERITIES, Entry, button, note_form, note_tools, sample
 
@@ -211,9 +211,8 @@ def test_files_that_were_made_to_be_slow(make: Callable[[int], Entry], count: in
     tools = note_tools(
         lines={"type": "array", "items": {"type": "array", "items": {"properties": {"n": {"type": "number"}}}}}
     )
-    started = time.process_time()
-    run(entries, tools)
-    assert time.process_time() - started < SECONDS_MAX
+    with costs.at_most(100 * SECONDS_MAX):
+        run(entries, tools)
 
 
 def test_sample_data_that_is_too_much_to_read_is_told() -> None:
@@ -224,16 +223,14 @@ def test_sample_data_that_is_too_much_to_read_is_told() -> None:
 
 @pytest.mark.parametrize("document", [[{}] * 200_000, list(range(300_000)), "x" * 1_000_000, {"a": [[]] * 100_000}])
 def test_great_documents_of_the_wrong_kind(document: Any) -> None:
-    started = time.process_time()
-    run(document, document)
-    assert time.process_time() - started < SECONDS_MAX
+    with costs.at_most(100 * SECONDS_MAX):
+        run(document, document)
 
 
 def test_tools_by_the_thousand() -> None:
     tools = [{"name": f"tool_{n}", "ui": {"form": f"NoteFrom.v{n}", "editor": "NoteForm.v1"}} for n in range(9000)]
-    started = time.process_time()
-    assert len(run([note_form()], tools)) > 9000
-    assert time.process_time() - started < SECONDS_MAX
+    with costs.at_most(100 * SECONDS_MAX):
+        assert len(run([note_form()], tools)) > 9000
 
 
 def test_nesting_beyond_all_reason() -> None:

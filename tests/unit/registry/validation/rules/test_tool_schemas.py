@@ -6,6 +6,7 @@ import pytest
 
 from registry.validation import validate_bundle
 from tests.factories import bundle, to_json, tool
+from tests.unit.agent_client.json_schema.schemas import COSTLY
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,20 @@ def test_a_wrong_type_is_answered_with_one_that_there_is(word: str, hint: str) -
     tools = [tool("alpha_list", properties={"limit": {"type": word, "description": "How many."}})]
     found = [one for one in validate_bundle(bundle() | {"tools.json": to_json(tools)}).findings if "SCHEMA" in one.code]
     assert [one.hint for one in found] == [hint]
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_schema_that_unfolds_without_end_in_any_way_is_too_complex(kind: str) -> None:
+    schema = COSTLY[kind](30)
+    schema["properties"]["x"] |= {"default": 1, "description": "A number."}
+    tools = [tool("alpha_list") | {"args_schema": schema | {"type": "object"}}]
+    report = validate_bundle(bundle() | {"tools.json": to_json(tools)})
+    assert "TOOL_SCHEMA_TOO_COMPLEX" in {one.code for one in report.errors}
+
+
+def test_anchor_that_is_written_twice_is_found_at_the_second_one() -> None:
+    definitions = {"a": {"$anchor": "n", "type": "string"}, "b": {"$anchor": "n", "type": "integer"}}
+    tools = [tool("alpha_list") | {"args_schema": {"type": "object", "$defs": definitions}}]
+    report = validate_bundle(bundle() | {"tools.json": to_json(tools)})
+    (found,) = (one for one in report.errors if one.file == "tools.json")
+    assert (found.code, found.pointer) == ("TOOL_SCHEMA_INVALID", "/0/args_schema/$defs/b/$anchor")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.bundles.validation_context import ValidationContext
 from registry.validation.security import IdIndex, check_identity
 from registry.validation.security.detectors.confusables import confusable_similarity, find_lookalike
+
+
+def published(ids: Collection[str]) -> ValidationContext:
+    return ValidationContext(capability_ids=ids)
 
 
 @pytest.mark.parametrize(
@@ -68,12 +75,14 @@ def test_short_names_differ_by_case_alone() -> None:
 
 
 def test_a_lookalike_is_reported_at_the_id() -> None:
-    (problem,) = check_identity({"capability_id": "weight_l0g", "name": "Weight"}, ["meal_log", "weight_log"])
+    (problem,) = check_identity(
+        {"capability_id": "weight_l0g", "name": "Weight"}, published(["meal_log", "weight_log"])
+    )
     assert (problem.code, problem.path, problem.severity) == ("SEC_LOOKALIKE_ID", ("capability_id",), "error")
 
 
 def test_a_new_revision_is_no_lookalike_of_itself() -> None:
-    assert check_identity({"capability_id": "weight_log", "name": "Weight log"}, ["weight_log"]) == []
+    assert check_identity({"capability_id": "weight_log", "name": "Weight log"}, published(["weight_log"])) == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ def test_a_new_revision_is_no_lookalike_of_itself() -> None:
     ["W\u0435ight Log", "We\u200bight Log", "Ｗｅｉｇｈｔ Log", "\U0001d416eig\U0001d421t Log", "P\u0430yP\u0430l"],
 )
 def test_a_name_that_passes_for_another_is_an_error(name: str) -> None:
-    (problem,) = check_identity({"capability_id": "other", "name": name}, ["weight_log"])
+    (problem,) = check_identity({"capability_id": "other", "name": name}, published(["weight_log"]))
     assert (problem.code, problem.path, problem.severity) == ("SEC_LOOKALIKE_NAME", ("name",), None)
 
 
@@ -100,17 +109,17 @@ def test_a_name_that_passes_for_another_is_an_error(name: str) -> None:
     ],
 )
 def test_an_honest_name_is_left_alone(name: str) -> None:
-    assert check_identity({"capability_id": "other", "name": name}, ["weight_log"]) == []
+    assert check_identity({"capability_id": "other", "name": name}, published(["weight_log"])) == []
 
 
 def test_the_name_it_reads_like_is_said() -> None:
-    (problem,) = check_identity({"capability_id": "x_log", "name": "W\u0435ight Log"}, ["weight_log"])
+    (problem,) = check_identity({"capability_id": "x_log", "name": "W\u0435ight Log"}, published(["weight_log"]))
     assert "weight_log" in problem.message
 
 
 def test_junk_is_passed_over() -> None:
-    assert check_identity({}, []) == []
-    assert check_identity({"capability_id": 3, "name": []}, ["a"]) == []
+    assert check_identity({}, published([])) == []
+    assert check_identity({"capability_id": 3, "name": []}, published(["a"])) == []
 
 
 _IDS = st.text("ab1l_rnmio0", min_size=1, max_size=9)
@@ -130,5 +139,5 @@ def test_the_index_finds_every_id_that_one_could_be_taken_for(ids: set[str], own
 
 def test_the_worst_of_several_look_alikes_is_reported() -> None:
     ids = IdIndex(["weighta", "vveights", "weightz"])
-    (finding,) = check_identity({"capability_id": "weights"}, ids)
+    (finding,) = check_identity({"capability_id": "weights"}, published(ids))
     assert (finding.severity, '"vveights"' in finding.message) == ("error", True)

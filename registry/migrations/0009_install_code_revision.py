@@ -15,7 +15,7 @@ def fill(apps: Any, _: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0006_waivers_and_scan_results"),
+        ("registry", "0008_key_limits"),
     ]
 
     operations = [

@@ -1,0 +1,59 @@
+"""Which passages the security checks doubt, and what people have decided about them (docs/contract.md 2 and 3).
+
+`registry/publishing/held_passages.py` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from django.db.models import QuerySet
+
+from registry.bundles.finding import Acceptance, Finding
+from registry.bundles.finding_fingerprints import find_passages, list_passage_fingerprints
+from registry.core.queries import LOADABLE_STATUSES
+from registry.models import Capability, HeldPassage
+
+
+def list_decisions(capability_id: str) -> QuerySet[HeldPassage]:
+    """What is decided about a capability's passages, and holds."""
+    return HeldPassage.objects.filter(capability_id=capability_id, accepted_at__isnull=False, ended_at__isnull=True)
+
+
+def mark_held(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The same findings, each doubt marked as held or accepted; in a live passage it is a warning and no more."""
+    unmarked = [replace(one, held=False, accepted=None) if one.held or one.accepted else one for one in findings]
+    doubts = [one for one in unmarked if one.is_doubt]
+    if not doubts:
+        return tuple(unmarked)
+    passages = dict(zip(map(id, doubts), find_passages(doubts, files), strict=True))
+    live = _list_live(capability_id) if capability_id else set()
+    accepted = {row.fingerprint: row for row in list_decisions(capability_id)} if capability_id else {}
+    return tuple(
+        _mark(one, passages[id(one)].fingerprint, live, accepted) if id(one) in passages else one for one in unmarked
+    )
+
+
+def _mark(finding: Finding, passage: str, live: set[str], accepted: Mapping[str, HeldPassage]) -> Finding:
+    if passage in live:
+        return finding
+    row = accepted.get(passage)
+    if row is None:
+        return replace(finding, held=True, passage=passage)
+    return replace(finding, accepted=describe_decision(row), passage=passage)
+
+
+def describe_decision(row: HeldPassage) -> Acceptance:
+    """What a finding shows of a decision. The row is accepted."""
+    if row.accepted_at is None:
+        raise ValueError("nobody has decided about it")
+    return Acceptance(row.accepted_by, row.reason, row.accepted_at, row.is_alone)
+
+
+def _list_live(capability_id: str) -> set[str]:
+    """The passages of what readers have now."""
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
+    capability = found.select_related("published_revision").first()
+    revision = capability.published_revision if capability else None
+    return list_passage_fingerprints(revision.files) if revision is not None else set()

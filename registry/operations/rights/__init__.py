@@ -1,0 +1,1 @@
+"""Who may do what, by the audit log and by the tables, and where the two differ."""

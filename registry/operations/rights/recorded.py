@@ -1,0 +1,276 @@
+"""Who may do what by the audit log: its rows replayed in order, one entry for each row that a table should have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+Row = Mapping[str, Any]
+Key = tuple[str, ...]
+_RULE_COLUMNS: Final = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
+_WAIVER_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
+# The teams in these columns are names, which may change.
+_WITH_TEAM: Final = ("agentkey", "capability", "skillgroup")
+
+
+@dataclass(slots=True)
+class RecordedEntry:
+    """What the log says of one row: the columns that it knows, and the id of the audit row that said it last."""
+
+    audit_id: int
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RecordedRights:
+    """`{table: {key: entry}}`; what keys and columns are is in registry/operations/rights/comparison.py."""
+
+    tables: dict[str, dict[Key, RecordedEntry]] = field(default_factory=dict)
+
+    def apply(self, row: Row) -> None:
+        """Take a row of the audit log in; one that is not about rights, or has another form, changes nothing."""
+        read = _VERBS.get(str(row["verb"]))
+        if read is not None:
+            detail = row["detail"] if isinstance(row["detail"], dict) else {}
+            read(self, _LoggedEvent(int(row["id"]), str(row["subject"]), detail))
+
+    def of(self, table: str) -> dict[Key, RecordedEntry]:
+        """The entries of a table."""
+        return self.tables.setdefault(table, {})
+
+    def set(self, table: str, key: Key, event: _LoggedEvent, **columns: Any) -> None:
+        """Set columns of an entry, which is made where there is none."""
+        entry = self.of(table).setdefault(key, RecordedEntry(event.audit_id))
+        entry.audit_id = event.audit_id
+        entry.columns |= columns
+
+    def drop(self, table: str, key: Key) -> None:
+        """The row should be gone."""
+        self.of(table).pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _LoggedEvent:
+    audit_id: int
+    subject: str
+    detail: dict[str, Any]
+
+
+def _set_role(log: RecordedRights, event: _LoggedEvent) -> None:
+    is_admin = event.detail.get("role") == "admin"
+    flags = {"is_superuser": is_admin, "is_staff": is_admin}
+    log.set("operator", (event.subject,), event, role=event.detail.get("role"), **flags)
+
+
+def _create_operator(log: RecordedRights, event: _LoggedEvent) -> None:
+    _set_role(log, event)
+    log.set("operator", (event.subject,), event, is_active=True)
+
+
+def _set_active(*, is_active: bool) -> Callable[[RecordedRights, _LoggedEvent], None]:
+    return lambda log, event: log.set("operator", (event.subject,), event, is_active=is_active)
+
+
+def _link_identity(log: RecordedRights, event: _LoggedEvent) -> None:
+    key = (event.subject, str(event.detail.get("provider")), str(event.detail.get("subject")))
+    log.set("socialaccount", key, event)
+
+
+def _count_factor(log: RecordedRights, event: _LoggedEvent, factor: Key, more: int) -> None:
+    key = (event.subject, *factor)
+    entry = log.of("authenticator").get(key)
+    count = (entry.columns["count"] if entry else 0) + more
+    if count > 0:
+        log.set("authenticator", key, event, count=count)
+    else:
+        log.drop("authenticator", key)
+
+
+def _add_factor(more: int, kind: str) -> Callable[[RecordedRights, _LoggedEvent], None]:
+    def read(log: RecordedRights, event: _LoggedEvent) -> None:
+        name = (str(event.detail.get("name")),) if kind == "webauthn" else ()
+        _count_factor(log, event, (kind, *name), more)
+
+    return read
+
+
+def _rename_passkey(log: RecordedRights, event: _LoggedEvent) -> None:
+    _count_factor(log, event, ("webauthn", str(event.detail.get("was"))), -1)
+    _count_factor(log, event, ("webauthn", str(event.detail.get("name"))), 1)
+
+
+def _reset_factors(log: RecordedRights, event: _LoggedEvent) -> None:
+    for key in [key for key in log.of("authenticator") if key[0] == event.subject]:
+        log.drop("authenticator", key)
+
+
+def _set_key(log: RecordedRights, event: _LoggedEvent) -> None:
+    """What is not in the detail is not set."""
+    detail = event.detail
+    columns = {name: detail.get(name) for name in ("scopes", "groups", "team", "capabilities")}
+    columns["expires_at"] = as_moment(detail.get("expires_at"))
+    flags = {name: bool(detail.get(name)) for name in ("read_only_tools", "preview")}
+    log.set("agentkey", (event.subject,), event, **columns, **flags)
+    if "fingerprint" in detail:
+        log.set("agentkey", (event.subject,), event, fingerprint=detail["fingerprint"])
+
+
+def _create_key(log: RecordedRights, event: _LoggedEvent) -> None:
+    _set_key(log, event)
+    log.set("agentkey", (event.subject,), event, revoked=False, previous="")
+
+
+def _rotate_key(log: RecordedRights, event: _LoggedEvent) -> None:
+    """Rows from before fingerprints were recorded say nothing of the secrets."""
+    entry = log.of("agentkey").setdefault((event.subject,), RecordedEntry(event.audit_id))
+    entry.audit_id = event.audit_id
+    old, new = entry.columns.pop("fingerprint", None), event.detail.get("fingerprint")
+    entry.columns.pop("previous", None)
+    if not event.detail.get("old_key_until"):
+        entry.columns["previous"] = ""
+    elif old:
+        entry.columns["previous"] = old
+    if new:
+        entry.columns["fingerprint"] = new
+
+
+def _revoke(table: str) -> Callable[[RecordedRights, _LoggedEvent], None]:
+    return lambda log, event: log.set(table, (event.subject,), event, revoked=True)
+
+
+def _redeem(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.set("installcoderedemption", (event.subject, str(event.detail.get("key"))), event)
+
+
+def _create_link(log: RecordedRights, event: _LoggedEvent) -> None:
+    detail = event.detail
+    columns = {"skill_group": detail.get("group") or "", "ends": detail.get("days") is not None, "revoked": False}
+    known = {"fingerprint": detail["fingerprint"]} if "fingerprint" in detail else {}
+    log.set("sharelink", (event.subject,), event, **columns, **known)
+
+
+def _create_team(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.set("team", (event.subject,), event)
+
+
+def _change_team(log: RecordedRights, event: _LoggedEvent) -> None:
+    was, name = event.detail.get("was"), event.subject
+    if not was:
+        return
+    log.drop("team", (was,))
+    log.set("team", (name,), event)
+    members = log.of("teammember")
+    for key in [key for key in members if key[0] == was]:
+        members[name, key[1]] = members.pop(key)
+    for table in _WITH_TEAM:
+        for entry in log.of(table).values():
+            if entry.columns.get("team") == was:
+                entry.columns["team"] = name
+
+
+def _delete_team(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.drop("team", (event.subject,))
+    for key in [key for key in log.of("teammember") if key[0] == event.subject]:
+        log.drop("teammember", key)
+
+
+def _add_member(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.set("teammember", (event.subject, str(event.detail.get("operator"))), event)
+
+
+def _remove_member(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.drop("teammember", (event.subject, str(event.detail.get("operator"))))
+
+
+def _set_owner(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.set("capability", (event.subject,), event, team=event.detail.get("team"))
+
+
+def _set_group(log: RecordedRights, event: _LoggedEvent) -> None:
+    after = event.detail.get("after")
+    said = after if isinstance(after, dict) else event.detail
+    if "team" in said:
+        log.set("skillgroup", (event.subject,), event, team=said["team"])
+
+
+def _group_of(event: _LoggedEvent) -> Key:
+    """`registry` is the name of the registry's own rule, and may be that of a group."""
+    group = "" if event.subject == "registry" else event.subject
+    return (str(event.detail.get("group_id", group)),)
+
+
+def _set_rule(log: RecordedRights, event: _LoggedEvent) -> None:
+    columns = {name: event.detail[name] for name in _RULE_COLUMNS if name in event.detail}
+    log.set("releaserule", _group_of(event), event, **columns)
+
+
+def _create_waiver(log: RecordedRights, event: _LoggedEvent) -> None:
+    columns = {name: event.detail[name] for name in _WAIVER_COLUMNS if name in event.detail}
+    key = (str(event.detail.get("waiver_id")),)
+    log.set("waiver", key, event, capability_id=event.subject, ended=False, **columns)
+
+
+def _end_waiver(log: RecordedRights, event: _LoggedEvent) -> None:
+    log.set("waiver", (str(event.detail.get("waiver_id")),), event, ended=True)
+
+
+def _accept_passages(log: RecordedRights, event: _LoggedEvent) -> None:
+    passages = event.detail.get("passages")
+    for passage in passages if isinstance(passages, list) else ():
+        log.set("heldpassage", (event.subject, str(passage.get("fingerprint"))), event)
+
+
+def _end_decisions(log: RecordedRights, event: _LoggedEvent) -> None:
+    for key in [key for key in log.of("heldpassage") if key[0] == event.subject]:
+        log.drop("heldpassage", key)
+
+
+def _set_source(log: RecordedRights, event: _LoggedEvent) -> None:
+    columns = {name: event.detail[name] for name in ("mode", "may_adopt") if name in event.detail}
+    log.set("gitsource", (str(event.detail.get("source_id")),), event, spec=event.subject, **columns)
+
+
+_VERBS: Final[dict[str, Callable[[RecordedRights, _LoggedEvent], None]]] = {
+    "operator.create": _create_operator,
+    "operator.set_role": _set_role,
+    "operator.disable": _set_active(is_active=False),
+    "operator.enable": _set_active(is_active=True),
+    "operator.link_identity": _link_identity,
+    "operator.enable_totp": _add_factor(1, "totp"),
+    "operator.disable_totp": _add_factor(-1, "totp"),
+    "operator.add_passkey": _add_factor(1, "webauthn"),
+    "operator.remove_passkey": _add_factor(-1, "webauthn"),
+    "operator.rename_passkey": _rename_passkey,
+    "operator.reset_second_factor": _reset_factors,
+    "agent_key.create": _create_key,
+    "agent_key.change": _set_key,
+    "agent_key.rotate": _rotate_key,
+    "agent_key.revoke": _revoke("agentkey"),
+    "install_code.redeem": _redeem,
+    "share_link.create": _create_link,
+    "share_link.revoke": _revoke("sharelink"),
+    "team.create": _create_team,
+    "team.change": _change_team,
+    "team.delete": _delete_team,
+    "team.add_member": _add_member,
+    "team.remove_member": _remove_member,
+    "capability.set_owner": _set_owner,
+    "skill_group.set": _set_group,
+    "skill_group.remove": lambda log, event: log.drop("skillgroup", (event.subject,)),
+    "release_rule.set": _set_rule,
+    "release_rule.drop": lambda log, event: log.drop("releaserule", _group_of(event)),
+    "waiver.create": _create_waiver,
+    "waiver.end": _end_waiver,
+    "passage.accept": _accept_passages,
+    "capability.quarantine": _end_decisions,
+    "git_source.add": _set_source,
+    "git_source.change": _set_source,
+    "git_source.remove": lambda log, event: log.drop("gitsource", (str(event.detail.get("source_id")),)),
+}
+
+
+def as_moment(text: object) -> datetime | None:
+    """A moment of a row or of a detail, to the second; None for none."""
+    return datetime.fromisoformat(str(text)).replace(microsecond=0) if text else None

@@ -1,0 +1,319 @@
+"""Deciding about passages that the security checks doubt: who may, and what waits (docs/contract.md 2 and 3).
+
+A decision is for one passage of one file of a capability. What it does to findings is in
+`registry.catalog.held_passages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any, Final
+
+from django.db.models import Count, Max, Min, Q, QuerySet
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.finding import Finding
+from registry.bundles.finding_fingerprints import Passage, find_passages
+from registry.catalog.assessment import assess_report
+from registry.catalog.drafts import get_active_draft, list_editors, validate_draft
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, InvalidRequest, NotFound
+from registry.core import audit
+from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.published_index import get_validation_context
+from registry.core.rows import update_row
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Draft, HeldPassage
+from registry.publishing.second_person import Decider, Deed, evaluate_decider
+from registry.validation import validate_bundle
+
+REASON_MAX: Final = 1000
+# Of one refused publish; a text with more is not decided passage by passage.
+_RECORDED_MAX: Final = 200
+_WAITING_MAX: Final = 5_000
+_RETENTION_DAYS: Final = 30
+PRUNE_KIND: Final = "passage.prune"
+_OWN: Final = "You edited or sent these texts"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A passage that waits for a decision. `line` is where it is in the draft, or was when publishing was refused;
+    `doubt` says what it may be read as; `submitted_by` are those who edited or sent it, as actors."""
+
+    capability_id: str
+    fingerprint: str
+    file: str
+    line: int | None
+    passage: str
+    doubt: str
+    submitted_by: tuple[str, ...]
+    seen_at: datetime | None = None
+
+    @property
+    def key(self) -> str:
+        """What names it among those of every capability."""
+        return f"{self.capability_id}:{self.fingerprint}"
+
+    @property
+    def place(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+def page_of(capability_id: str) -> str:
+    """The path of the Studio's page where a capability's passages are decided."""
+    return f"/capabilities/{capability_id}/decisions/"
+
+
+def find_held(findings: Iterable[Finding], files: Mapping[str, str]) -> list[tuple[Finding, Passage]]:
+    """The first finding of each passage that is held, with the passage."""
+    held = [one for one in findings if one.held]
+    by_passage: dict[str, tuple[Finding, Passage]] = {}
+    for finding, passage in zip(held, find_passages(held, files), strict=True):
+        by_passage.setdefault(passage.fingerprint, (finding, passage))
+    return list(by_passage.values())
+
+
+def list_waiting(capability_id: str) -> list[Waiting]:
+    """What waits in a capability: passages of its draft, of texts whose publishing was refused, and of what is
+    quarantined. The draft is checked for it."""
+    capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
+    found = _list_of_draft(capability) + _list_of_quarantine(capability) if capability is not None else []
+    known = {one.fingerprint for one in found}
+    rows = _pending().filter(capability_id=capability_id)
+    return found + [_from_row(row) for row in rows if row.fingerprint not in known]
+
+
+def _list_of_draft(capability: Capability) -> list[Waiting]:
+    draft = get_active_draft(capability)
+    if draft is None:
+        return []
+    report = assess_report(validate_draft(draft))
+    return _waiting(capability.capability_id, report.findings, report.files, list_editors(draft))
+
+
+def _list_of_quarantine(capability: Capability) -> list[Waiting]:
+    revision = capability.published_revision
+    if capability.status != Capability.Status.QUARANTINED or revision is None:
+        return []
+    report = assess_report(validate_bundle(revision.files, published=get_validation_context()))
+    editors = {revision.created_by, *(revision.editors or ())}
+    return _waiting(capability.capability_id, report.findings, report.files, sorted(editors))
+
+
+def _waiting(
+    capability_id: str, findings: Iterable[Finding], files: Mapping[str, str], submitted_by: Sequence[str]
+) -> list[Waiting]:
+    return [
+        Waiting(
+            capability_id,
+            passage.fingerprint,
+            finding.file,
+            finding.line,
+            passage.text,
+            finding.message,
+            tuple(submitted_by),
+        )
+        for finding, passage in find_held(findings, files)
+    ]
+
+
+def _pending() -> QuerySet[HeldPassage]:
+    return HeldPassage.objects.filter(accepted_at__isnull=True)
+
+
+def _from_row(row: HeldPassage) -> Waiting:
+    place = (row.capability_id, row.fingerprint, row.file, row.line)
+    return Waiting(*place, row.passage, row.doubt, tuple(row.submitted_by), row.seen_at)
+
+
+def list_pending() -> list[Waiting]:
+    """What waits of texts whose publishing was refused, the newest first; drafts are checked when they are opened."""
+    return [_from_row(row) for row in _pending().order_by("-seen_at", "-id")]
+
+
+def list_pending_capabilities(*, excluding: QuerySet[Any, Any], most: int) -> list[tuple[str, datetime, int, str]]:
+    """`(capability_id, last seen, how many passages, one doubt)` of each with passages of a refused publish that wait.
+
+    `excluding` has the ids of those that are not to be shown.
+    """
+    found = _pending().exclude(capability_id__in=excluding).values("capability_id")
+    found = found.annotate(latest=Max("seen_at"), passages=Count("id"), one=Min("doubt")).order_by("-latest")
+    return [(row["capability_id"], row["latest"], row["passages"], row["one"]) for row in found[:most]]
+
+
+def list_accepted(*, search: str = "") -> QuerySet[HeldPassage]:
+    """Every decision, the newest first, those that a quarantine ended too; `search` is in its id, passage, reason or
+    who decided."""
+    found = HeldPassage.objects.filter(accepted_at__isnull=False).order_by("-accepted_at", "-id")
+    columns = ("capability_id", "passage", "reason", "accepted_by")
+    return found.filter(reduce(or_, (Q(**{f"{one}__icontains": search}) for one in columns))) if search else found
+
+
+def evaluate_right(capability_id: str, submitted_by: Collection[str], by: Actor) -> Decider:
+    """Whether `by` may decide about a passage of texts that these actors edited or sent."""
+    capability = Capability.objects.filter(capability_id=capability_id).first()
+    how = f"in the Studio, or somebody at the server: bundle accept {capability_id} --all --reason WHY"
+    return evaluate_decider(capability, by, submitted_by, Deed("decide about this passage", _OWN, how))
+
+
+def is_decided_alone(chosen: Mapping[str, Collection[str]], by: Actor) -> bool:
+    """Whether somebody decides about what they edited or sent, where they may: `chosen` are fingerprints by
+    capability."""
+    for capability_id, fingerprints in chosen.items():
+        found = [one for one in list_waiting(capability_id) if one.fingerprint in fingerprints]
+        if evaluate_right(capability_id, {actor for one in found for actor in one.submitted_by}, by).is_alone:
+            return True
+    return False
+
+
+def accept_passages(
+    *,
+    capability_id: str,
+    by: Actor,
+    reason: str,
+    fingerprints: Collection[str] | None = None,
+    place: str = "",
+    is_confirmed: bool = False,
+) -> list[HeldPassage]:
+    """Decide that held passages are fine: those with these fingerprints, the one at `FILE:LINE`, or all.
+
+    `is_confirmed` says that `by` has just shown who they are. Raises `InvalidRequest` for a reason that is not allowed,
+    `NotFound` where nothing like it waits, and `Forbidden`.
+    """
+    reason = check_reason(reason)
+    waiting = _choose(list_waiting(capability_id), capability_id, fingerprints, place)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        involved = {actor for one in waiting for actor in one.submitted_by}
+        decider = evaluate_right(capability_id, involved, by)
+        if decider.refusal:
+            raise Forbidden(decider.refusal)
+        if decider.is_alone and by.kind == "operator" and not is_confirmed:
+            raise Forbidden(f"{_OWN}: confirm who you are first")
+        rows = [_accept(one, by, reason, is_alone=decider.is_alone) for one in waiting]
+        detail: dict[str, Any] = {"reason": reason, "passages": [_describe(row) for row in rows]}
+        detail |= {"alone": True} if decider.is_alone else {}
+        audit.record(by=by, verb="passage.accept", subject=capability_id, detail=detail)
+    return rows
+
+
+def check_reason(reason: str) -> str:
+    """The reason without blanks around it. Raises `InvalidRequest` where it is empty or too long."""
+    reason = reason.strip()
+    if not reason:
+        raise InvalidRequest("Say why it is fine: a few words are needed (reason)")
+    if len(reason) > REASON_MAX or "\0" in reason:
+        raise InvalidRequest(f"The reason has at most {REASON_MAX:,} characters")
+    return reason
+
+
+def _choose(
+    waiting: list[Waiting], capability_id: str, fingerprints: Collection[str] | None, place: str
+) -> list[Waiting]:
+    found = [one for one in waiting if fingerprints is None or one.fingerprint in fingerprints]
+    found = [one for one in found if not place or place in (one.place, one.file)]
+    if found:
+        return found
+    if not waiting:
+        raise NotFound(f"Nothing of '{capability_id[:64]}' waits for a decision")
+    there = ", ".join(one.place for one in waiting[:5]) + (" ..." if len(waiting) > 5 else "")
+    raise NotFound(f"No passage of '{capability_id[:64]}' waits at {place[:300] or 'this place'}; there are {there}")
+
+
+def _accept(one: Waiting, by: Actor, reason: str, *, is_alone: bool) -> HeldPassage:
+    row = HeldPassage.objects.filter(
+        capability_id=one.capability_id, fingerprint=one.fingerprint, ended_at__isnull=True
+    ).first() or _new_row(one)
+    values = {"file": one.file, "line": one.line, "submitted_by": list(one.submitted_by)}
+    update_row(row, **values, accepted_at=timezone.now(), accepted_by=str(by), reason=reason, is_alone=is_alone)
+    return row
+
+
+def _new_row(one: Waiting) -> HeldPassage:
+    return HeldPassage.objects.create(
+        capability_id=one.capability_id,
+        fingerprint=one.fingerprint,
+        file=one.file,
+        line=one.line,
+        passage=one.passage,
+        doubt=one.doubt,
+        submitted_by=list(one.submitted_by),
+    )
+
+
+def _describe(row: HeldPassage) -> dict[str, Any]:
+    return {"file": row.file, "line": row.line, "fingerprint": row.fingerprint, "doubt": row.doubt}
+
+
+def describe_accepted(row: HeldPassage) -> dict[str, Any]:
+    """One entry of `{"accepted": [...]}` (docs/contract.md 5)."""
+    return {
+        "capability_id": row.capability_id,
+        "file": row.file,
+        "line": row.line,
+        "passage": row.passage,
+        "doubt": row.doubt,
+        "reason": row.reason,
+        "at": row.accepted_at.isoformat(timespec="seconds") if row.accepted_at else None,
+        "by": row.accepted_by,
+        "alone": row.is_alone,
+    }
+
+
+def record_held(
+    capability_id: str, findings: Iterable[Finding], files: Mapping[str, str], *, submitted_by: Sequence[str], by: Actor
+) -> None:
+    """Keep the passages for which a publish of these texts was refused, so that they can be decided without a draft.
+
+    The caller holds the lock. What waits already is kept as it is, with who sent it now.
+    """
+    found = _waiting(capability_id, findings, files, submitted_by)[:_RECORDED_MAX]
+    rows = _pending().filter(capability_id=capability_id, fingerprint__in=[one.fingerprint for one in found])
+    known = {row.fingerprint: row for row in rows}
+    room = max(0, _WAITING_MAX - _pending().count())
+    new = [_new_row(one) for one in [one for one in found if one.fingerprint not in known][:room]]
+    for one in found:
+        row = known.get(one.fingerprint)
+        if row is not None and not set(one.submitted_by) <= set(row.submitted_by):
+            update_row(row, submitted_by=sorted({*row.submitted_by, *one.submitted_by}), seen_at=timezone.now())
+    if new:
+        detail = {"passages": [_describe(row) for row in new]}
+        audit.record(by=by, verb="passage.hold", subject=capability_id, detail=detail)
+
+
+def record_held_draft(draft: Draft, findings: Iterable[Finding], *, by: Actor) -> None:
+    """Keep the passages of a draft that somebody imported: others decide without opening each draft."""
+    capability_id = draft.capability.capability_id
+    with write_transaction():
+        record_held(capability_id, findings, draft.files, submitted_by=list_editors(draft), by=by)
+
+
+def forget_waiting(capability_id: str) -> None:
+    """What waited was of texts before those that are published now; the caller holds the lock."""
+    _pending().filter(capability_id=capability_id).delete()
+
+
+def prune_waiting(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets what has waited for `_RETENTION_DAYS` days; publishing again finds it again."""
+    return _pending().filter(seen_at__lt=timezone.now() - timedelta(days=_RETENTION_DAYS)).delete
+
+
+def end_decisions(capability_id: str) -> None:
+    """End what was decided about a capability; the caller holds the lock and records why."""
+    decided = HeldPassage.objects.filter(capability_id=capability_id, accepted_at__isnull=False, ended_at__isnull=True)
+    decided.update(ended_at=timezone.now())
+
+
+def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """What a revision keeps of the decisions about its passages: `Revision.held_decisions`."""
+    return [
+        {**one.accepted.as_dict(), "alone": one.accepted.is_alone, "file": one.file, "line": one.line}
+        for one in findings
+        if one.accepted is not None
+    ]

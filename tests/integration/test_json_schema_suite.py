@@ -1,0 +1,94 @@
+"""The official test suite of JSON Schema, as the arguments of a tool would be checked.
+
+The suite is data of json-schema-org/JSON-Schema-Test-Suite. `JSON_SCHEMA_TEST_SUITE` names a folder with it; without
+it, the source archive of `jsonschema` on the Python package index carries a copy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_client.json_schema.evaluator import SchemaUnsafe
+from agent_client.json_schema.validation import find_schema_error
+from tests.sweeps import check_each
+
+pytestmark = pytest.mark.slow
+
+# Custom meta-schemas, and `format` or content as an assertion: all is checked as 2020-12 without them. In draft-07
+# other keywords beside `$ref` do not count.
+_DIFFERENT = {
+    ("draft2020-12", "vocabulary.json", "schema that uses custom metaschema with with no validation vocabulary"),
+    ("draft2020-12", "format-assertion.json", "schema that uses custom metaschema with format-assertion: false"),
+    ("draft2020-12", "format-assertion.json", "schema that uses custom metaschema with format-assertion: true"),
+    ("draft2019-09", "vocabulary.json", "schema that uses custom metaschema with with no validation vocabulary"),
+    ("draft7", "ref.json", "ref overrides any sibling keywords"),
+    ("draft7", "ref.json", "$ref prevents a sibling $id from changing the base uri"),
+    ("draft7", "content.json", "validation of string-encoded content based on media type"),
+    ("draft7", "content.json", "validation of binary string-encoding"),
+    ("draft7", "content.json", "validation of binary-encoded media type documents"),
+}
+# What says why a schema is refused: documents that would have to be fetched; a list of `items`, and an anchor that is
+# written as an `$id`, as older drafts had them.
+_REMOTE = ("http://localhost:1234", "json-schema.org/draft")
+_OLDER = ('"items": [', '"$id": "#')
+_REFUSED = {"draft2020-12": _REMOTE, "draft2019-09": (*_REMOTE, *_OLDER), "draft7": (*_REMOTE, *_OLDER)}
+
+Case = tuple[str, str, str, Any, Any, bool]
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = os.environ.get("JSON_SCHEMA_TEST_SUITE")
+    if folder:
+        return Path(folder) / "tests"
+    download = tmp_path_factory.mktemp("jsonschema")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "jsonschema"]
+    wanted = f"jsonschema=={version('jsonschema')}"
+    done = subprocess.run([*command, "--dest", str(download), wanted], capture_output=True, check=False, timeout=300)
+    if done.returncode != 0:
+        pytest.skip(f"needs the Python package index, or JSON_SCHEMA_TEST_SUITE: {done.stderr.decode().strip()[-200:]}")
+    (archive,) = download.glob("*.tar.gz")
+    with tarfile.open(archive) as source:
+        source.extractall(download, filter="data")
+    (found,) = download.glob("jsonschema-*/json/tests")
+    return found
+
+
+def _cases(suite: Path, draft: str) -> Iterator[Case]:
+    for file in sorted([*(suite / draft).glob("*.json"), *(suite / draft / "optional").glob("*.json")]):
+        for group in json.loads(file.read_text("utf-8")):
+            for test in group["tests"]:
+                yield (
+                    file.name,
+                    group["description"],
+                    test["description"],
+                    group["schema"],
+                    test["data"],
+                    test["valid"],
+                )
+
+
+@pytest.mark.parametrize("draft", _REFUSED)
+def test_json_schema_suite_has_the_verdicts_of_its_authors(suite: Path, draft: str) -> None:
+    def check(case: Case) -> None:
+        file, group, _, schema, data, valid = case
+        try:
+            found = find_schema_error(schema, data)
+        except SchemaUnsafe:
+            assert any(word in json.dumps(schema) for word in _REFUSED[draft])
+            return
+        assert (found == "") is valid or (draft, file, group) in _DIFFERENT
+
+    cases = list(_cases(suite, draft))
+    assert len(cases) > 1_000
+    check_each(cases, check)

@@ -1063,6 +1063,8 @@ export interface components {
             exclusive_groups: string[];
             /** @description That of the list now: where it has moved, something was published or taken away, and a session reads the list again. */
             registry_revision: number;
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The body of capability_match. */
         MatchRequest: {
@@ -1324,6 +1326,8 @@ export interface components {
              * @enum {string}
              */
             ranking: "hybrid" | "coverage";
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The answer of capability_skill_load and capability_skill_reload. */
         SkillBundle: {

@@ -18,6 +18,7 @@ from registry.validation.codes import list_codes
 from registry.validation.security import decoding
 from registry.validation.security.context import Context
 from registry.validation.security.detectors import (
+    active_markup,
     hidden_characters,
     markup,
     multi_step_download,
@@ -123,6 +124,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     yield from islice(secrets.find_secrets(text), HITS_COUNTED_MAX)
     yield from hidden_characters.find_hidden_characters(text)
     yield from markup.find_markup(document, context, budget)
+    yield from active_markup.find_active_markup(document, context, budget)
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = build_plain_view(text)

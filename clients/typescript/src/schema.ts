@@ -817,6 +817,10 @@ export interface components {
                 message: string;
                 /** @description The nearest first. */
                 available_capabilities?: string[];
+                /** @description The names of the first ten, as users read them. */
+                available_names?: {
+                    [key: string]: string;
+                };
                 available_total?: number;
                 suggestions?: {
                     capability_id: string;
@@ -1388,6 +1392,15 @@ export interface components {
                 /** @description The first fault in words. */
                 details: string;
                 findings: components["schemas"]["Finding"][];
+                /** @description The one that cannot be used. */
+                capability_id?: string;
+                /** @description Its name as users read it. */
+                name?: string;
+                /** @description What an agent can offer instead, the nearest first. */
+                suggestions?: {
+                    capability_id: string;
+                    name: string;
+                }[];
                 /** @description sha256: and 64 hex digits, or null. */
                 last_good_digest: string | null;
             };

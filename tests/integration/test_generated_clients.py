@@ -159,7 +159,7 @@ def test_the_kept_typescript_client(studio: Studio, key: str, npm: Path, tmp_pat
     made.unlink()
     _run("node_modules/.bin/tsc", "-p", "tsconfig.json", cwd=folder, **env)
     env["VECTORS"] = str(ROOT / "schemas" / "vectors")
-    tests = [f"tests/{name}.test.mjs" for name in ("client", "session", "vectors")]
+    tests = [f"tests/{name}.test.mjs" for name in ("client", "limits", "session", "vectors")]
     said = _run("node", "--test", *tests, cwd=folder, **env)
     assert "# fail 0" in said or "fail 0" in said
 

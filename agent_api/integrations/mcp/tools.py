@@ -20,6 +20,7 @@ from agent_api.v1.prompt_render import IDS_MAX
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from agent_api.v1.writes import build_feedback_response, build_propose_response
+from registry.access.agent_keys import Scope
 from registry.common import rate_limits
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
 from registry.snapshot import STORE, Snapshot
@@ -126,7 +127,7 @@ TOOLS: Final = (
     ),
 )  # fmt: skip
 # Tools that write, and the scope that each needs; a caller without it is not shown the tool.
-_SCOPES: Final = {"capability_feedback": "feedback", "capability_propose": "propose"}
+_SCOPES: Final[dict[str, Scope]] = {"capability_feedback": "feedback", "capability_propose": "propose"}
 NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
 _SCHEMAS: Final[dict[str, dict[str, Any]]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
 # A host sees less of these than the schema of the request says.
@@ -154,7 +155,8 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
         _require_scope(visitor, name)
         arguments = normalize_arguments(given, _FORMS[name])
         _refuse_unknown(name, arguments)
-        return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
+        with visitor.caller.writing(_SCOPES.get(name, "read")):
+            return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
     except RegistryError as error:
         return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
 

@@ -126,6 +126,20 @@
       if (areSideBySide && down(a, b) > 2 && off > 2) say(`buttons ${off} px off level`, one, html(other));
     }
   }
+  // What is read is read by scrolling the page, apart from what is wider than any page or has a height of its own.
+  const SCROLLS = ".table-wrap, pre, .sides, textarea, .cm-editor, dialog, [popover], .sidebar, .shell, .play, .thread, select";
+  for (const one of document.querySelectorAll("main *")) {
+    if (one.scrollHeight <= one.clientHeight + 1 || one.matches(SCROLLS) || one.closest(SCROLLS) || !isShown(one)) continue;
+    if (["auto", "scroll"].includes(getComputedStyle(one).overflowY)) say("scrolls within the page", one, one.className);
+  }
+  for (const fault of document.querySelectorAll(".field__error, .error")) {
+    if (!isShown(fault)) continue;
+    const red = fault.appendChild(document.createElement("i"));
+    red.style.color = "var(--danger-text)";
+    const isRed = getComputedStyle(fault).color === getComputedStyle(red).color;
+    red.remove();
+    if (!isRed) say("an error that is not red", fault, fault.textContent);
+  }
   for (const button of document.querySelectorAll(".btn")) {
     const range = document.createRange();
     range.selectNodeContents(button);

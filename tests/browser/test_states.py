@@ -1,4 +1,4 @@
-"""What the actions of a page lead to, each measured at three widths by `layout.py`, and its colors in both themes.
+"""What the actions of a page lead to: each state is measured at three widths, and its colors in both themes.
 
 A new state is a row of `STATES`: its name, the page that it begins on, and the steps that lead to it. With the
 environment variable `STATE_PICTURES` each is kept as pictures in the folder that it names.
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.layout import find_layout_faults
-from tests.browser.states import STATES, State
+from tests.browser.layout import PLACES, find_layout_faults, find_shifts
+from tests.browser.states import STATES, State, press
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.servers import Studio
 
@@ -29,19 +29,28 @@ WIDTHS = (390, 1024, 1440)
 THEMES = ("light", "dark")
 
 
+@pytest.fixture(scope="module")
+def in_states(furnished: Studio) -> Studio:
+    """The furnished Studio with capabilities in every state."""
+    furnished.manage("shell", "-c", Path(__file__).with_name("state_furnishing.py").read_text("utf-8"))
+    return furnished
+
+
 @pytest.fixture
 def open_state(
-    furnished: Studio, as_role: Callable[[str], Page], allowed_on_console: list[str]
+    in_states: Studio, as_role: Callable[[str], Page], allowed_on_console: list[str]
 ) -> Callable[[State], Page]:
     """Leads to a state, in a wide window."""
 
     def lead(state: State) -> Page:
         # A step that is refused, or asks for what is not there, says so on the console.
-        allowed_on_console.append(r"status of 4\d\d")
+        allowed_on_console.extend((r"status of 4\d\d", "Response Status Error Code 4"))
         page = as_role(state.role)
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         page.set_viewport_size({"width": 1440, "height": 900})
-        page.goto(furnished.url + state.address)
+        response = page.goto(in_states.url + state.address)
+        assert response is not None
+        assert response.ok, response.status
         for step in state.steps:
             step(page)
         return page
@@ -79,3 +88,59 @@ def test_a_state_fits_and_its_colors_are_read(name: str, open_state: Callable[[S
             if theme == "light":
                 assert find_layout_faults(page) == [], f"{name}, {width}"
         assert not _unreadable_colors(page), (name, theme)
+
+
+def test_nothing_moves_when_a_toast_goes(in_states: Studio, as_role: Callable[[str], Page]) -> None:
+    page = as_role("admin")
+    page.clock.install()
+    page.goto(f"{in_states.url}/members/")
+    press("Change the role of the-author")(page)
+    expect(page.locator(".toast")).to_be_visible()
+    before = page.evaluate(PLACES)
+    assert len(before) > 5
+    page.clock.fast_forward(11_000)
+    expect(page.locator(".toast")).to_have_count(0)
+    assert find_shifts(page, before) == []
+
+
+# What became busy, kept over the load of the next page.
+_KEEP_BUSY = """() => new MutationObserver((changes) => {
+    const words = changes.map((one) => one.target.getAttribute('aria-busy')).join();
+    sessionStorage.busy = (sessionStorage.busy ?? '') + words;
+}).observe(document.body, { subtree: true, attributeFilter: ['aria-busy'] })"""
+
+
+def test_a_button_is_busy_until_the_server_has_answered(in_states: Studio, as_role: Callable[[str], Page]) -> None:
+    def wait(route: Route) -> None:
+        page.wait_for_timeout(600)
+        route.continue_()
+
+    page = as_role("admin")
+    page.goto(f"{in_states.url}/settings/publishing/")
+    page.route("**/settings/publishing/**", wait)
+    page.evaluate(_KEEP_BUSY)
+    press("Save")(page)
+    expect(page.locator(".toast")).to_be_visible()
+    assert page.evaluate("sessionStorage.busy") == "true"
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+    # What asks first is busy while it fetches the question.
+    page.evaluate(_KEEP_BUSY)
+    press("Remove rule of health")(page)
+    expect(page.locator("#question")).to_be_visible()
+    assert page.evaluate("sessionStorage.busy") == "truetrue"
+    expect(page.locator("[aria-busy]")).to_have_count(0)
+
+
+def test_what_is_missing_is_said_beside_its_field_until_it_is_there(
+    in_states: Studio, as_role: Callable[[str], Page]
+) -> None:
+    page = as_role("admin")
+    page.goto(f"{in_states.url}/capabilities/weights/publish/")
+    press("Publish")(page)
+    note = page.get_by_label("Release note (required)")
+    expect(note).to_be_focused()
+    expect(note).to_have_attribute("aria-invalid", "true")
+    expect(note).to_have_accessible_description("Fill in this field.")
+    note.fill("Why")
+    expect(page.get_by_text("Fill in this field.")).to_have_count(0)
+    expect(note).not_to_have_attribute("aria-invalid", "true")

@@ -355,6 +355,7 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
     return Confirmation(
         title=_("Cancel review of “%(capability_id)s”?") % {"capability_id": review.capability.capability_id},
         button=_("Cancel review"),
+        keep=_("Keep review"),
         effects=told,
         undo=_("This can't be undone, but you can submit it again."),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
@@ -398,6 +399,7 @@ def cancel_release(request: StudioRequest) -> Confirmation:
     return Confirmation(
         title=_("Cancel release of “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Cancel release"),
+        keep=_("Keep release"),
         effects=[
             format_html(_("The draft is not published on {when}."), when=local_time(release.due_at)),
             _("%(who)s scheduled it with this note: %(note)s")

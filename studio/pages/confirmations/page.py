@@ -36,6 +36,7 @@ TYPED: Final = "typed"
 BACK: Final = "back"
 _BACK_MAX: Final = 2000
 _NOTE: Final = gettext_lazy("Note")
+_CANCEL: Final = gettext_lazy("Cancel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class Confirmation:
     `title` is the question, `button` a verb with its noun, `effects` are sentences, and
     `figures` pairs of a number and what it counts. `undo` says whether there is a way
     back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before; empty for
-    the page that has the button. `fields`
+    the page that has the button. `keep` is the label of *Cancel* where `button` itself cancels something. `fields`
     are sent with the form. `state` is what was looked at, such as the version of a draft: where it differs when the
     form arrives, the page is shown again. `typed` is the name that has to be typed, empty where none has to be.
     """
@@ -66,6 +67,7 @@ class Confirmation:
     effects: Sequence[str]
     undo: str | Promise
     cancel: str = ""
+    keep: str | Promise = _CANCEL
     figures: Sequence[tuple[str, str]] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     state: str = ""

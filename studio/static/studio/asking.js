@@ -50,6 +50,7 @@
     event.preventDefault();
     if (form.dataset.asking) return;
     form.dataset.asking = "yes";
+    document.dispatchEvent(new CustomEvent("studio:asking", { detail: button }));
     try {
       const html = await question(form, button);
       if (html) open(html, button);
@@ -58,6 +59,7 @@
       form.requestSubmit(button);
     } finally {
       delete form.dataset.asking;
+      document.dispatchEvent(new CustomEvent("studio:asked", { detail: button }));
     }
   });
 })();

@@ -277,6 +277,8 @@ def _nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: str, 
         form = confirmation_in(answer)
         assert answer.status_code == 200
         assert len(form.buttons) == 1
+        buttons = answer.content.decode().split('class="dialog__foot"')[1]
+        assert len(re.findall(r">\s*Cancel\b", buttons)) == 1, "one thing is called Cancel"
         assert 'class="btn btn--danger"' in answer.content.decode()
         assert {key: form.values[key] for key in about if key != "chosen"} == {
             key: value for key, value in about.items() if key != "chosen"

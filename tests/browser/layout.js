@@ -132,6 +132,10 @@
     if (one.scrollHeight <= one.clientHeight + 1 || one.matches(SCROLLS) || one.closest(SCROLLS) || !isShown(one)) continue;
     if (["auto", "scroll"].includes(getComputedStyle(one).overflowY)) say("scrolls within the page", one, one.className);
   }
+  for (const one of document.querySelectorAll(".table-wrap:has(> .table--cards)")) {
+    const hidden = one.scrollWidth - one.clientWidth;
+    if (isShown(one) && hidden > 1) say(`a table of which ${hidden} px are out of sight`, one, one.innerText);
+  }
   for (const fault of document.querySelectorAll(".field__error, .error")) {
     if (!isShown(fault)) continue;
     const red = fault.appendChild(document.createElement("i"));

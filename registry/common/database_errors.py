@@ -144,7 +144,7 @@ caches.register(KNOWN_OUTAGES.forget)
 
 
 def record_outage(error: BaseException) -> DatabaseOutage:
-    """As `find_outage`, and kept for `find_storage_outage` where it lasts."""
+    """As `classify_error`, and kept for `find_storage_outage` where it lasts."""
     outage = classify_error(error)
     if outage is DAMAGED:
         KNOWN_OUTAGES.is_damaged = True

@@ -11,7 +11,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from registry.common.errors import SigningKeyUnusable
 from registry.core.signing_keys import get_signing_keys
-from registry.operations.backup.pre_release import is_pre_release_database
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
     InitialCredentials,
@@ -25,13 +24,6 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        if is_pre_release_database():
-            raise CommandError(
-                "A development version before 0.1.0 created this database; nothing in it was changed. Fix: with the "
-                "old checkout run python3 run.py manage backup create FILE. Then give this version a new DATA_DIR or "
-                "database, and run python3 run.py manage migrate and python3 run.py manage backup restore FILE "
-                "(docs/operate.md)"
-            )
         try:
             # Made at the first start; a start without a key that can be used would end at the first publish.
             get_signing_keys()

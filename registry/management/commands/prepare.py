@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from registry.common.errors import SigningKeyUnusable
+from registry.common.installation import PROGRAM, RESOURCES_DIR
 from registry.core.signing_keys import get_signing_keys
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
@@ -30,14 +30,14 @@ class Command(BaseCommand):
         except SigningKeyUnusable as error:
             raise CommandError(error.message) from error
         call_command("migrate", verbosity=0, interactive=False)
-        examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
+        examples = RESOURCES_DIR / "examples" if settings.EXAMPLES else None
         # Asked before the first password is printed: beside it the line would read like an error.
         was_waiting = is_waiting_for_first_sign_in()
         create_initial_data(examples=examples, tell=self._tell)
         if was_waiting:
             self.stdout.write(
-                f"{FIRST_OPERATOR} has not signed in yet. Password lost? python3 run.py manage operator passwd "
-                f"{FIRST_OPERATOR}; another key: python3 run.py manage agent_key create NAME"
+                f"{FIRST_OPERATOR} has not signed in yet. Password lost? {PROGRAM} manage operator passwd "
+                f"{FIRST_OPERATOR}; another key: {PROGRAM} manage agent_key create NAME"
             )
 
     def _tell(self, made: InitialCredentials) -> None:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable, HistoryDamaged
+from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.append_only import lift_append_only
 from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
@@ -118,7 +119,7 @@ def _require_known(manifest: Manifest) -> None:
 def _require_migrated() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise BackupRefused("The database is not migrated. Run: python3 run.py manage migrate")
+        raise BackupRefused(f"The database is not migrated. Run: {PROGRAM} manage migrate")
 
 
 def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: bool) -> RestoreResult:

@@ -41,7 +41,9 @@ def measure(size: int) -> None:
 
     call_command("migrate", verbosity=0)
     fill.store_in_bulk(range(size), groups=50)
-    cpu, wall, held = [], [], 0
+    cpu: list[float] = []
+    wall: list[float] = []
+    held = 0
     for number in range(size, size + 2 * COUNT):
         if len(cpu) == WARM_UP + COUNT:
             break

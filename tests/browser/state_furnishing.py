@@ -45,4 +45,4 @@ quarantine(capability_id="harmful_desk", by=PAUL, note=WHY)
 LONG = "l" * 31 + "_" + "i" * 32
 publish(LONG, name="Housekeeping" * 6, skill_groups=["fitness"])
 share_links.create_link(name="partner " + "p" * 60, by=SYSTEM)
-teams.set_owning_team(capability_id="published_desk", key=Team.objects.first().pk, by=SYSTEM)
+teams.set_owning_team(capability_id="published_desk", key=Team.objects.get().pk, by=SYSTEM)

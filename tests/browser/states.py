@@ -145,7 +145,7 @@ def save_signed_out(page: Page) -> None:
     page.context.clear_cookies(name=re.compile("session"))
     page.get_by_role("button", name="Save draft").click()
     expect(page.locator("#notice")).to_be_visible()
-    page.context.add_cookies(cookies)
+    page.context.add_cookies(cookies)  # type: ignore[arg-type]
 
 
 def send_signed_out(page: Page) -> None:
@@ -156,7 +156,7 @@ def send_signed_out(page: Page) -> None:
     page.context.clear_cookies(name=re.compile("session"))
     page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_role("heading", name="You've been signed out")).to_be_visible()
-    page.context.add_cookies(cookies)
+    page.context.add_cookies(cookies)  # type: ignore[arg-type]
 
 
 def send_after_sign_in(page: Page) -> None:

@@ -82,7 +82,13 @@ def _kept_folded(word: str) -> str:
     return _folded(word)
 
 
+def fold_accents(text: str) -> str:
+    """A text of any length without case, width and accent (of Latin, Greek and Cyrillic); all else stays."""
+    if text.isascii():
+        return text.casefold()
+    text = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFC", "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f"))
+
+
 def _folded(word: str) -> str:
-    text = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'")
-    text = "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f")
-    return unicodedata.normalize("NFC", text).removesuffix("'s").replace("'", "")
+    return fold_accents(word).replace("\u2019", "'").removesuffix("'s").replace("'", "")

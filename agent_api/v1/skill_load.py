@@ -28,7 +28,9 @@ def load_response(
     `RegistryUnavailable`.
     """
     entry, revision_id, revision = find_revision(snapshot, caller, values)
-    rendered = get_load_response(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
+    rendered = get_load_response(
+        entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh, exact=bool(values.get("digest"))
+    )
     if entry.draft is None:
         usage_counters.count_load(entry.capability_id, revision, key_name=caller.key_name)
     return rendered
@@ -43,7 +45,7 @@ def file_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
     if not path:
         raise InvalidRequest("path is missing; files of capability_skill_load names them all")
     entry, revision_id, _ = find_revision(snapshot, caller, values)
-    return load_file(entry, path, revision_id=revision_id)
+    return load_file(entry, path, revision_id=revision_id, exact=bool(values.get("digest")))
 
 
 def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tuple[SnapshotEntry, int, int]:

@@ -346,12 +346,21 @@ def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> SnapshotEntry:
 
 def read_drafts() -> dict[str, SnapshotEntry]:
     """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
+    return {entry.capability_id: entry for entry in map(_draft_entry, _passing_drafts())}
+
+
+def read_draft(capability_id: str) -> SnapshotEntry | None:
+    """The one of `read_drafts` with this id; None where its draft is gone or does not pass."""
+    found = _passing_drafts().filter(capability__capability_id=capability_id).first()
+    return _draft_entry(found) if found is not None else None
+
+
+def _passing_drafts() -> QuerySet[Any]:
     passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
     # A text that is held back is not previewed either.
     passed = passed.exclude(capability__status=Capability.Status.QUARANTINED)
     found = passed.defer("skill_md", "tools_json", "ui_schemas_json", "supporting_files")
-    entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
-    return {entry.capability_id: entry for entry in entries}
+    return found.annotate(last=Max("capability__revisions__number"))
 
 
 def _draft_entry(draft: Any) -> SnapshotEntry:

@@ -50,7 +50,7 @@ def test_it_shows_what_agents_get(client: Client) -> None:
         str(outcome.digest),
         "alpha_save",
         "Approval required",
-        "by <bdi>olga",
+        "<bdi>olga</bdi>",
     ):
         assert words in page
 

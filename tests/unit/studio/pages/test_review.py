@@ -68,7 +68,7 @@ def test_an_author_asks_a_publisher_approves_and_the_author_cannot(signed_in: Si
     assert "approved" in author.get(address).content.decode()
     assert form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out").status_code == 302
     assert Revision.objects.get(number=2).approved_by == "operator:the-publisher"
-    assert "approved by <bdi>the-publisher</bdi>" in publisher.get("/capabilities/alpha/history/2/").content.decode()
+    assert "Approved by <bdi>the-publisher</bdi>" in publisher.get("/capabilities/alpha/history/2/").content.decode()
     assert "revision 2" in author.get(address).content.decode()
 
 

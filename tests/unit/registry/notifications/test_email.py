@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry.access import operators
+from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
@@ -21,13 +21,14 @@ from registry.common.errors import InvalidRequest, SourceMisconfigured
 from registry.models import AuditEvent, Job, Revision
 from registry.notifications import email as mail
 from registry.operations.worker import Worker
-from registry.publishing import reviewers, reviews
+from registry.publishing import publication, quarantine, reviewers, reviews
 from registry.sources import source_sync
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
 
 PAUL = Actor("operator", "paul")
+ADA = Actor("operator", "ada")
 PASSWORD = "Correct-horse-battery-9"
 
 
@@ -130,6 +131,51 @@ def test_a_reviewer_who_is_asked_by_name_hears_of_it(server: _Server) -> None:
     reviewers.add_reviewer(review_id=review_id, username="pia", by=OLGA)
     reviewers.remove_reviewer(review_id=review_id, username="paul", by=OLGA)
     assert _arrived(server) == [("paul@example.com", "[Studio] Your review is requested: alpha")]
+
+
+def _published_by_two() -> None:
+    """Olga writes two revisions, Paul publishes the second."""
+    publish()
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Two."), based_on=None, by=OLGA)
+    publication.publish_draft(capability_id="alpha", by=PAUL)
+
+
+def test_an_author_hears_of_what_is_taken_from_readers(server: _Server) -> None:
+    _published_by_two()
+    publication.rollback(capability_id="alpha", to=1, by=PAUL, note="Wrong „total“")
+    Worker().run_due()
+    ((envelope, letter),) = server.letters
+    body = letter.get_payload(decode=True)
+    assert isinstance(body, bytes)
+    assert (envelope["to"], str(letter["Subject"])) == ("olga@example.com", "[Studio] Rolled back: alpha")
+    assert "paul rolled 'alpha' back from revision 2 to revision 1:\r\n\r\nWrong „total“" in body.decode()
+    assert "https://studio.example.com/capabilities/alpha/" in body.decode()
+    server.letters.clear()
+    quarantine.quarantine(capability_id="alpha", by=ADA, note="Leaks")
+    subject = "[Studio] Quarantined: alpha"
+    # Paul has published what readers had before.
+    assert _arrived(server) == [("olga@example.com", subject), ("paul@example.com", subject)]
+
+
+def test_the_team_that_owns_it_hears_of_it_and_who_did_it_does_not(server: _Server) -> None:
+    _published_by_two()
+    team = teams.create_team(name="Desk", by=ADA)
+    teams.set_owning_team(capability_id="alpha", key=team.pk, by=ADA)
+    for name in ("vera", "paul"):
+        teams.add_member(key=team.pk, username=name, by=ADA)
+    publication.retire(capability_id="alpha", by=PAUL)
+    subject = "[Studio] Retired: alpha"
+    assert _arrived(server) == [("olga@example.com", subject), ("vera@example.com", subject)]
+
+
+def test_who_wrote_what_readers_keep_hears_of_no_rollback(server: _Server) -> None:
+    publish()
+    publication.publish(files=bundle(body="Two."), by=PAUL)
+    publication.publish(files=bundle(body="Three."), by=ADA)
+    publication.rollback(capability_id="alpha", to=2, by=ADA)
+    assert _arrived(server) == []
+    publication.rollback(capability_id="alpha", to=1, by=ADA)
+    assert _arrived(server) == [("paul@example.com", "[Studio] Rolled back: alpha")]
 
 
 def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:

@@ -64,7 +64,12 @@ export function text(label, value, { at, help, changed, required, most, rows, ty
     count.textContent = `${left} / ${most}`;
     count.classList.toggle("is-over", left > most);
   };
-  control.addEventListener("input", tell);
+  // Text that changes beside a field ends what the browser undoes in one step: not with each letter.
+  let pause = 0;
+  control.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(tell, 300);
+  });
   tell();
   made.querySelector("label").append(count);
   return made;

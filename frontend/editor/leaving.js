@@ -68,7 +68,7 @@ export function partingForm(saving, texts) {
   body.append("only_changed", "yes");
   for (const [index, document] of saving.editor.documents.entries()) {
     if (texts[index] === saving.saved?.[index]) continue;
-    body.append(document.area.name, texts[index]);
+    body.append(document.field, texts[index]);
     bytes += new Blob([texts[index]]).size + 200;
   }
   return bytes > BYTES_MAX ? null : body;

@@ -230,7 +230,7 @@ export class Saving {
     for (const old of this.form.querySelectorAll("[data-base]")) old.remove();
     for (const [index, document] of this.editor.documents.entries()) {
       if (!this.base || this.base[index] === undefined) continue;
-      const area = h("textarea", { name: `base_${document.area.name}`, hidden: true, "data-base": true });
+      const area = h("textarea", { name: `base_${document.field}`, hidden: true, "data-base": true });
       area.value = this.base[index];
       this.form.append(area);
     }

@@ -18,7 +18,7 @@ const { Saving } = await import("../editor/saving.js");
 function saving(saved, texts) {
   const one = Object.create(Saving.prototype);
   const form = { querySelector: (what) => ({ value: what.slice(6, -1) }) };
-  const documents = texts.map((text, index) => ({ name: `file${index}`, text, area: { name: `field_${index}` } }));
+  const documents = texts.map((text, index) => ({ name: `file${index}`, text, field: `field_${index}` }));
   Object.assign(one, {
     form, saved, editor: { documents }, sent: null, failures: 0, isStale: false, isRefused: false, box: { checked: true },
     saveButton: { getAttribute: () => "/save/" },

@@ -516,6 +516,47 @@ def test_a_second_round_shows_what_changed_since_the_first_and_since_what_is_liv
     assert re.search(r"<ins>.*First", since_live)
 
 
+def _primary(client: Client, address: str) -> list[str]:
+    """The words of the primary buttons of a page."""
+    main = client.get(address).content.decode().partition("<main")[2]
+    found = re.findall(r'<(?:a|button)[^>]*class="btn btn--primary"[^>]*>(.*?)</(?:a|button)>', main, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", "", words).split()) for words in found]
+
+
+def test_a_review_has_one_primary_button_at_each_step(signed_in: SignIn) -> None:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    assert (_primary(author, address), _primary(publisher, address)) == (["Comment"], ["Submit review"])
+    _say(publisher, address, "request_changes", words="Shorter")
+    assert _primary(author, address) == _primary(publisher, address) == ["Resubmit"]
+    _draft(version=1, body="Short.")
+    assert _primary(author, address) == ["Resubmit"]
+    _asked(author)
+    _say(publisher, address, "approve")
+    # An author cannot publish: nothing is left to do.
+    assert (_primary(author, address), _primary(publisher, address)) == ([], ["Publish"])
+    form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out")
+    assert _primary(author, address) == _primary(publisher, address) == []
+
+
+def test_the_note_of_a_review_is_the_release_note_as_long_as_its_texts_are_the_drafts(signed_in: SignIn) -> None:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    form = form_with(author.get(GATE), "Submit for review")
+    address = form.submit(author, note="Says it <b>once</b>.\nNot twice.")["Location"]
+    assert form_with(publisher.get(GATE), "Publish").values["note"] == "Says it <b>once</b>. Not twice."
+    _say(publisher, address, "approve")
+    form = form_with(publisher.get(GATE), "Publish")
+    assert form.values["note"] == "Says it <b>once</b>. Not twice."
+    # What was typed, or emptied, stays.
+    assert form_with(form.submit(publisher, note=""), "Publish").values["note"] == ""
+    _draft(version=1, body="Another.")
+    assert form_with(publisher.get(GATE), "Publish").values["note"] == ""
+
+
 def test_one_box_offers_what_the_reader_may_decide(signed_in: SignIn) -> None:
     _draft()
     address = _asked(signed_in("author"))

@@ -47,7 +47,7 @@ export class Leaving {
     this.sent = texts;
     const request = { method: "POST", body, keepalive: true, headers: { "HX-Request": "true" } };
     fetch(saving.saveButton.getAttribute("hx-post"), request)
-      .then(async (response) => saving.partingAnswered(response.status, texts, response.ok ? await response.text() : ""))
+      .then(async (response) => saving.partingAnswered(response.status, texts, await response.text()))
       .catch(() => {})
       .finally(() => { this.sent = null; });
     return true;

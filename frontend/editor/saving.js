@@ -166,7 +166,7 @@ export class Saving {
     if (xhr.status === 409) {
       this.sent = null;
       this.goesTo = "";
-      if (this.isByItself) this.stale();
+      if (this.isByItself) this.stale(xhr.responseText);
       else this.compare();
     } else if (xhr.status === 422) {
       // The page shows why, so htmx calls it successful: it was not saved all the same.
@@ -206,9 +206,9 @@ export class Saving {
 
   // Of what was sent when the page seemed to go, by a page that stayed.
   partingAnswered(status, texts, html) {
-    if (status === 409) return this.stale();
+    if (status === 409) return this.stale(html);
     const version = new DOMParser().parseFromString(html, "text/html").querySelector("[name=based_on]")?.value;
-    if (!version) return undefined;
+    if (status !== 200 || !version) return undefined;
     this.basedOn().value = version;
     this.saved = texts;
     this.base = texts;
@@ -217,11 +217,13 @@ export class Saving {
     return undefined;
   }
 
-  // Somebody else saved while this was being written: nobody is taken away from what they are typing.
-  stale() {
+  // Another tab, or somebody else, saved while this was being written: nobody is taken away from what they are typing. The
+  // page with both texts says in its heading who it was.
+  stale(html) {
     this.isStale = true;
-    this.tell(gettext("Someone else saved this draft"));
-    this.bar(gettext("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
+    const who = new DOMParser().parseFromString(html, "text/html").querySelector("h1")?.textContent.trim() ?? "";
+    this.tell(who || gettext("Someone else saved this draft"));
+    this.bar(interpolate(gettext("%(who)s after you opened it. Your text is kept in this browser until you choose."), { who: who || gettext("Someone else saved this draft") }, true),
       h("button", { type: "button", class: "btn btn--sm btn--primary", onclick: () => this.compare() }, gettext("Compare and merge")));
   }
 

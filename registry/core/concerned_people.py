@@ -29,7 +29,7 @@ def find_concerned(events: Sequence[AuditEvent]) -> dict[int, set[str]]:
     ):
         written[subject].append((number, _usernames([*(editors or ()), publisher])))
     members: dict[int, set[str]] = defaultdict(set)
-    belonging = TeamMember.objects.filter(team__in=[team for team in teams.values() if team is not None])
+    belonging = TeamMember.objects.filter(team__in=[team for team in teams.values() if team])
     for team, username in belonging.values_list("team_id", "operator__username"):
         members[team].add(username)
     return {event.pk: _concerned(event, written[event.subject], members, teams.get(event.subject)) for event in events}

@@ -40,7 +40,7 @@ def find_base(review: Review) -> Revision | None:
     """What readers had before a review that has ended: before its texts were published, else when they were submitted.
     None where they had nothing."""
     releases = Release.objects.filter(capability=review.capability)
-    if review.state != Review.State.PUBLISHED:
+    if review.state != Review.State.PUBLISHED or review.revision is None:
         return _newest(releases.filter(at__lte=review.requested_at))
     first = releases.filter(revision__number=review.revision).first()
     if first is None:

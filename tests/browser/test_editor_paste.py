@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -93,20 +94,31 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     return page
 
 
-def _paste(field: Locator, html: str) -> bool:
+def test_a_column_pasted_into_triggers_is_one_trigger_a_line(editor: Page) -> None:
+    form = open_form(editor, "capability.json")
+    field = form.get_by_role("textbox", name="Trigger phrases")
+    field.fill("clean room")
+    assert _paste(field, "", plain="more towels\r\n\u200bextra pillow, please\r\nmore towels\r\n")
+    triggers = json.loads(texts_of(editor)["capability_json"])["intent_triggers"]
+    assert triggers[-3:] == ["clean room", "more towels", "extra pillow, please"]
+    # One phrase is put in by the browser, to be completed.
+    assert not _paste(form.get_by_role("textbox", name="Trigger phrases"), "", plain="late checkout")
+
+
+def _paste(field: Locator, html: str, *, plain: str = "plain") -> bool:
     """Whether the page took it; a paste that a script makes is not done by the browser itself."""
     field.focus()
     return bool(
         field.evaluate(
-            """(field, html) => {
+            """(field, [html, plain]) => {
                 const data = new DataTransfer();
-                data.setData("text/html", html);
-                data.setData("text/plain", "plain");
+                if (html) data.setData("text/html", html);
+                data.setData("text/plain", plain);
                 const target = document.activeElement;
                 const made = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
                 return !target.dispatchEvent(made);
             }""",
-            html,
+            [html, plain],
         )
     )
 

@@ -122,10 +122,10 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     put(other, "skill.md", base.replace("Always.", "Theirs.").replace("None.", "Theirs, too."))
     save(other)
     put(editor, "skill.md", base.replace("Nothing.", "Mine.").replace("None.", "Mine, too."))
-    expect(editor.get_by_text("Someone else saved this draft after you opened it")).to_be_visible(timeout=15_000)
+    expect(editor.get_by_text("You saved this draft in another tab after you opened it")).to_be_visible(timeout=15_000)
     assert "Mine." in texts_of(editor)["skill_md"]
     editor.get_by_role("button", name="Compare and merge").click()
-    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
     expect(editor.get_by_text("1 to resolve")).to_be_visible()
     expect(editor.get_by_text("Only you changed this")).to_be_visible()
     expect(editor.get_by_text("Only they changed this")).to_be_visible()

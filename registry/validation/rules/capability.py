@@ -13,12 +13,17 @@ from registry.validation.rules.json_schema import check_shape
 
 FILE: Final[FileName] = "capability.json"
 _WORD: Final = re.compile(r"[^\W_]+")
+# Zero width: they come along with what is copied from a page, and make two phrases that look the same different.
+_INVISIBLE_AT_END: Final = re.compile(
+    "^[\\u00ad\\u180e\\u200b-\\u200d\\u2060\\ufeff]|[\\u00ad\\u180e\\u200b-\\u200d\\u2060\\ufeff]$"
+)
 # Three function words in a row can be a question of their own: "who are you".
 _GENERAL_WORDS_MAX: Final = 2
 
 
 def check_capability(capability: Any) -> list[RawFinding]:
-    """Shape, then what a schema cannot say: triggers that are equal or say nothing, a version that has no effect."""
+    """Shape, then what a schema cannot say: triggers that are equal, say nothing or hide a character, and a version
+    that has no effect."""
     problems = check_shape(FILE, capability, schema="capability")
     if isinstance(capability, dict):
         problems += limit_findings(_check_triggers(capability))
@@ -42,6 +47,10 @@ def _check_triggers(capability: dict[str, Any]) -> Iterator[RawFinding]:
             message = f"The trigger '{trigger[:80]}' has only words that occur in any message"
             hint = "Add a word that says what the message is about."
             yield RawFinding("TRIGGER_TOO_GENERAL", FILE, ("intent_triggers", index), message, hint)
+        if _INVISIBLE_AT_END.search(trigger):
+            message = f"The trigger '{trigger[:80]}' begins or ends with a character that shows nothing"
+            hint = "Type the trigger again: the character came along with what was pasted."
+            yield RawFinding("TRIGGER_INVISIBLE_CHARACTER", FILE, ("intent_triggers", index), message, hint)
 
 
 def _check_version(capability: dict[str, Any]) -> Iterator[RawFinding]:

@@ -31,6 +31,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
+from studio.pages.formatting import actor_name
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 # With fewer of them, others are suggested.
@@ -225,9 +226,20 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
         "yours": [(FIELDS[name], text) for name, text in yours.items() if name in FIELDS],
         "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
         "draft_version": conflict.extra["draft_version"],
+        "title": _describe_conflict(request, capability_id),
         "copy": get_text(request, "copy", most=200),
     }
     return render(request, "studio/draft/conflict.html", context, status=409)
+
+
+def _describe_conflict(request: StudioRequest, capability_id: str) -> str:
+    """Who changed the draft meanwhile: the reader in another tab, or whom."""
+    draft = drafts.get_active_draft(queries.get_capability(capability_id))
+    if draft is None:
+        return _("This draft was published or discarded")
+    if draft.saved_by == str(actor_of(request)):
+        return _("You saved this draft in another tab")
+    return _("%(who)s saved this draft") % {"who": actor_name(draft.saved_by)}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.test import Client
 
 from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.models import AuditEvent, Draft
 from registry.publishing import publication
 from studio.pages.views.draft import FIELDS
@@ -261,6 +262,21 @@ def test_a_stale_save_shows_both_texts_and_loses_neither(client: Client) -> None
     assert _stored() == bundle() | {"skill.md": "\n# Mine\n"}
 
 
+@pytest.mark.parametrize(
+    ("by", "title"),
+    [
+        (Actor("operator", "paul"), "paul saved this draft"),
+        (Actor("agent_key", "<b>ci</b>"), "API key &lt;b&gt;ci&lt;/b&gt; saved this draft"),
+        (Actor("operator", "the-author"), "You saved this draft in another tab"),
+    ],
+)
+def test_a_conflict_says_who_saved(by: Actor, title: str, client: Client) -> None:
+    publish()
+    form = _form(client)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Theirs."), based_on=None, by=by)
+    assert f"<h1>{title}</h1>" in form.submit(client, skill_md="# Mine\n").content.decode()
+
+
 def test_a_first_draft_beside_another_first_draft_is_a_conflict_too(client: Client) -> None:
     publish()
     form = _form(client)
@@ -274,6 +290,7 @@ def test_a_save_after_the_draft_was_published_is_a_conflict_that_can_be_resolved
     publish()
     conflict = form.submit(client, skill_md="# Mine\n")
     assert conflict.status_code == 409
+    assert "<h1>This draft was published or discarded</h1>" in conflict.content.decode()
     form_with(conflict, "Keep mine").submit(client)
     assert _stored()["skill.md"] == "# Mine\n"
 

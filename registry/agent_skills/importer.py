@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from agent_client.bundles.skill_mapping import LAYOUT_KEY, SkillMapping
 from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files
+from registry.agent_skills.front_matter_layout import build_layout
 from registry.agent_skills.front_matter_mapping import map_front_matter
 from registry.agent_skills.loss_report import LossReport
-from registry.agent_skills.skill_parser import parse_skill
+from registry.agent_skills.skill_parser import ParsedSkill, parse_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import Finding
 from registry.bundles.json_edits import to_json
@@ -46,14 +48,17 @@ class ImportedSkill:
     shown: Mapping[str, str] = field(default_factory=dict)
 
 
-def import_skill(source: SourceBundle) -> ImportedSkill:
-    """The bundle of a source, whatever format it has; never raises for any content."""
+def import_skill(source: SourceBundle, *, as_id: str = "") -> ImportedSkill:
+    """The bundle of a source, whatever format it has; never raises for any content.
+
+    `as_id` is the capability_id of an Agent Skill, whatever its name is; a bundle of four files says its own.
+    """
     name = skill_file_name(source.files)
     if "capability.json" in source.files:
         return _take_bundle(source, name)
     if name is None or (name == "skill.md" and any(file in source.files for file in BUNDLE_FILES[2:])):
         return ImportedSkill(source.path, source.files)
-    return _take_skill(source, name)
+    return _take_skill(source, name, as_id)
 
 
 def skill_file_name(files: Mapping[str, Any]) -> str | None:
@@ -72,27 +77,34 @@ def _take_bundle(source: SourceBundle, name: str | None) -> ImportedSkill:
     return ImportedSkill(source.path, files, tuple(losses.findings))
 
 
-def _take_skill(source: SourceBundle, name: str) -> ImportedSkill:
+def _take_skill(source: SourceBundle, name: str, as_id: str) -> ImportedSkill:
     losses = LossReport(name)
     if name != "SKILL.md":
         losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as SKILL.md", "Name it SKILL.md.")
     skill = parse_skill(source.files[name], losses)
     shown = {name: losses.text}
-    capability = (
-        map_front_matter(skill, SkillDocument(embed_files(skill.body)), source.folder, losses) if skill else None
-    )
-    if skill is None or capability is None:
+    body = embed_files(skill.body) if skill else ""
+    mapping = map_front_matter(skill, SkillDocument(body), source.folder, losses, as_id=as_id) if skill else None
+    if skill is None or mapping is None:
         return ImportedSkill(source.path, None, tuple(losses.findings), shown)
-    files: Files = {"capability.json": to_json(capability), "skill.md": embed_files(skill.body)}
-    travelled = find_embedded_files(source.files, capability)
+    _add_layout(mapping, skill)
+    files: Files = {"capability.json": to_json(mapping.capability), "skill.md": body}
+    travelled = find_embedded_files(source.files, mapping.capability)
     if travelled is not None:
         losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
-        files = merge_embedded_files(travelled, capability, skill, losses)
+        files = merge_embedded_files(travelled, mapping, skill.body, losses)
     beside = [file for file in source.files if not travelled or file not in travelled.names]
     kept = find_supporting_texts(beside, source.files.__getitem__, files)
     files["capability.json"] = _naming(files["capability.json"], kept)
     _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
     return ImportedSkill(source.path, {**files, **kept}, tuple(losses.findings), shown)
+
+
+def _add_layout(mapping: SkillMapping, skill: ParsedSkill) -> None:
+    """Keep how the front matter was written, for an export that means the same."""
+    layout = build_layout(skill.front_matter.root, mapping) if skill.front_matter else ""
+    if layout:
+        mapping.capability["metadata"] = {**mapping.capability.get("metadata", {}), LAYOUT_KEY: layout}
 
 
 def import_priority(name: str) -> tuple[bool, str]:

@@ -62,7 +62,7 @@ def check_front_matter(skill: SkillDocument, capability: Any) -> list[RawFinding
     found = matter.values.get("capability_id")
     if found is not None and isinstance(expected, str) and found != expected:
         message = f"capability_id is {str(found)[:70]!r} here and {expected[:70]!r} in capability.json"
-        offset = matter.key_offsets.get("capability_id", 0)
+        offset = matter.places.get(("capability_id",), 0)
         hint = "Make them agree, or remove it here."
         problems.append(RawFinding("CAPABILITY_ID_MISMATCH", "skill.md", (), message, hint, offset=offset))
     return problems

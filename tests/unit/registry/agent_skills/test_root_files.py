@@ -106,11 +106,18 @@ def test_a_key_of_that_name_in_a_skill_md_means_something_else() -> None:
     taken = _take({"SKILL.md": text, "forms.md": "x"})
     assert [finding.code for finding in taken.findings] == ["IMPORT_KEY_MOVED"]
     metadata = json.loads((taken.files or {})["capability.json"])["metadata"]
-    assert metadata == {"front_matter_supporting_files": "/etc/passwd", "supporting_files": "forms.md"}
+    assert metadata == {
+        "front_matter_supporting_files": "/etc/passwd",
+        "front_matter": "metadata:\n  supporting_files: /etc/passwd\n",
+        "supporting_files": "forms.md",
+    }
     given = _bundle(taken.files)
     assert _bundle(_take(dict(export_skill_files(given))).files).content_digest == given.content_digest
     top = _take({"SKILL.md": SKILL.replace("---\n\n", "supporting_files: x.md\n---\n\n", 1)})
-    assert json.loads((top.files or {})["capability.json"])["metadata"] == {"front_matter_supporting_files": "x.md"}
+    assert json.loads((top.files or {})["capability.json"])["metadata"] == {
+        "front_matter_supporting_files": "x.md",
+        "front_matter": "supporting_files: x.md\n",
+    }
 
 
 ODD = ["../secret.md", "/etc/passwd", ".env", ".claude/settings.json", "tools.json", "Tools.json", "a:b.md",

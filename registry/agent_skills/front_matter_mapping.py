@@ -10,25 +10,22 @@ from agent_client.bundles.yaml_tree import Path
 from registry.agent_skills import profile_detection
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import ParsedSkill, refuse_missing
+from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.skill_document import SkillDocument
 
 
 def map_front_matter(
-    skill: ParsedSkill, body: SkillDocument, folder: str, losses: LossReport, *, as_id: str = ""
+    skill: ParsedSkill, body: SkillDocument, source: SourceBundle, losses: LossReport
 ) -> SkillMapping | None:
     """The mapping, whose `capability` are the values of capability.json; None, with the error in `losses`, where the
-    skill cannot be named or described.
-
-    `folder` is the name of the folder that contains SKILL.md, empty where it is not known; `as_id` the capability_id
-    that was asked for.
-    """
+    skill cannot be named or described."""
     read = skill.front_matter
     values = read.values if read is not None else profile_detection.profile_front_matter(body)
     if values is None:
         refuse_missing(skill.body, losses)
         return None
     typed = find_typed_values(read.root if read else None)
-    mapping = begin_mapping(values, folder=folder, as_id=as_id, typed=typed)
+    mapping = begin_mapping(values, folder=source.folder, as_id=source.as_id, typed=typed)
     losses.places = {**losses.places, **_places_of_spellings(mapping, losses)}
     finish(mapping, body)
     losses.add_notes(mapping.notes)

@@ -48,17 +48,14 @@ class ImportedSkill:
     shown: Mapping[str, str] = field(default_factory=dict)
 
 
-def import_skill(source: SourceBundle, *, as_id: str = "") -> ImportedSkill:
-    """The bundle of a source, whatever format it has; never raises for any content.
-
-    `as_id` is the capability_id of an Agent Skill, whatever its name is; a bundle of four files says its own.
-    """
+def import_skill(source: SourceBundle) -> ImportedSkill:
+    """The bundle of a source, whatever format it has; never raises for any content."""
     name = skill_file_name(source.files)
     if "capability.json" in source.files:
         return _take_bundle(source, name)
     if name is None or (name == "skill.md" and any(file in source.files for file in BUNDLE_FILES[2:])):
         return ImportedSkill(source.path, source.files)
-    return _take_skill(source, name, as_id)
+    return _take_skill(source, name)
 
 
 def skill_file_name(files: Mapping[str, Any]) -> str | None:
@@ -77,14 +74,14 @@ def _take_bundle(source: SourceBundle, name: str | None) -> ImportedSkill:
     return ImportedSkill(source.path, files, tuple(losses.findings))
 
 
-def _take_skill(source: SourceBundle, name: str, as_id: str) -> ImportedSkill:
+def _take_skill(source: SourceBundle, name: str) -> ImportedSkill:
     losses = LossReport(name)
     if name != "SKILL.md":
         losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as SKILL.md", "Name it SKILL.md.")
     skill = parse_skill(source.files[name], losses)
     shown = {name: losses.text}
     body = embed_files(skill.body) if skill else ""
-    mapping = map_front_matter(skill, SkillDocument(body), source.folder, losses, as_id=as_id) if skill else None
+    mapping = map_front_matter(skill, SkillDocument(body), source, losses) if skill else None
     if skill is None or mapping is None:
         return ImportedSkill(source.path, None, tuple(losses.findings), shown)
     _add_layout(mapping, skill)

@@ -18,12 +18,14 @@ class SourceBundle:
     """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
 
     Files that are no part of a bundle come without their content: only their names are reported. `folder` is the name
-    of the folder that contained the files, empty where that means nothing.
+    of the folder that contained the files, empty where that means nothing. `as_id` is the capability_id that an Agent
+    Skill is to have, whatever its name is.
     """
 
     path: str
     files: Mapping[str, bytes | str]
     folder: str = ""
+    as_id: str = ""
 
 
 def read_bundle(path: str) -> list[SourceBundle]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from agent_client.bundles.bundle import is_capability_id
 from registry.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
 from registry.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
@@ -21,7 +22,7 @@ from registry.bundles.supporting_files import (
     path_error,
 )
 from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
-from registry.common.errors import SourceUnreadable
+from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.sources import git_reader
 from registry.sources.playbook_records import read_playbook_records
 from registry.validation import BUNDLE_FILES
@@ -52,6 +53,29 @@ def discover_bundles(source: str) -> list[SourceBundle]:
     except OSError as error:
         raise SourceUnreadable(f"{source}: {error.strerror or error}") from None
     raise SourceUnreadable(f"{source}: there is no such file or folder")
+
+
+def require_id(as_id: str) -> None:
+    """Raises `InvalidRequest` for what is not a capability_id; empty is none."""
+    if as_id and not is_capability_id(as_id):
+        raise InvalidRequest(f"The id '{as_id[:80]}' must be lower-case words joined by _, at most 64 characters")
+
+
+def with_id(sources: Sequence[SourceBundle], as_id: str) -> list[SourceBundle]:
+    """The one Agent Skill of a source, with the capability_id that it is to have; without one, all as they are.
+
+    Raises `InvalidRequest` for another id, for several skills, and for a bundle, which says its own id.
+    """
+    require_id(as_id)
+    if not as_id:
+        return list(sources)
+    if len(sources) != 1:
+        raise InvalidRequest(
+            f"The id '{as_id}' is for one skill, and there are {len(sources):,}; name the folder of one"
+        )
+    if "capability.json" in sources[0].files:
+        raise InvalidRequest(f"The id '{as_id}' is for an Agent Skill; capability.json has the id of a bundle")
+    return [replace(sources[0], as_id=as_id)]
 
 
 def discover_in_git(source: str) -> tuple[list[SourceBundle], str]:
@@ -204,7 +228,9 @@ def _skill_files(
     files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
     beside = sorted((name for name in own if name not in files and not path_error(name)), key=import_priority)
     # Read as they are chosen: of a tree of any size no more is loaded than a bundle may have.
-    four = import_skill(SourceBundle("", files, folder)).files if beside else None
+    # One that cannot be named yet may be given an id by who imports it.
+    named = (SourceBundle("", files, folder, as_id) for as_id in ("", "x"))
+    four = next(filter(None, (import_skill(each).files for each in named)), None) if beside else None
     chosen: dict[str, str] = {}
     if four is not None:
         chosen = find_supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), four)

@@ -38,8 +38,8 @@ SHAPES = [
 ]
 
 
-def _taken(front_matter: str, body: str = "Text.\n", **options: Any) -> SkillBundle:
-    taken = import_skill(SourceBundle("path", {"SKILL.md": f"---\n{front_matter}\n---\n{body}"}), **options)
+def _taken(front_matter: str, body: str = "Text.\n", as_id: str = "") -> SkillBundle:
+    taken = import_skill(SourceBundle("path", {"SKILL.md": f"---\n{front_matter}\n---\n{body}"}, "", as_id))
     found = validate_bundle(taken.files or {}).bundle
     assert found is not None, taken.findings
     return found

@@ -455,7 +455,7 @@ def test_keys_of_the_format_are_taken_however_they_are_spelled() -> None:
     ],
 )
 def test_a_skill_without_a_name_has_that_of_its_folder_or_of_its_id(folder: str, as_id: str, expected: str) -> None:
-    taken = import_skill(SourceBundle("path", {"SKILL.md": _skill("description: y")}, folder), as_id=as_id)
+    taken = import_skill(SourceBundle("path", {"SKILL.md": _skill("description: y")}, folder, as_id))
     found = _capability(taken)
     assert (found["capability_id"], found["name"]) == (expected, expected.replace("_", "-"))
     assert _codes(taken) == ["IMPORT_NAME_CHANGED"]
@@ -472,7 +472,7 @@ def test_a_name_in_any_letters_is_kept_and_an_id_is_proposed_or_given(name: str,
     assert found["name"] == name
     assert found["capability_id"].startswith(proposed)
     assert (_codes(taken), found["capability_id"] in taken.findings[0].message) == (["IMPORT_ID_PROPOSED"], True)
-    given_id = import_skill(SourceBundle("path", {"SKILL.md": text}, name), as_id="tea")
+    given_id = import_skill(SourceBundle("path", {"SKILL.md": text}, name, "tea"))
     assert (_capability(given_id)["capability_id"], _codes(given_id)) == ("tea", [])
     said = _take(_skill(f"name: {name}\ndescription: y\nmetadata:\n  capability_id: coffee"), folder=name)
     assert (_capability(said)["capability_id"], _codes(said)) == ("coffee", [])

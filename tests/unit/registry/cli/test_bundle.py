@@ -391,6 +391,18 @@ def test_import_of_one_skill_as_text_shows_the_line(manage: Any, tmp_path: Path)
     assert "pdf_tools: stored as a draft (2 warnings)" in done.out
 
 
+def test_import_gives_one_skill_the_id_that_was_asked_for(manage: Any, tmp_path: Path) -> None:
+    text = "---\nname: \u6570\u636e\ndescription: Reads data.\n---\nText.\n"
+    path = _folder(tmp_path / "x", {"SKILL.md": text})
+    done = manage("bundle", "import", path, "--as-id", "data_reading", "--format", "json")
+    assert (done.code, done.document["results"][0]["capability_id"]) == (0, "data_reading")
+    _folder(tmp_path / "y", {"SKILL.md": text})
+    for given in ((str(tmp_path), "--as-id", "two"), (path, "--as-id", "No Id")):
+        assert manage("bundle", "import", *given).code != 0
+    assert manage("bundle", "import", f"{tmp_path}/nowhere", "--as-id", "b").code == 1
+    assert Capability.objects.get().capability_id == "data_reading"
+
+
 def test_import_can_publish_a_skill(manage: Any, tmp_path: Path) -> None:
     path = _folder(tmp_path / "pdf-tools", {"SKILL.md": SKILL})
     for status in ("published", "unchanged"):
@@ -441,6 +453,8 @@ def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
         ("export", "--all", "alpha", "--to", "x"),
         ("rollback", "alpha"),
         ("import", "x", "--watch", "--publish"),
+        ("import", "x", "--watch", "--as-id", "a"),
+        ("import", "x", "y", "--as-id", "a"),
         ("import", "x", "--acknowledge", "POLICY_LOOSENED"),
         ("nonsense",),
     ],

@@ -12,9 +12,9 @@ from registry.agent_skills.exporter import export_skill_files
 from registry.agent_skills.importer import import_skill
 from registry.bundles.archives import write_tar_gz, write_zip
 from registry.bundles.supporting_files import COUNT_MAX
-from registry.common.errors import SourceUnreadable
+from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.sources import source_discovery
-from registry.sources.source_discovery import discover_bundles, discover_in_files
+from registry.sources.source_discovery import discover_bundles, discover_in_files, with_id
 from registry.validation import validate_bundle
 from tests.factories import bundle, tool
 
@@ -221,3 +221,27 @@ def test_all_bundles_of_a_source_together_have_a_bound(monkeypatch: pytest.Monke
         source_discovery._found(files, "many", "")
     assert len(read) == 5, "nothing is read after it"
     assert len(source_discovery._found(dict(list(files.items())[:4]), "few", "")) == 4
+
+
+def test_an_id_is_for_one_skill_and_not_for_a_bundle() -> None:
+    skill = discover_in_files({"SKILL.md": SKILL.encode()}, "x.zip")
+    assert [each.as_id for each in with_id(skill, "tea")] == ["tea"]
+    assert with_id(skill, "") == skill
+    refused = {
+        "Tea Time": skill,
+        "a__b": skill,
+        "two": skill * 2,
+        "none": [],
+        "own": discover_in_files({name: text.encode() for name, text in bundle().items()}, "x.zip"),
+    }
+    for as_id, sources in refused.items():
+        with pytest.raises(InvalidRequest, match=as_id):
+            with_id(sources, as_id)
+
+
+def test_a_skill_without_a_name_keeps_its_texts_for_the_id_that_it_is_given() -> None:
+    files = {"SKILL.md": b"---\ndescription: y\n---\nText.\n", "references/api.md": b"text"}
+    (found,) = with_id(discover_in_files(files, "x.zip"), "tea")
+    taken = import_skill(found).files or {}
+    assert taken["references/api.md"] == "text"
+    assert json.loads(taken["capability.json"])["capability_id"] == "tea"

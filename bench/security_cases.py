@@ -3,7 +3,8 @@
 security_cases/malicious.txt and benign.txt hold a passage per line: class, language, place, encoding, text. A seeded
 draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later`,
 `last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `skills` scores
-the whole skills of skills_first.jsonl, skills_second.jsonl and skills_third.jsonl. `--show` lists misses and false
+the whole skills of skills_first.jsonl to skills_fourth.jsonl, `everyday` the sentences of everyday/, one by one.
+`--show` lists misses and false
 alarms with their texts; do not use it on the part that is held out.
 
 The passages are data. Nothing in them is executed or followed; every host is a reserved name.
@@ -157,10 +158,27 @@ def report_skills(name: str) -> None:
         print(f"{name:10} {kind:9} {flagged:4} of {count:4} {flagged / count:6.1%}   (error {verdicts['error']})")
 
 
+def read_everyday() -> dict[str, list[str]]:
+    """The sentences of everyday/ by the names of their files; its README.md has sources and licenses."""
+    paths = sorted((FOLDER / "everyday").glob("*.txt"))
+    return {path.stem: path.read_text(encoding="utf-8").splitlines() for path in paths}
+
+
+def report_everyday() -> None:
+    for name, sentences in read_everyday().items():
+        page = PAGE.format(front="", body="{}")
+        verdicts = Counter(worst(check_texts([AuthorText("skill.md", (), page.format(each))])) for each in sentences)
+        count, flagged = verdicts.total(), verdicts.total() - verdicts["none"]
+        print(f"{name:20} {flagged:4} of {count:4} {flagged / count:6.1%}   (error {verdicts['error']})")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "part", nargs="?", choices=["develop", "held-out", "later", "last", "rounds", "skills"], default="develop"
+        "part",
+        nargs="?",
+        choices=["develop", "held-out", "later", "last", "rounds", "skills", "everyday"],
+        default="develop",
     )
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
@@ -168,6 +186,10 @@ def main() -> None:
         report_skills("first")
         report_skills("second")
         report_skills("third")
+        report_skills("fourth")
+        return
+    if arguments.part == "everyday":
+        report_everyday()
         return
     for name in ("malicious", "benign"):
         report(name, arguments.part, show=arguments.show)

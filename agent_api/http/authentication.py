@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from registry import snapshot
+from registry.access import agent_keys
 from registry.access.agent_keys import Scope, hash_key
 from registry.common import log_context, rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, Unauthenticated
+from registry.core.transactions import checked_writes
 from registry.snapshot import Principal, Snapshot
 from registry.snapshot.visibility import find_entry
 from registry.usage import usage_counters
@@ -24,6 +27,7 @@ class Caller:
     principal: Principal
     # Of a public read: whom its limits count.
     address: str = ""
+    key_hash: str = ""
 
     @property
     def limit_subject(self) -> str:
@@ -46,6 +50,12 @@ class Caller:
     @property
     def actor(self) -> Actor:
         return Actor("agent_key", self.key_name)
+
+    def writing(self, *scopes: Scope) -> AbstractContextManager[None]:
+        """While inside, a write is done only if the key is still in force, with one of these scopes, when it begins."""
+        return checked_writes(
+            lambda: agent_keys.require_in_force(name=self.key_name, key_hash=self.key_hash, scopes=scopes)
+        )
 
     def is_visible(self, capability_id: str) -> bool:
         """Whether the key may see a capability; one with the scope `publish` sees all."""
@@ -71,7 +81,8 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
             return Caller(snapshot.PUBLIC, str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
-    principal = _principal(held, hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    key_hash = hash_key(key.strip())
+    principal = _principal(held, key_hash) if scheme.lower() == "bearer" else None
     if principal is None:
         rate_limits.consume("guess", rate_limits.guess_subject("agent key", request.META.get("REMOTE_ADDR")))
         raise Unauthenticated(
@@ -84,4 +95,4 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
     if "read" not in scopes:
         rate_limits.consume("write", principal.name)
     usage_counters.record_key_use(principal.name)
-    return Caller(principal)
+    return Caller(principal, key_hash=key_hash)

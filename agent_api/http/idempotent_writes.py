@@ -44,7 +44,8 @@ def idempotent_write(scope: Scope) -> Callable[[Write], Callable[[Request], Http
             if scope == "read":
                 rate_limits.consume("write", caller.key_name)
             key = request.headers.get(HEADER)
-            return view(request, caller) if key is None else _execute_once(view, request, caller, key)
+            with caller.writing(scope):
+                return view(request, caller) if key is None else _execute_once(view, request, caller, key)
 
         answer.is_write = True  # type: ignore[attr-defined] # read by `endpoint`
         return answer

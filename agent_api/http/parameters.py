@@ -12,6 +12,7 @@ import orjson
 from django.http import HttpRequest, QueryDict
 from rest_framework.request import Request
 
+from agent_api.http.argument_forms import normalize_arguments
 from registry.common.errors import InvalidRequest
 from registry.common.schema_loader import SCHEMAS_DIR, read_schema
 from registry.validation.rules.json_schema import type_word
@@ -63,16 +64,18 @@ def flag(values: Mapping[str, Any], name: str) -> bool:
 def json_object(request: Request) -> dict[str, Any]:
     """The body as a JSON object. Raises `InvalidRequest`; DRF raises for what is not JSON.
 
-    A key that its schema does not have is passed over, so that a newer client can talk to an older registry, and named
-    in a `Warning` of the response (agent_api/http/endpoint.py): it may be misspelled.
+    Null is the same as leaving an optional key out. A key that its schema does not have is passed over, so that a newer
+    client can talk to an older registry, and named in a `Warning` of the response (agent_api/http/endpoint.py): it may
+    be misspelled.
     """
     body = request.data
     if not isinstance(body, dict):
         raise InvalidRequest(f"The body must be a JSON object, found {type_word(body)}")
     component = getattr((request.parser_context or {}).get("view"), "body_component", "")
-    if component:
-        request.known_keys, request.given_keys = _body_keys(component), body.keys()  # type: ignore[attr-defined]
-    return dict(body)
+    if not component:
+        return dict(normalize_arguments(body))
+    request.known_keys, request.given_keys = _body_keys(component), body.keys()  # type: ignore[attr-defined]
+    return dict(normalize_arguments(body, body_schema(component)))
 
 
 def query_keys(view: Any, request: HttpRequest | Request) -> frozenset[str] | None:
@@ -85,12 +88,16 @@ def query_keys(view: Any, request: HttpRequest | Request) -> frozenset[str] | No
     return known | _body_keys(view.body_component) if known is not None and is_zip else known
 
 
-@cache
 def _body_keys(component: str) -> frozenset[str]:
-    """The keys that a request body may have, by the title of its schema."""
+    return frozenset(body_schema(component)["properties"])
+
+
+@cache
+def body_schema(component: str) -> dict[str, Any]:
+    """The schema of a request body, by its title."""
     paths = (SCHEMAS_DIR / "api").glob("*_request.schema.json")
     schemas = (read_schema(f"api/{path.name.removesuffix('.schema.json')}") for path in paths)
-    return next(frozenset(schema["properties"]) for schema in schemas if schema["title"] == component)
+    return next(schema for schema in schemas if schema["title"] == component)
 
 
 def capability_id(values: Mapping[str, Any]) -> str:
@@ -123,8 +130,8 @@ def integer(values: Mapping[str, Any], name: str, *, least: int, most: int = INT
     if name not in values:
         return None
     value = values[name]
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value):
-        value = int(value)
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}(\.0{1,16})?", value):
+        value = int(value.partition(".")[0])
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise InvalidRequest(f"{name} must be an integer from {least} to {most}")
     return value

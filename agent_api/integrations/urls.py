@@ -13,7 +13,7 @@ _CLAWHUB_SKILL = _CLAWHUB + r"skills/(?P<slug>[^/]{1,200})"
 _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
-    re_path(_SHARED + r"mcp\Z", mcp, name="mcp"),
+    re_path(_SHARED + r"mcp/?\Z", mcp, name="mcp"),
     re_path(r"^hooks/sources/(?P<number>[0-9]{1,9})\Z", source_hook, name="source_hook"),
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
     re_path(

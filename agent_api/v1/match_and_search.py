@@ -76,6 +76,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
         "skill_groups": groups,
         "exclusive_groups": [group for group in groups if group in index.exclusive],
         "registry_revision": held.registry_revision,
+        "index_revision": index.revisions.registry_revision,
     }
 
 
@@ -116,6 +117,7 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
             for one in found
         ],
         "ranking": ranking,
+        "index_revision": index.revisions.registry_revision,
     }
 
 

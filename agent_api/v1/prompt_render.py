@@ -76,4 +76,5 @@ def _arguments(values: Mapping[str, Any], wanted: list[str]) -> dict[str, str]:
     for name in given:
         if name not in wanted:
             raise InvalidRequest(f"arguments names '{name[:64]}', which is not among capability_ids")
-    return {name: parameters.string(given, name, most=ARGUMENTS_CHARACTERS_MAX) for name in given}
+    said = {name: text for name, text in given.items() if text is not None}
+    return {name: parameters.string(said, name, most=ARGUMENTS_CHARACTERS_MAX) for name in said}

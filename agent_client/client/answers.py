@@ -45,6 +45,7 @@ class MatchAnswer(TypedDict):
     skill_groups: list[str]
     exclusive_groups: list[str]
     registry_revision: int
+    index_revision: int
 
 
 class SearchRow(TypedDict):
@@ -64,6 +65,7 @@ class SearchAnswer(TypedDict):
 
     results: list[SearchRow]
     ranking: str
+    index_revision: int
 
 
 class FeedbackAnswer(TypedDict):

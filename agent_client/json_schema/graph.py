@@ -6,7 +6,7 @@ to a validator (rewriter.py) both stand on it, so that they cannot read one docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
@@ -255,6 +255,29 @@ def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, PathStep | None, 
             for name, item in value.items():
                 if isinstance(item, dict):
                     yield keyword, name, item
+
+
+def copy_changed(schema: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """A copy of a schema in which `change` has had each subschema to change it, the outer ones first.
+
+    Without recursion: how deep it is, is the author's choice.
+    """
+    whole: dict[str, Any] = dict(schema)
+    left = [whole]
+    while left:
+        found = left.pop()
+        change(found)
+        for keyword, value in list(found.items()):
+            if keyword in _ONE and isinstance(value, dict):
+                found[keyword] = dict(value)
+                left.append(found[keyword])
+            elif (keyword in _LIST or keyword == "items") and isinstance(value, list):
+                found[keyword] = [dict(one) if isinstance(one, dict) else one for one in value]
+                left += [one for one in found[keyword] if isinstance(one, dict)]
+            elif keyword in _MAP and isinstance(value, dict):
+                found[keyword] = {key: dict(one) if isinstance(one, dict) else one for key, one in value.items()}
+                left += [one for one in found[keyword].values() if isinstance(one, dict)]
+    return whole
 
 
 def _is_in_place(keyword: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from agent_client.bundles.bundle import is_capability_id
 from registry.access.teams import get_team
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict, Unauthenticated
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
@@ -155,6 +155,22 @@ def list_keys_known_to(by: Actor) -> QuerySet[AgentKey]:
     """The keys in force that the actor has seen: those that it created, and those that it rotated."""
     rotated = AuditEvent.objects.filter(verb="agent_key.rotate", actor_kind=by.kind, actor_name=by.name)
     return list_keys(state="force").filter(Q(created_by=str(by)) | Q(name__in=rotated.values("subject")))
+
+
+def require_in_force(*, name: str, key_hash: str, scopes: Collection[str]) -> None:
+    """Read in the transaction of a write: whether the key may still do it.
+
+    Raises `Unauthenticated` where it is gone, revoked or at its end, `Forbidden` where it has none of the scopes.
+    """
+    now = timezone.now()
+    by_hash = Q(key_hash=key_hash) | Q(previous_key_hash=key_hash, previous_until__gt=now)
+    row = AgentKey.objects.filter(by_hash, name=name, revoked_at__isnull=True).first()
+    if row is None or row.has_ended:
+        raise Unauthenticated(
+            "The key was revoked, or ended, a moment ago; ask the operator of this registry for a new one"
+        )
+    if set(row.scopes).isdisjoint(scopes):
+        raise Forbidden(f"The key lost the scope '{next(iter(scopes))}' a moment ago")
 
 
 def _get_active_key(name: str) -> AgentKey:

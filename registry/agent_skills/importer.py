@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent_client.bundles.skill_mapping import LAYOUT_KEY, SkillMapping
@@ -12,6 +12,8 @@ from registry.agent_skills.front_matter_layout import build_layout
 from registry.agent_skills.front_matter_mapping import map_front_matter
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import ParsedSkill, parse_skill
+from registry.agent_skills.tools_conversion import FILE as TOOLS_FILE
+from registry.agent_skills.tools_conversion import convert_tools_file
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import Finding
 from registry.bundles.json_edits import to_json
@@ -49,7 +51,19 @@ class ImportedSkill:
 
 
 def import_skill(source: SourceBundle) -> ImportedSkill:
-    """The bundle of a source, whatever format it has; never raises for any content."""
+    """The bundle of a source, whatever format it and its tools have; never raises for any content."""
+    taken = _import_texts(source)
+    converted = convert_tools_file(taken.files or {})
+    if converted is None:
+        return taken
+    tools, finding = converted
+    shown = {**taken.shown, TOOLS_FILE: tools}
+    return replace(
+        taken, files={**(taken.files or {}), TOOLS_FILE: tools}, findings=(*taken.findings, finding), shown=shown
+    )
+
+
+def _import_texts(source: SourceBundle) -> ImportedSkill:
     name = skill_file_name(source.files)
     if "capability.json" in source.files:
         return _take_bundle(source, name)

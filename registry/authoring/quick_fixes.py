@@ -10,10 +10,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from registry.bundles.json_edits import TextEdit, add_key, path_of, remove_value, rename_key, replace_value, value_at
+from registry.bundles.json_edits import (
+    TextEdit,
+    add_key,
+    path_of,
+    remove_value,
+    rename_key,
+    replace_value,
+    to_json,
+    value_at,
+)
 from registry.bundles.markdown_outline import Heading
 from registry.bundles.problem import Path
 from registry.bundles.skill_document import SkillDocument
+from registry.bundles.vendor_tools import convert_tools, find_tool_list
 from registry.common.json_text import parse_json
 from registry.validation import Finding, Report
 from registry.validation.a2ui.surface import dict_or_empty
@@ -129,7 +139,18 @@ def _unknown_key(case: _FixContext) -> QuickFix | None:
         return None
     if known and known not in holder:
         return case.fix(f"Rename it to {known}", rename_key(case.text, path, known))
-    return case.fix("Remove the key", remove_value(case.text, path))
+    # What the author wrote there may belong somewhere else: only what says nothing goes.
+    is_empty = holder[path[-1]] in (None, "", [], {})
+    return case.fix("Remove the key", remove_value(case.text, path)) if is_empty else None
+
+
+def _convert_tools(case: _FixContext) -> QuickFix | None:
+    found = find_tool_list(parse_json(case.text))
+    converted = convert_tools(found[1]) if found is not None else None
+    if converted is None:
+        return None
+    label = f"Convert from {' and '.join(converted.vendors)}"
+    return case.fix(label, TextEdit(0, len(case.text), to_json(converted.tools)))
 
 
 def _wrong_id(case: _FixContext) -> QuickFix | None:
@@ -244,6 +265,7 @@ _FIXERS: Final[dict[str, Callable[[_FixContext], QuickFix | None]]] = {
     "UI_FILE_NOT_JSON": _trailing_comma,
     "FIELD_MISSING": _missing_key,
     "FIELD_UNKNOWN": _unknown_key,
+    "TOOL_FORM_OTHER": _convert_tools,
     "FIELD_INVALID": _wrong_id,
     "TRIGGER_DUPLICATE": _remove_it("Remove the second one"),
     "VERSION_IGNORED": _remove_it("Remove it"),

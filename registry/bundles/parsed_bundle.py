@@ -32,6 +32,7 @@ from registry.bundles.supporting_files import (
     named_paths,
     path_error,
 )
+from registry.bundles.vendor_tools import find_tool_list
 
 REQUIRED_FILES: Final = ("capability.json", "skill.md")
 _PLACED_MAX: Final = 4_000
@@ -56,12 +57,16 @@ class JsonDocument:
     value: Any
     readable: bool
     written: str = "as is"
+    # Where the list is, in a wrapper.
+    list_path: Path = ()
     map_keys: tuple[str, ...] = ()
 
     def author_path(self, path: Path) -> tuple[Path, bool]:
         """The path in the author's own document, and whether it refers to the key there."""
+        if self.written == "single":
+            return path[1:], False
         if self.written == "wrapper":
-            return ("tools", *path), False
+            return (*self.list_path, *path), False
         if self.written == "map" and path and isinstance(path[0], int) and path[0] < len(self.map_keys):
             key = self.map_keys[path[0]]
             if path[1:2] == ("definition",):
@@ -87,18 +92,23 @@ def parse_json_document(file: str, text: str) -> tuple[JsonDocument, list[RawFin
 
 
 def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFinding]]:
-    value = document.value
-    if isinstance(value, dict) and isinstance(value.get("tools"), list):
+    value, found = document.value, find_tool_list(document.value)
+    if isinstance(value, list):
+        return document, []
+    if found is not None and isinstance(value, dict):
+        path, tools = found
         hint = "Move it into a tool, or remove it."
         problems = [
             RawFinding("FIELD_UNKNOWN", "tools.json", (key,), f"Unknown key '{key}' beside tools", hint, at_key=True)
             for key in islice(value, EXAMINED_MAX)
-            if key not in ("tools", "$schema")
+            # Around a vendor's list stands what belongs to it.
+            if path == ("tools",) and key not in ("tools", "$schema")
         ]
         # These are outside of the list: their place is looked up as written.
-        return JsonDocument("tools.json", document.text, value["tools"], readable=True, written="wrapper"), problems
-    if isinstance(value, list):
-        return document, []
+        written = "wrapper" if path else "single"
+        return JsonDocument(
+            "tools.json", document.text, tools, readable=True, written=written, list_path=path
+        ), problems
     message = 'tools.json must be a list, or {"tools": [...]}'
     problem = RawFinding("FIELD_INVALID", "tools.json", (), message, "Write [] where there are no tools.")
     return JsonDocument("tools.json", document.text, [], readable=True, written=_NOT_A_LIST), [problem]

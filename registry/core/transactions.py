@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
@@ -16,6 +17,20 @@ from registry.models import RegistryState
 CHANNEL = "registry"
 # Called after each commit that readers are to see.
 COMMITTED: Final = Hook()
+# What each write of this request begins with; see `checked_writes`.
+_REQUIRE_WRITER: Final[ContextVar[Callable[[], object] | None]] = ContextVar("require_writer", default=None)
+
+
+@contextmanager
+def checked_writes(require_writer: Callable[[], object]) -> Iterator[None]:
+    """While inside, each write calls `require_writer` first, in its transaction and under the lock. It raises where
+    the one who asked may not write any more: keys are known from the snapshot, which is a moment old, and a restore may
+    have put another registry in the place of the one that knew the key."""
+    token = _REQUIRE_WRITER.set(require_writer)
+    try:
+        yield
+    finally:
+        _REQUIRE_WRITER.reset(token)
 
 
 @contextmanager
@@ -30,6 +45,8 @@ def write_transaction() -> Iterator[RegistryState]:
         with ExitStack() as committing, transaction.atomic():
             transaction.on_commit(database_errors.record_write, robust=True)
             state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
+            if (require_writer := _REQUIRE_WRITER.get()) is not None:
+                require_writer()
             yield state
             committing.enter_context(tracing.span("commit"))
     except (DatabaseError, InterfaceError) as error:

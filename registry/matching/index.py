@@ -43,9 +43,10 @@ _SECONDS_AT_ONCE: Final = 2.0
 _POLL_SECONDS: Final = 1.0
 _POLL_SECONDS_MAX: Final = 60.0
 _POLL_SHARE: Final = 0.1
-# An index that takes longer to make is made in the background where a caller takes the one before meanwhile; the next
-# one is begun after a pause as long as that took.
-_LAG_FROM_SECONDS: Final = 0.1
+# An index that took longer to make is made in the background, and callers take the one before meanwhile; the next one
+# is begun after a pause of twice that time. Below it they wait, as for vectors: the first message after a publish is
+# matched against what the list has.
+_LAG_FROM_SECONDS: Final = 2.0
 # Of sentences with vectors: of capabilities, groups, sentences that must not match, and search.
 _LISTS: Final = 4
 # With more changes than this since the index before, all triggers are read again.
@@ -167,7 +168,8 @@ class MatchIndexCache:
     def get(self, *, may_lag: bool = False, vector_seconds: float = _SECONDS_AT_ONCE) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
 
-        With `may_lag` it is the one before while the next is made, where that takes long: no caller waits for it.
+        With `may_lag` it is the one before while the next is made, where the last one took more than two seconds: no
+        caller waits longer for it.
         Vectors that are not stored are made for `vector_seconds`; with a negative number none are, and no model is
         loaded.
         """

@@ -181,6 +181,10 @@ class StudioEnvironment:
     check_processes: int = _setting("CHECK_PROCESSES", whole_number(1, 16, "2", shown=60), 2,
         purpose="processes in which a web process checks bundles, each of some 65 MB; from 1 to 16 "
                 "([operate.md](operate.md#processes-that-check-bundles))")
+    connections_per_address: int = _setting("CONNECTIONS_PER_ADDRESS",
+        whole_number(0, 65536, "4096", zero="no limit"), 4096,
+        purpose="open connections of one IPv4 address, or of one IPv6 /64, to a gateway; the next ones get 429. Those "
+                "of `TRUSTED_PROXIES` are not counted; `0`: no limit ([operate.md](operate.md#limits))")
     access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
         default_text="on with `LOG_FORMAT=json`",
         purpose="a line for each request that Django answers; warm lists and loads leave none")

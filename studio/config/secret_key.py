@@ -53,6 +53,23 @@ def protect_database(data_dir: Path) -> None:
                 each.chmod(mode & ~0o007)
 
 
+def describe_open_directory(data_dir: Path) -> str:
+    """A sentence where other users of the machine may look into a DATA_DIR that was there before; empty otherwise.
+
+    It is not changed: it may hold more than what is ours. One that we make is 0700.
+    """
+    try:
+        mode = stat.S_IMODE(data_dir.stat().st_mode)
+    except OSError:
+        return ""
+    if os.name == "nt" or not mode & 0o007:
+        return ""
+    return (
+        f"DATA_DIR '{data_dir}' is open to other users of this machine (mode {mode:04o}): they see the names of its "
+        f"files. The database and the keys in it are not. Fix, where nobody else needs it: chmod o-rwx '{data_dir}'"
+    )
+
+
 def describe_unusable(data_dir: Path, error: Exception) -> str:
     """One sentence for a DATA_DIR that cannot be written or read."""
     reason = getattr(error, "strerror", None) or str(error)

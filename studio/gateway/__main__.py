@@ -54,6 +54,7 @@ def _serve(options: argparse.Namespace) -> int:
     gateway = Gateway(
         fast_path,
         settings.TRUSTED_PROXIES,
+        connections_per_address=settings.CONNECTIONS_PER_ADDRESS,
         workers=options.workers,
         refresh=STORE.refresh,
         flush=usage_counters.flush,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # What a client that is refused may still send before its connection is cut.
 _LINGER_SECONDS: Final = 2.0
+# So much of a response is given to the transport at once; it asks to wait above half of it.
+PIECE_BYTES: Final = 128 * 1024
 # Of all bytes in one header that only the gateway may set.
 RESERVED: Final = b"x-gateway-"
 
@@ -65,7 +67,9 @@ class ClientConnection(BufferedConnection):
         self._buffer = b""
         self._upstream: Upstream | None = None
         self._relayed: Relayed | None = None
-        self._is_closing = False
+        self._is_closing = self._is_admitted = False
+        # Of a warm response to a client that reads slowly: what is still to be written.
+        self._unsent: memoryview | None = None
         # Nothing is under way: what comes next is a head.
         self._is_idle = True
         # Since when a head is waited for, and since when the client has not read.
@@ -74,16 +78,27 @@ class ClientConnection(BufferedConnection):
 
     def connection_made(self, transport: Any) -> None:
         self.transport: asyncio.Transport = transport
+        self._host = str(transport.get_extra_info("peername")[0])
         self._client = _address(transport.get_extra_info("peername"))
         self._server = _address(transport.get_extra_info("sockname"))
-        self._responses = self._gateway.responses_for(self._client)
+        self._responses = self._gateway.responses_for(self._host)
         if not self._gateway.opened(self):
             transport.abort()
+            return
+        self._is_admitted = self._gateway.admit(self._host)
+        if not self._is_admitted:
+            # Without waiting for what it sends, which is how it could keep others out all the same.
+            transport.write(refusals.wire(refusals.TooManyConnections()))
+            self.close()
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._is_closing = True
         self._is_idle = False
+        self._unsent = None
         self._gateway.closed(self)
+        if self._is_admitted:
+            self._is_admitted = False
+            self._gateway.release(self._host)
         if self._upstream is not None:
             self._upstream.close()
 
@@ -92,11 +107,32 @@ class ClientConnection(BufferedConnection):
             self.idle_since = self._gateway.now
             ready = self._responses.find(data)
             if ready is not None:
-                self.transport.write(ready)
+                self._send(ready)
                 return
         if not self._is_closing:
             self._buffer += data
             self._advance()
+
+    def _send(self, response: bytes) -> None:
+        """Write a response that is in memory already, by pieces: a transport copies what the client does not take at
+        once, and a client that does not read would have a copy of all of it."""
+        if len(response) <= PIECE_BYTES:
+            self.transport.write(response)
+            return
+        self._unsent = memoryview(response)
+        self._write_pieces()
+
+    def _write_pieces(self) -> bool:
+        """Go on with a response; whether all of it is written."""
+        if self._unsent is None:
+            return True
+        while self._unsent is not None and self.stalled_since is None:
+            piece, rest = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
+            self._unsent = rest if len(rest) else None
+            self.transport.write(piece)
+        if self._unsent is None and (self._is_closing or self._gateway.is_stopping):
+            self.close()
+        return self._unsent is None
 
     def pause_writing(self) -> None:
         """The client does not read: nobody makes more for it."""
@@ -107,6 +143,8 @@ class ClientConnection(BufferedConnection):
 
     def resume_writing(self) -> None:
         self.stalled_since = None
+        if not self._write_pieces():
+            return
         if self._upstream is not None:
             self._upstream.resume()
         self.resume_reading()
@@ -124,7 +162,7 @@ class ClientConnection(BufferedConnection):
     @property
     def is_idle(self) -> bool:
         """Whether no request is under way."""
-        return self._relayed is None
+        return self._relayed is None and self._unsent is None
 
     def close_idle_upstream(self) -> None:
         """The application would close it by itself soon, perhaps while a request is on its way."""
@@ -135,7 +173,8 @@ class ClientConnection(BufferedConnection):
     def close(self) -> None:
         """At the end of what was sent."""
         self._is_closing, self._is_idle = True, False
-        self.transport.close()
+        if self._unsent is None:
+            self.transport.close()
 
     # The request
 
@@ -151,6 +190,9 @@ class ClientConnection(BufferedConnection):
             if self._buffer.startswith(b"\r\n"):
                 self._buffer = self._buffer[2:]
             end = self._buffer.find(framing.END)
+            if end < 0 and framing.has_odd_line_end(self._buffer):
+                self._refuse(refusals.BadRequest())
+                return
             if end < 0 and len(self._buffer) <= framing.HEAD_BYTES_MAX:
                 self._is_idle = not self._buffer
                 return
@@ -163,6 +205,9 @@ class ClientConnection(BufferedConnection):
     def _begin(self, raw: bytes) -> None:
         try:
             head = framing.parse_request_head(raw)
+        except framing.UnsupportedCoding:
+            self._refuse(refusals.CodingNotSupported())
+            return
         except framing.MalformedMessage:
             self._refuse(refusals.BadRequest())
             return
@@ -178,7 +223,7 @@ class ClientConnection(BufferedConnection):
         ready, environ = self._responses.answer(head, self._client)
         ready = ready or self._gateway.local_response(head)
         if ready is not None and not self._gateway.is_stopping:
-            self.transport.write(ready)
+            self._send(ready)
             return
         self._is_idle = False
         self._relay(head, environ)
@@ -232,7 +277,7 @@ class ClientConnection(BufferedConnection):
             return
         if relayed.left:
             self._linger()
-        elif closes or relayed.left is None or self._gateway.is_stopping:
+        elif closes or relayed.left is None or not relayed.head.persists or self._gateway.is_stopping:
             self.close()
         else:
             self._is_idle = not self._buffer

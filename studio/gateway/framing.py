@@ -9,6 +9,9 @@ HEAD_BYTES_MAX: Final = 64 * 1024
 END: Final = b"\r\n\r\n"
 _REQUEST_LINE: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]+) HTTP/1\.([01])")
 _FIELD: Final = re.compile(rb"\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)")
+# A target with the host in it, as for a proxy: the group is the host, with a port where it has one.
+_ABSOLUTE: Final = re.compile(rb"(https?)://([^/?#@]+)(?:[/?][!-~]*)?", re.IGNORECASE)
+_DEFAULT_PORTS: Final = {b"http": b":80", b"https": b":443"}
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})[ \r]")
 
 
@@ -16,8 +19,13 @@ class MalformedMessage(Exception):
     """A head whose end, or whose body's end, two readers could see in different places."""
 
 
+class UnsupportedCoding(MalformedMessage):
+    """A body in a transfer coding other than chunked: what was coded before it was cut into chunks is not read here."""
+
+
 class RequestHead(NamedTuple):
-    """`body_bytes` is None where the body ends by itself (chunked). Names of `fields` are in lower case."""
+    """`body_bytes` is None where the body ends by itself (chunked). Names of `fields` are in lower case. `persists`
+    says that another request may follow on the connection."""
 
     raw: bytes
     method: bytes
@@ -25,6 +33,7 @@ class RequestHead(NamedTuple):
     is_http_11: bool
     fields: list[tuple[bytes, bytes]]
     body_bytes: int | None
+    persists: bool
 
     def values(self, name: bytes) -> list[bytes]:
         return [value for found, value in self.fields if found == name]
@@ -45,11 +54,53 @@ def parse_request_head(raw: bytes) -> RequestHead:
     found = _REQUEST_LINE.fullmatch(line)
     if found is None:
         raise MalformedMessage("request line")
-    codings = [value for name, value in fields if name == b"transfer-encoding"]
+    is_http_11 = found[3] == b"1"
+    _require_host(found[2], [value for name, value in fields if name == b"host"], is_http_11=is_http_11)
+    length = _request_length(fields, is_http_11=is_http_11)
+    persists = _persists(fields, is_http_11=is_http_11)
+    return RequestHead(raw, found[1], found[2], is_http_11, fields, length, persists)
+
+
+def has_odd_line_end(received: bytes) -> bool:
+    """Whether what may become a head has a line that does not end in CRLF: it would be refused at its end, which may
+    never come for a reader of CRLF."""
+    ends = received.count(b"\r\n")
+    # A CR at the end may get its LF yet.
+    return received.count(b"\n") != ends or received.count(b"\r") - received.endswith(b"\r") != ends
+
+
+def _require_host(target: bytes, hosts: list[bytes], *, is_http_11: bool) -> None:
+    """One name for the host that is asked (RFC 9112, 3.2), whether in the target or in the field."""
+    if len(hosts) > 1 or (is_http_11 and not hosts):
+        raise MalformedMessage("host")
+    if target.startswith(b"/") or target == b"*":
+        return
+    absolute = _ABSOLUTE.fullmatch(target)
+    if absolute is None or not hosts:
+        raise MalformedMessage("target")
+    port = _DEFAULT_PORTS[absolute[1].lower()]
+    if absolute[2].lower().removesuffix(port) != hosts[0].lower().removesuffix(port):
+        raise MalformedMessage("two hosts")
+
+
+def _request_length(fields: list[tuple[bytes, bytes]], *, is_http_11: bool) -> int | None:
+    codings = [value.lower() for name, value in fields if name == b"transfer-encoding"]
     length = _length(fields)
-    if codings and length is not None:
+    if not codings:
+        return length or 0
+    if length is not None or not is_http_11:
         raise MalformedMessage("two lengths")
-    return RequestHead(raw, found[1], found[2], found[3] == b"1", fields, None if codings else length or 0)
+    if codings != [b"chunked"]:
+        raise UnsupportedCoding("transfer coding")
+    return None
+
+
+def _persists(fields: list[tuple[bytes, bytes]], *, is_http_11: bool) -> bool:
+    """Whether the client expects to go on with the connection (RFC 9112, 9.3)."""
+    options = {
+        option.strip().lower() for name, value in fields if name == b"connection" for option in value.split(b",")
+    }
+    return b"close" not in options and (is_http_11 or b"keep-alive" in options)
 
 
 def parse_response_head(raw: bytes, method: bytes) -> ResponseHead:

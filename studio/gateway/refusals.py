@@ -12,8 +12,10 @@ __all__ = [
     "ApplicationSilent",
     "BadRequest",
     "BodyTooLarge",
+    "CodingNotSupported",
     "HeadTooLarge",
     "RequestRefused",
+    "TooManyConnections",
     "wire",
 ]
 
@@ -26,12 +28,30 @@ class BadRequest(RequestRefused):
     message = "The request's head is not valid HTTP/1"
 
 
+class CodingNotSupported(RequestRefused):
+    """A body that was coded in another way before it was cut into chunks, or instead."""
+
+    status = 501
+    code = "INVALID_REQUEST"
+    message = "Transfer-Encoding is not supported but for chunked alone: send the body as it is, with Content-Length"
+
+
 class HeadTooLarge(RequestRefused):
     """More than any client has to say before a body."""
 
     status = 431
     code = "INVALID_REQUEST"
     message = "The request's headers are too large; at most 64 KiB are accepted"
+
+
+class TooManyConnections(RequestRefused):
+    """Of one address; see CONNECTIONS_PER_ADDRESS."""
+
+    status = 429
+    code = "RATE_LIMITED"
+    message = (
+        "Your address has too many open connections to this registry; close some, or use each for several requests"
+    )
 
 
 class ApplicationAway(RequestRefused):

@@ -7,16 +7,17 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from registry.common import tracing
 from studio.config.parsers import Network
+from studio.gateway.client_addresses import ClientAddresses
 from studio.gateway.connection import ClientConnection, Relayed, Upstream
 from studio.gateway.framing import RequestHead, ResponseHead, parse_response_head
 from studio.gateway.refusals import ApplicationSilent, wire
@@ -36,6 +37,8 @@ START_SECONDS: Final = 60.0
 # From the first byte that could have come to the end of a head, and for a client that does not read.
 HEAD_SECONDS: Final = 30.0
 STALL_SECONDS: Final = 60.0
+# What the kernel keeps for a client that does not read; it doubles the number. By itself it grows to some megabytes.
+SEND_BUFFER_BYTES: Final = 128 * 1024
 # The application closes a connection that is silent for 30 s; this end is to be first.
 _UPSTREAM_IDLE_SECONDS: Final = 10.0
 _REFRESH_SECONDS: Final = 0.5
@@ -50,7 +53,7 @@ _READING_PATHS: Final = frozenset(
         *(b"capability_feedback", b"capability_file_load", b"capability_match", b"capability_registry_list"),
         *(b"capability_search", b"capability_skill_load", b"capability_skill_reload", b"prompt_render"),
     )
-) | {b"/mcp"}
+) | {b"/mcp", b"/mcp/"}
 # Of one response or one connection.
 _OF_THE_SERVER: Final = frozenset({"date", "server", "x-request-id", "connection"})
 
@@ -67,6 +70,7 @@ class Gateway:
         responses: Responses,
         trusted: tuple[Network, ...],
         *,
+        connections_per_address: int,
         workers: int,
         refresh: Callable[[], object],
         flush: Callable[[], object],
@@ -75,7 +79,7 @@ class Gateway:
         self.now = time.monotonic()
         self.is_stopping = False
         self._connections: set[ClientConnection] = set()
-        self._trusted = trusted
+        self._addresses = ClientAddresses(trusted, connections_per_address)
         self._refresh, self._flush, self._counts = refresh, flush, counts
         self._responses = responses
         self._clock = Clock()
@@ -106,6 +110,9 @@ class Gateway:
             if not await self._await_application(stop):
                 return 0 if stop.is_set() else 1
             server = await loop.create_server(lambda: ClientConnection(self), host, port, backlog=4096)
+            for listener in server.sockets:
+                # What is accepted inherits it.
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
             tasks = [asyncio.create_task(one()) for one in self._tasks()]
             await stop.wait()
             await self._stop(server, tasks)
@@ -235,12 +242,15 @@ class Gateway:
     def closed(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)
 
-    def responses_for(self, address: str) -> WarmResponses:
-        if not self._trusted:
-            return self._for_clients
-        found = ip_address(address.rpartition(":")[0].strip("[]").partition("%")[0])
-        found = getattr(found, "ipv4_mapped", None) or found
-        return self._for_proxies if any(found in network for network in self._trusted) else self._for_clients
+    def admit(self, host: str) -> bool:
+        """Whether another connection of this address may be open; `release` ends it."""
+        return self._addresses.admit(host)
+
+    def release(self, host: str) -> None:
+        self._addresses.release(host)
+
+    def responses_for(self, host: str) -> WarmResponses:
+        return self._for_proxies if self._addresses.is_trusted(host) else self._for_clients
 
     def local_response(self, head: RequestHead) -> bytes | None:
         """To a liveness probe, which an application that is slow for a moment is not to fail."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from studio.config.environment import StudioEnvironment
 from studio.config.parsers import format_host
-from studio.config.secret_key import describe_unusable
+from studio.config.secret_key import describe_open_directory, describe_unusable
 from studio.launcher.console import Refusal, print_answer, say, show_step
 from studio.launcher.processes import Processes, StopSignals, how_ended, run_to_end
 from studio.launcher.readiness_stamp import ReadinessStamp
@@ -40,6 +40,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     """
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
+    warn_of_open_directory(environment.data_dir)
     python = setup.ensure(choose_lock(environment))
     # With DATA_DIR as we read it.
     env = {**server_environment(setup.root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
@@ -191,6 +192,12 @@ def check_data_dir(data_dir: Path) -> None:
             probe.unlink(missing_ok=True)
     except OSError as error:
         raise Refusal(describe_unusable(data_dir, error), exit_code=2) from error
+
+
+def warn_of_open_directory(data_dir: Path) -> None:
+    """Say a line where other users may look into it."""
+    if words := describe_open_directory(data_dir):
+        say(f"Warning: {words}")
 
 
 def server_environment(root: Path) -> dict[str, str]:

@@ -30,7 +30,7 @@ class RequestRefused(Exception):
             ("X-Content-Type-Options", "nosniff"),
             ("Connection", "close"),
         ]
-        if self.status == 503:
+        if self.status in (429, 503):
             headers.append(("Retry-After", "5"))
         return WsgiResponse(self.status, headers, body)
 

@@ -55,6 +55,31 @@ def openapi_generator(url: str, key: str) -> dict[str, Any]:
         }
 
 
+def datamodel_code_generator(url: str, key: str) -> dict[str, Any]:
+    """The module `models`, made by datamodel-code-generator; its requests are sent as they are dumped."""
+    import httpx
+    import models  # type: ignore[import-not-found]
+
+    files = {"capability.json": "{}", "skill.md": "# One"}
+    sent = {
+        "capability_match": models.MatchRequest(message="I weighed 80 kg"),
+        "capability_skill_load": models.SkillLoadRequest(capability_id="weights"),
+        "prompt_render": models.PromptRenderRequest(capability_ids=["weights"], environment={}),
+        "capability_feedback": models.FeedbackRequest(capability_id="weights", outcome="used"),
+        "operator/bundle_validate": models.BundlesRequest(bundles=[{"files": files}]),
+        "operator/bundle_import": models.BundlesRequest(bundles=[{"files": files}], dry_run=True),
+    }
+    answers, nulls = {}, 0
+    with httpx.Client(base_url=f"{url}/api/v1/", headers={"Authorization": f"Bearer {key}"}) as client:
+        for name, request in sent.items():
+            body = request.model_dump(mode="json")
+            nulls += json.dumps(body).count("null")
+            answers[name] = client.post(name, json=body).status_code
+        listed = client.get("capability_registry_list", params={"limit": 10.0})
+        answers["list"] = listed.status_code
+    return {"answers": answers, "nulls": nulls}
+
+
 if __name__ == "__main__":
     sys.path.insert(0, sys.argv[1])
     print(json.dumps(globals()[sys.argv[2]](*sys.argv[3:5])))

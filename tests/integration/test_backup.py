@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -143,3 +145,46 @@ def test_a_thousand_capabilities(old: Site, request: pytest.FixtureRequest, tmp_
     new = _site(old.kind, request, tmp_path / "new")
     run_manage("backup", "restore", str(path), env=new.env)
     assert _listed(new.env) == _listed(old.env)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_key_that_a_restore_removed_writes_nothing_after_it(
+    database: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """The server runs, and takes a second to notice; a publish that comes in it finds no key in its transaction."""
+    site = _site(database, request, tmp_path / "site")
+    names = ("DATABASE_URL", "SECRET_KEY", "ALLOWED_HOSTS", "AGENT_API_PUBLIC_READ", "EXAMPLES")
+    settings = {name: site.env[name] for name in names if name in site.env}
+    studio = start_studio(Path(site.env["DATA_DIR"]), RATE_LIMITS="off", **settings)
+    try:
+        backup = tmp_path / "before.zip"
+        studio.manage("backup", "create", "--to", str(backup))
+        key = studio.manage("agent_key", "create", "later", "--scopes", "read,publish").stdout.strip()
+        stop, published = threading.Event(), []
+
+        def publish_on() -> None:
+            with _read(studio, key) as client:
+                for number in itertools.count():
+                    if stop.is_set():
+                        return
+                    body = {"bundles": [{"path": "x", "files": bundle(f"late_{number}")}]}
+                    answer = client.post("/api/v1/operator/bundle_publish", json=body)
+                    if answer.status_code == 200:
+                        published.append(answer.json()["results"][0]["status"])
+
+        threads = [threading.Thread(target=publish_on) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 60
+        while len(published) < 5:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        studio.manage("backup", "restore", str(backup), "--force")
+        time.sleep(3)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        # What was published before is gone with the registry that had the key, and nothing came after.
+        assert not [name for name in _listed(studio.env) if name.startswith("late_")]
+    finally:
+        studio.stop()

@@ -95,12 +95,45 @@ def test_a_request_in_single_bytes_is_answered(studio: Studio) -> None:
         b"GET / HTTP/1.1\r\nHost: a\r\nX-Gateway-Client: x 10.0.0.1:1 a:1\r\n\r\n",
         b"nonsense\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 70_000,
+        # At once, though no end of a head comes.
+        b"GET /healthz HTTP/1.1\nHost: a\n\n",
+        b"GET /healthz HTTP/1.1\rHost: a\r\r",
+        b"GET /healthz HTTP/1.1\r\n\r\n",
+        b"GET http://b/healthz HTTP/1.1\r\nHost: a\r\n\r\n",
     ],
 )
 def test_what_is_doubtful_is_refused_and_closed(studio: Studio, sent: bytes) -> None:
     received = _exchange(studio, sent)
     assert received.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 "))
     assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_coding_that_is_not_read_is_501(studio: Studio) -> None:
+    body = b"3\r\nabc\r\n0\r\n\r\n" + _request("/healthz")
+    received = _exchange(studio, _request("/mcp", "Transfer-Encoding: gzip, chunked", method="POST", body=body))
+    assert received.startswith(b"HTTP/1.1 501 ")
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize("path", ["/healthz", LOAD, "/nowhere"])
+def test_a_connection_that_is_not_to_persist_is_closed_after_the_response(studio: Studio, path: str) -> None:
+    """`_exchange` returns when the other end closes; a probe that reads to the end hung for half a minute."""
+    _warm(studio)
+    for line, fields in (("HTTP/1.0", ""), ("HTTP/1.0", "Host: 127.0.0.1\r\n"), ("HTTP/1.1", "Host: 127.0.0.1\r\n")):
+        close = "Connection: close\r\n" if line == "HTTP/1.1" else ""
+        received = _exchange(studio, f"GET {path} {line}\r\n{fields}{close}\r\n".encode() + _request("/healthz"))
+        assert re.findall(rb"HTTP/1\.[01] (\d+)", received) in ([b"200"], [b"404"], [b"400"]), received[:300]
+
+
+def test_an_older_client_that_asks_for_it_keeps_its_connection(studio: Studio) -> None:
+    kept = b"GET /healthz HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n"
+    received = _exchange(studio, kept + kept + _request("/healthz", "Connection: close"))
+    assert len(re.findall(rb"HTTP/1\.[01] 200", received)) == 3
+
+
+def test_an_absolute_target_is_answered_for_its_own_host(studio: Studio) -> None:
+    sent = _request("http://127.0.0.1/healthz", "Connection: close")
+    assert _exchange(studio, sent).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_chunked_body_arrives_and_ends_the_connection(studio: Studio) -> None:

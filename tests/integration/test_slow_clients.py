@@ -7,10 +7,13 @@ import resource
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
+from studio.gateway.server import SEND_BUFFER_BYTES
+from tests.factories import bundle
 from tests.servers import Studio, start_studio
 
 pytestmark = pytest.mark.slow
@@ -136,3 +139,62 @@ def _read_to_end(connection: socket.socket) -> bytes:
         while piece := connection.recv(65536):
             found += piece
     return found
+
+
+def _queued_bytes(port: int) -> list[int]:
+    """What the kernel holds of responses on the connections of a port, for clients that do not read (proc(5))."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [int(row[4].partition(":")[0], 16) for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"]
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says what the kernel holds")
+def test_a_client_that_does_not_read_holds_little(tmp_path: Path) -> None:
+    """Its whole response was kept in the kernel, megabytes for each connection."""
+    studio = start_studio(tmp_path, EXAMPLES="on")
+    try:
+        created = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
+        files = bundle("long", body="A sentence of some words. " * 36_000)
+        headers = {"Authorization": f"Bearer {created}"}
+        with httpx.Client(base_url=studio.url, headers=headers, timeout=60) as client:
+            body = {"bundles": [{"path": "long", "files": files}]}
+            (result,) = client.post("/api/v1/operator/bundle_publish", json=body).json()["results"]
+            assert result["status"] == "published", result
+            load = "/api/v1/capability_skill_load?capability_id=long"
+            size = len(client.get(load, headers={"Accept-Encoding": "identity"}).content)
+        assert size > 900_000
+        asking = f"GET {load} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {created}\r\n\r\n".encode()
+        port = int(studio.env["PORT"])
+        with _connections(studio, 20, asking) as connections:
+            # All of them have their first bytes; what is queued then stays.
+            for connection in connections:
+                assert connection.recv(1, socket.MSG_PEEK)
+            queued = _queued_bytes(port)
+            assert len(queued) >= 20
+            # Half of what the kernel counts is for its own bookkeeping, and a segment may go over.
+            assert max(queued) <= 3 * SEND_BUFFER_BYTES
+            # Nothing of it is lost.
+            read = b""
+            while len(read) < size:
+                read += connections[0].recv(1 << 20)
+            assert read.startswith(b"HTTP/1.1 200 ")
+    finally:
+        studio.stop()
+
+
+@pytest.mark.parametrize("trusted", ["", "127.0.0.1/32"])
+def test_connections_of_one_address_are_bounded_unless_it_is_a_trusted_proxy(tmp_path: Path, trusted: str) -> None:
+    studio = start_studio(tmp_path, CONNECTIONS_PER_ADDRESS="30", TRUSTED_PROXIES=trusted)
+    try:
+        with _connections(studio, 25):
+            assert httpx.get(f"{studio.url}/healthz").status_code == 200
+            with _connections(studio, 20) as more:
+                for connection in more:
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                received = {connection.recv(12) for connection in more}
+                assert received == ({b"HTTP/1.1 200"} if trusted else {b"HTTP/1.1 200", b"HTTP/1.1 429"})
+        # Their ends make room.
+        deadline = time.monotonic() + 20
+        while httpx.get(f"{studio.url}/healthz").status_code != 200:
+            assert time.monotonic() < deadline
+    finally:
+        studio.stop()

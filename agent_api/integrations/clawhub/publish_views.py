@@ -5,7 +5,7 @@ A key with the scope `publish` publishes through the same gate as everyone; one 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -19,14 +19,16 @@ from agent_api.integrations.access import base_url
 from agent_api.integrations.clawhub import protocol
 from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
-from registry import snapshot
 from agent_client.bundles.skill_names import skill_name_of
+from registry import snapshot
+from registry.access.agent_keys import Scope
 from registry.bundles.text import FILE_BYTES_MAX
 from registry.common.errors import Forbidden, InvalidRequest
 from registry.sources import skill_uploads
 from registry.sources.skill_uploads import UploadResult
 
 NOTE_MAX = 2000
+_SCOPES: Final[tuple[Scope, ...]] = ("propose", "publish")
 
 
 class UploadParser(RawParser):
@@ -40,12 +42,13 @@ def upload_url(request: Request) -> Response:
     """`{"uploadUrl", "uploadTicket"}` for `{"path", "size", "sha256"}`; the ticket is good for an hour."""
     caller = _writer(request)
     values = parameters.json_object(request)
-    upload = skill_uploads.register_file(
-        path=parameters.string(values, "path", most=500),
-        size=parameters.integer(values, "size", least=0) or 0,
-        sha256=parameters.string(values, "sha256", most=64),
-        by=caller.actor,
-    )
+    with caller.writing(*_SCOPES):
+        upload = skill_uploads.register_file(
+            path=parameters.string(values, "path", most=500),
+            size=parameters.integer(values, "size", least=0) or 0,
+            sha256=parameters.string(values, "sha256", most=64),
+            by=caller.actor,
+        )
     address = f"{base_url(request)}/clawhub/api/v1/uploads/{upload.upload_id}"
     return build_response({"uploadUrl": address, "uploadTicket": str(upload.upload_id)})
 
@@ -56,7 +59,8 @@ def receive_upload(request: Request, upload_id: UUID) -> Response:
     caller = _writer(request)
     body: Any = request.data
     content = body if isinstance(body, bytes) else b""
-    stored = skill_uploads.store_file(upload_id=upload_id, content=content, by=caller.actor)
+    with caller.writing(*_SCOPES):
+        stored = skill_uploads.store_file(upload_id=upload_id, content=content, by=caller.actor)
     return build_response({"storageId": str(stored.upload_id)})
 
 
@@ -71,20 +75,22 @@ def publish_skill(request: Request, token: str = "") -> HttpResponse:
     values = parameters.json_object(request)
     _require_owner(values, caller)
     _require_no_tags(values)
-    landed = skill_uploads.finalize_upload(
-        slug=parameters.string(values, "slug", most=200),
-        upload_ids=_upload_ids(values.get("files")),
-        by=caller.actor,
-        may_publish="publish" in caller.scopes,
-        note=parameters.string(values, "changelog", most=NOTE_MAX),
-        display_name=parameters.string(values, "displayName", most=NOTE_MAX).strip(),
-        is_visible=caller.is_visible,
-    )
+    may_publish = "publish" in caller.scopes
+    with caller.writing("publish" if may_publish else "propose"):
+        landed = skill_uploads.finalize_upload(
+            slug=parameters.string(values, "slug", most=200),
+            upload_ids=_upload_ids(values.get("files")),
+            by=caller.actor,
+            may_publish=may_publish,
+            note=parameters.string(values, "changelog", most=NOTE_MAX),
+            display_name=parameters.string(values, "displayName", most=NOTE_MAX).strip(),
+            is_visible=caller.is_visible,
+        )
     return build_response(_landed(landed))
 
 
 def _writer(request: Request) -> Caller:
-    return require_scope(request, snapshot.current_snapshot(), "propose", "publish")
+    return require_scope(request, snapshot.current_snapshot(), *_SCOPES)
 
 
 def _require_owner(values: dict[str, Any], caller: Caller) -> None:

@@ -43,7 +43,7 @@ def get_prompt(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, A
     """`prompts/get`: what `prompt_render` says for the one capability, as a message of the user. Raises `McpError`."""
     name = get_string_param(params, "name")
     given = params.get("arguments", {})
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+    if not isinstance(given, dict) or not all(isinstance(value, str | None) for value in given.values()):
         raise McpError(INVALID_PARAMS, "params.arguments must be an object of texts")
     values: dict[str, Any] = {"capability_ids": [name]}
     if given.get("arguments"):

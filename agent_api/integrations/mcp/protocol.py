@@ -19,6 +19,9 @@ MODERN: Final = "2026-07-28"
 LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 VERSIONS: Final = (MODERN, *LEGACY)
 META: Final = "io.modelcontextprotocol/"
+# What a client of these sends may be several messages at once; without a header it is the newer one of them.
+_WITH_BATCHES: Final = LEGACY[2:]
+BATCH_MAX: Final = 50
 PAGE: Final = 100
 
 PARSE_ERROR: Final = -32700
@@ -59,16 +62,31 @@ class McpCall:
         return self.version == MODERN
 
 
+def read_batch(body: list[Any], headers: Mapping[str, str]) -> list[Any]:
+    """The messages of a batch, which the revisions until 2025-03-26 have. Raises `McpError`."""
+    version = headers.get("MCP-Protocol-Version", "").strip()
+    if version and version not in _WITH_BATCHES:
+        words = f"The body must be one JSON-RPC 2.0 request: {version:.40} has no batches"
+        raise McpError(INVALID_REQUEST, words, status=400)
+    if not 1 <= len(body) <= BATCH_MAX:
+        raise McpError(INVALID_REQUEST, f"A batch has 1 to {BATCH_MAX} messages", status=400)
+    if any(isinstance(one, dict) and one.get("method") == "initialize" for one in body):
+        raise McpError(INVALID_REQUEST, "initialize is a message of its own, outside of a batch", status=400)
+    return body
+
+
 def read_call(body: Any, headers: Mapping[str, str]) -> McpCall:
     """The request in a body, validated against its headers. Raises `McpError`."""
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
-        raise McpError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request; batches are not taken", status=400)
+        raise McpError(INVALID_REQUEST, "The body must be a JSON-RPC 2.0 request", status=400)
     request_id = body.get("id")
     if isinstance(request_id, bool) or not isinstance(request_id, str | int | float | None):
         raise McpError(INVALID_REQUEST, "id must be a string or a number", status=400)
-    params = body.get("params", {})
-    if not isinstance(params, dict):
+    # Null is the same as leaving it out: the parameters, and each of them.
+    given = {} if body.get("params") is None else body["params"]
+    if not isinstance(given, dict):
         raise McpError(INVALID_PARAMS, "params must be an object", status=400)
+    params = {name: value for name, value in given.items() if value is not None}
     version = _version(body["method"], params, headers)
     call = McpCall(request_id, body["method"], params, version)
     if call.is_modern and "id" in body:

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import orjson
 
+from agent_api.http.argument_forms import normalize_arguments
 from agent_api.http.authentication import Caller
 from agent_api.http.errors import error_envelope
+from agent_api.http.parameters import body_schema
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.prompts import render_for_host
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
@@ -18,6 +20,7 @@ from agent_api.v1.prompt_render import IDS_MAX
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from agent_api.v1.writes import build_feedback_response, build_propose_response
+from registry.access.agent_keys import Scope
 from registry.common import rate_limits
 from registry.common.errors import Forbidden, InvalidRequest, RegistryError
 from registry.snapshot import STORE, Snapshot
@@ -124,9 +127,11 @@ TOOLS: Final = (
     ),
 )  # fmt: skip
 # Tools that write, and the scope that each needs; a caller without it is not shown the tool.
-_SCOPES: Final = {"capability_feedback": "feedback", "capability_propose": "propose"}
+_SCOPES: Final[dict[str, Scope]] = {"capability_feedback": "feedback", "capability_propose": "propose"}
 NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
-_ARGUMENTS: Final = {tool["name"]: frozenset(tool["inputSchema"]["properties"]) for tool in TOOLS}
+_SCHEMAS: Final[dict[str, dict[str, Any]]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
+# A host sees less of these than the schema of the request says.
+_FORMS: Final = _SCHEMAS | {"prompt_render": body_schema("PromptRenderRequest")}
 
 
 def list_tools(visitor: ReaderContext) -> dict[str, Any]:
@@ -140,16 +145,18 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
     Raises `McpError` for an unknown tool.
     """
     name = get_string_param(params, "name")
-    arguments = params.get("arguments", {})
+    given = params.get("arguments", {})
     run = _RUN.get(name)
     if run is None:
         raise McpError(INVALID_PARAMS, f"Unknown tool: {name:.80}")
-    if not isinstance(arguments, dict):
+    if not isinstance(given, dict):
         raise McpError(INVALID_PARAMS, "params.arguments must be an object")
     try:
         _require_scope(visitor, name)
+        arguments = normalize_arguments(given, _FORMS[name])
         _refuse_unknown(name, arguments)
-        return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
+        with visitor.caller.writing(_SCOPES.get(name, "read")):
+            return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
     except RegistryError as error:
         return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
 
@@ -165,9 +172,10 @@ def _require_scope(visitor: ReaderContext, name: str) -> None:
 
 def _refuse_unknown(name: str, arguments: Mapping[str, Any]) -> None:
     """The schemas are closed: a misspelled argument must not be passed over in silence."""
-    unknown = sorted(set(arguments) - _ARGUMENTS[name])
+    properties = _SCHEMAS[name]["properties"]
+    unknown = sorted(set(arguments) - set(properties))
     if unknown:
-        known = ", ".join(sorted(_ARGUMENTS[name]))
+        known = ", ".join(sorted(properties))
         raise InvalidRequest(f"{name} has no argument '{unknown[0]:.80}'; it has {known}")
 
 

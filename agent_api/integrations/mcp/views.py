@@ -1,4 +1,4 @@
-"""`POST /mcp`, also below a share link: one request, one JSON response; no session, no stream."""
+"""`POST /mcp`, also below a share link: a request or a batch, one JSON response; no session, no stream."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
-from agent_api.integrations.access import authorize_reader
+from agent_api.integrations.access import ReaderContext, authorize_reader
 from agent_api.integrations.mcp.methods import handle_call
-from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_call
+from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_batch, read_call
 from registry.common.errors import Forbidden
 
 
@@ -23,17 +23,33 @@ def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
     visitor = authorize_reader(request, token)
-    request_id: Any = None
     try:
         body = _body(request)
-        request_id = body.get("id") if isinstance(body, dict) else None
-        call = read_call(body, request.headers)
-        if "id" not in body:
-            return HttpResponse(status=202)
-        result = handle_call(visitor, call)
+        messages = read_batch(body, request.headers) if isinstance(body, list) else [body]
     except McpError as error:
-        return _respond({"jsonrpc": "2.0", "id": request_id, "error": error.as_dict()}, error.status)
-    return _respond({"jsonrpc": "2.0", "id": request_id, "result": result}, 200)
+        return _respond(_failed(None, error), error.status)
+    found = [answer for message in messages if (answer := _answer(visitor, message, request)) is not None]
+    if not found:
+        return HttpResponse(status=202)
+    if isinstance(body, list):
+        return _respond([response for response, _ in found], 200)
+    return _respond(*found[0])
+
+
+def _answer(visitor: ReaderContext, message: Any, request: Request) -> tuple[dict[str, Any], int] | None:
+    """The response to one message with its HTTP status, None for a notification."""
+    request_id = message.get("id") if isinstance(message, dict) else None
+    try:
+        call = read_call(message, request.headers)
+        if "id" not in message:
+            return None
+        return {"jsonrpc": "2.0", "id": request_id, "result": handle_call(visitor, call)}, 200
+    except McpError as error:
+        return _failed(request_id, error), error.status
+
+
+def _failed(request_id: Any, error: McpError) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": request_id, "error": error.as_dict()}
 
 
 def _body(request: Request) -> Any:
@@ -43,7 +59,7 @@ def _body(request: Request) -> Any:
         raise McpError(PARSE_ERROR, f"The body is not JSON: {error.detail}", status=400) from None
 
 
-def _respond(message: dict[str, Any], status: int) -> HttpResponse:
+def _respond(message: Any, status: int) -> HttpResponse:
     response = HttpResponse(orjson.dumps(message), content_type="application/json", status=status)
     response["Cache-Control"] = "no-store"
     return response

@@ -817,6 +817,10 @@ export interface components {
                 message: string;
                 /** @description The nearest first. */
                 available_capabilities?: string[];
+                /** @description The names of the first ten, as users read them. */
+                available_names?: {
+                    [key: string]: string;
+                };
                 available_total?: number;
                 suggestions?: {
                     capability_id: string;
@@ -1063,6 +1067,8 @@ export interface components {
             exclusive_groups: string[];
             /** @description That of the list now: where it has moved, something was published or taken away, and a session reads the list again. */
             registry_revision: number;
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The body of capability_match. */
         MatchRequest: {
@@ -1324,6 +1330,8 @@ export interface components {
              * @enum {string}
              */
             ranking: "hybrid" | "coverage";
+            /** @description The registry_revision of the capabilities that were compared. Lower than that of the last publish only where a large registry's index is still being made: what was published since is not found yet. */
+            index_revision: number;
         };
         /** @description The answer of capability_skill_load and capability_skill_reload. */
         SkillBundle: {
@@ -1384,6 +1392,15 @@ export interface components {
                 /** @description The first fault in words. */
                 details: string;
                 findings: components["schemas"]["Finding"][];
+                /** @description The one that cannot be used. */
+                capability_id?: string;
+                /** @description Its name as users read it. */
+                name?: string;
+                /** @description What an agent can offer instead, the nearest first. */
+                suggestions?: {
+                    capability_id: string;
+                    name: string;
+                }[];
                 /** @description sha256: and 64 hex digits, or null. */
                 last_good_digest: string | null;
             };

@@ -1,5 +1,6 @@
 // One conversation: what a message may be about, what is loaded and for how long, and the prompt of the turn.
-import { StudioError, type MatchAnswer, type RegistryList, type SkillBundle } from "./index.js";
+import { StudioError } from "./errors.js";
+import type { CallOptions, MatchAnswer, RegistryList, SkillBundle } from "./index.js";
 import { type Prompt, renderPrompt } from "./prompt.js";
 import { checkReadiness, type Environment, type Readiness, userMessage } from "./readiness.js";
 import { oneLine, wireName } from "./text.js";
@@ -7,9 +8,9 @@ import { oneLine, wireName } from "./text.js";
 export type Entry = RegistryList["capabilities"][number];
 /** Where capabilities come from; a `Registry` is one. */
 export interface Source {
-  list(): Promise<Entry[]>;
-  load(capabilityId: string, pin?: { digest?: string }): Promise<SkillBundle>;
-  match(message: string): Promise<MatchAnswer>;
+  list(query?: Record<string, never>, options?: CallOptions): Promise<Entry[]>;
+  load(capabilityId: string, pin?: { digest?: string }, options?: CallOptions): Promise<SkillBundle>;
+  match(message: string, more?: Record<string, never>, options?: CallOptions): Promise<MatchAnswer>;
 }
 export interface SessionOptions {
   /** What is there on this computer; left out, all counts as ready. */
@@ -73,16 +74,16 @@ export class Session {
   ) {}
 
   /** What there is, read once; `again` reads it anew. */
-  async list(again = false): Promise<Entry[]> {
-    if (this.entries === undefined || again) this.entries = await this.source.list();
+  async list(again = false, options: CallOptions = {}): Promise<Entry[]> {
+    if (this.entries === undefined || again) this.entries = await this.source.list({}, options);
     return this.entries;
   }
 
   /** The user says something: what fits is hinted, what was not used for its turns goes. */
-  async turn(message: string): Promise<Turn> {
+  async turn(message: string, options: CallOptions = {}): Promise<Turn> {
     this.number += 1;
-    const entries = await this.list();
-    const answer = message.trim() ? await this.source.match(message) : undefined;
+    const entries = await this.list(false, options);
+    const answer = message.trim() ? await this.source.match(message, {}, options) : undefined;
     const found = answer ? hintsFromMatch(answer, entries) : [];
     this.hints = [];
     for (const name of found) {
@@ -97,8 +98,8 @@ export class Session {
   }
 
   /** Make a capability active, at the release of this session's first load of it. Throws a `StudioError`. */
-  async load(capabilityId: string, given = ""): Promise<SkillBundle> {
-    const bundle = this.pins.get(capabilityId) ?? (await this.source.load(capabilityId));
+  async load(capabilityId: string, given = "", options: CallOptions = {}): Promise<SkillBundle> {
+    const bundle = this.pins.get(capabilityId) ?? (await this.source.load(capabilityId, {}, options));
     if (bundle.capability_id !== capabilityId) {
       throw new StudioError(0, { error: { code: "RESPONSE_REJECTED", message: "The registry sent another capability" } });
     }

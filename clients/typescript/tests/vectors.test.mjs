@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { checkReadiness, hintsFromMatch, renderPrompt, wireName } from "../dist/index.js";
+import { bundleDigest, canonicalJson, checkReadiness, hintsFromMatch, renderPrompt, wireName } from "../dist/index.js";
 
 const folder = process.env.VECTORS ?? new URL("../../../schemas/vectors/", import.meta.url).pathname;
 const functions = {
@@ -22,3 +22,21 @@ for (const [kind, run] of Object.entries(functions)) {
     test(`${kind}: ${name}`, async () => assert.deepEqual(await run(input), expected));
   }
 }
+
+for (const { name, answer, canonical, digest } of JSON.parse(readFileSync(`${folder}/../digest-vectors.json`, "utf8"))) {
+  test(`digest: ${name}`, async () => {
+    assert.equal(canonicalJson(answer), canonical);
+    assert.equal(await bundleDigest(answer), digest);
+  });
+}
+
+test("canonical JSON is that of RFC 8785", () => {
+  // Its own example (3.2.2 and 3.2.3), and the order of UTF-16 code units.
+  const numbers = [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0];
+  assert.equal(canonicalJson({ numbers, string: "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"/", literals: [null, true, false] }),
+    '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27,0],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}');
+  assert.equal(canonicalJson({ "\ufb33": 1, "\ud83d\ude00": 2, "\u20ac": 3, "1": 4, "\r": 5 }), '{"\\r":5,"1":4,"€":3,"😀":2,"\ufb33":1}');
+  for (const odd of ["\ud800", { "\udc00": 1 }, Number.NaN, Number.POSITIVE_INFINITY, undefined, [undefined], () => {}]) {
+    assert.throws(() => canonicalJson(odd), TypeError);
+  }
+});

@@ -107,13 +107,11 @@ _OPERATIONS: Final[Mapping[str, Callable[[dict[str, Any], Channel], dict[str, An
 
 def prepare() -> None:
     """Read the rules, compile their patterns and read the model, so that no request pays for it."""
-    from registry.validation.security.rule_loader import compile_rules, load_rule_files
-    from registry.validation.security.sentence_rules import load_literal_index, load_sentence_rules
+    from registry.validation.security.rule_loader import compile_rules, load_literal_index, load_rule_files
     from registry.validation.security.suspicion import load_model
 
     for file in load_rule_files():
         compile_rules(file)
-    load_sentence_rules()
     load_literal_index()
     load_model()
     check_in_place({"capability.json": "{}", "skill.md": "# A\n", "tools.json": "[]", "ui_schemas.json": "[]"})

@@ -189,7 +189,8 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
         return
     for key, item in value.items():
         if key not in properties:
-            close, message = closest_match(key, properties), f"Unknown key '{key}'"
+            # A key of another meaning may have some letters in common; a misspelled one has most.
+            close, message = closest_match(key, properties, cutoff=0.75), f"Unknown key '{key}'"
             hint = _hint(close, sorted(properties))
             yield RawFinding("FIELD_UNKNOWN", file, (*at, key), message, hint, at_key=True, subject=close)
         elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
@@ -213,9 +214,9 @@ _COMPARED_LENGTH_MAX: Final = 100
 _COMPARISONS_MAX: Final = 4_000_000
 
 
-def closest_match(word: str, known: Iterable[str]) -> str:
-    """The nearest known word; empty where none is near."""
-    close = difflib.get_close_matches(word[:_COMPARED_LENGTH_MAX], sorted(known), n=1, cutoff=0.6)
+def closest_match(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """The nearest known word, of which at least the share `cutoff` of letters is the same; empty where none is."""
+    close = difflib.get_close_matches(word[:_COMPARED_LENGTH_MAX], sorted(known), n=1, cutoff=cutoff)
     return close[0] if close else ""
 
 

@@ -11,6 +11,7 @@ from agent_client.json_schema.graph import SchemaGraph
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.bundles.validation_context import ValidationContext
+from registry.bundles.vendor_tools import convert_tools, find_vendor
 from registry.validation.rules.json_schema import check_shape
 from registry.validation.rules.tool_defaults import find_invalid_defaults
 from registry.validation.rules.tool_patterns import Patterns
@@ -26,11 +27,14 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding
 
     Raises `OutOfTime` where the deadline is over between two steps.
     """
-    problems: list[RawFinding] = []
+    problems: list[RawFinding] = list(_check_forms(tools))
     patterns = Patterns(deadline)
     misshapen = 0
     for index, tool in enumerate(tools):
         deadline.check()
+        if find_vendor(tool):
+            # Said once for all of them; what it lacks as a contract is no news.
+            continue
         shape = list(_check_shape(tool, (index,)))
         misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)
         if misshapen > EXAMINED_MAX:
@@ -43,6 +47,26 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding
             problems += _check_policy(tool, index)
             problems += _check_schemas(tool, index, patterns)
     return [*problems, *_check_duplicates(tools)]
+
+
+def _check_forms(tools: list[Any]) -> Iterator[RawFinding]:
+    """One finding for all tools in the form of a vendor, with what a conversion of them would leave out."""
+    first = next((index for index, tool in enumerate(tools) if find_vendor(tool)), None)
+    converted = convert_tools(tools) if first is not None else None
+    if first is None or converted is None:
+        return
+    count = sum(bool(find_vendor(tool)) for tool in tools)
+    which = (
+        "The tool is"
+        if len(tools) == 1
+        else f"{count} of {len(tools)} tools are"
+        if count < len(tools)
+        else (f"The {count} tools are")
+    )
+    vendors = " and ".join(converted.vendors)
+    message = f"{which} in the form of {vendors}, not contracts"
+    hint = " ".join(["Convert them; an import does it by itself.", *converted.losses])
+    yield RawFinding("TOOL_FORM_OTHER", FILE, (first,), message, hint, subject=vendors)
 
 
 def _check_shape(tool: Any, path: Path) -> Iterator[RawFinding]:

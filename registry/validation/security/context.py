@@ -16,7 +16,7 @@ from registry.validation.security.normalization import normalize_text
 from registry.validation.security.rule_loader import load_phrases
 from registry.validation.security.text_corpus import ScannedDocument
 
-_FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
 _REACH = 400
 
@@ -37,9 +37,11 @@ class Context:
         mark = ""
         for match in _FENCE.finditer(self._text) if self._markdown else ():
             if not mark:
-                mark = match.group(1)
-                edges.append(match.start())
-            elif match.group(1)[0] == mark[0] and len(match.group(1)) >= len(mark):
+                # With a backtick behind it, it is a code span.
+                if match[1][0] == "~" or "`" not in match[2]:
+                    mark = match[1]
+                    edges.append(match.start())
+            elif match[1][0] == mark[0] and len(match[1]) >= len(mark) and not match[2].strip():
                 mark = ""
                 edges.append(match.end())
         return edges

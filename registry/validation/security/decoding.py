@@ -7,6 +7,7 @@ import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Final
 
 from registry.validation.security.normalization import TextView, build_plain_view, build_replaced_view
 
@@ -29,6 +30,9 @@ _BROKEN_WORD = re.compile(
 _SEAM = re.compile(
     r"[\"'](?:(?<=\w[\"']) {0,2}(?:\+|\.\.?) {0,2}[\"'](?=[\w ./:|-])|(?<=[ ./:|-][\"']) {0,2}\+ {0,2}[\"'](?=\S))"
 )
+# Disguises in which nobody writes an honest order.
+BASE64_OR_HEX: Final = "encoded as base64 or hex"
+ENCODED: Final = frozenset({BASE64_OR_HEX, "written in ROT13", "written backwards"})
 # A joined text of this size is far more than any honest bundle encodes.
 _MOST_DECODED = 1_500_000
 _LETTERS = re.compile(r"[A-Za-z\u0400-\u04ff\u3040-\u9fff]{2,}")
@@ -125,7 +129,7 @@ def build_decoded_view(pieces: list[tuple[int, int, str]]) -> TextView | None:
     def origin(offset: int) -> int:
         return pieces[max(bisect_right(starts, inner.origin(offset)) - 1, 0)][0]
 
-    return TextView(inner.text, "encoded as base64 or hex", origin)
+    return TextView(inner.text, BASE64_OR_HEX, origin)
 
 
 def build_escape_views(text: str) -> list[TextView]:

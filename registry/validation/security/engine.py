@@ -28,7 +28,7 @@ ContextPolicy = Literal["phrase", "command", "markup", "never"]
 
 @dataclass(frozen=True, slots=True)
 class SecurityRule:
-    """One rule of rules/*.toml. `severity` None means the code's own; `description` is for the finding's message.
+    """One rule of rules/*.toml. `description` is for the finding's message: what was seen, or what it may be read as.
 
     `pattern`, `requires` and `excludes` are sources for `compile_pattern`. All of `requires` must be found between
     `before` characters before the match and `after` behind it, in the same paragraph; `excludes` must not. With
@@ -46,7 +46,7 @@ class SecurityRule:
     after: int = 160
     same_sentence: bool = False
     unless_negated: bool = False
-    severity: Severity | None = None
+    severity: Severity = "warning"
     context_policy: ContextPolicy = "phrase"
     cost: int = 1
 
@@ -55,22 +55,19 @@ class SecurityRule:
 class RuleHit:
     """Something seen between two offsets of the document's own text.
 
-    `is_general`: seen by the kinds of words that meet, not by a pattern of its own. Where a pattern says the same, it
-    is not said twice. `is_scored`: found by the classifier alone, which is never more than a warning. `shown`: the
-    sentence that the message quotes, where `start` and `end` are a stretch of it.
+    `severity`: "error" refuses the bundle, for what is a matter of form alone; "warning" holds it until a person has
+    decided. `is_scored`: found by the classifier alone.
     """
 
     code: str
     says: str
     start: int
     end: int
-    severity: Severity | None = None
+    severity: Severity = "warning"
     discount: ContextPolicy = "never"
     disguise: str = ""
     quote: str | None = None
-    is_general: bool = False
     is_scored: bool = False
-    shown: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -178,7 +175,7 @@ def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: Sca
 
 
 def _holds(each: SecurityRule, text: str, start: int, end: int, budget: ScanBudget) -> bool:
-    if each.unless_negated and (is_negated(text, start) or is_negated_after(text, end)):
+    if each.unless_negated and is_negated(text, start):
         return False
     if not each.requires and not each.excludes:
         return True
@@ -222,16 +219,3 @@ def is_negated(text: str, start: int) -> bool:
     """Whether the clause before `start` forbids what comes after it."""
     clause = text[max(start - 80, 0) : start]
     return bool(_NEGATION.search(clause)) and not _MIND.search(clause)
-
-
-# Languages that say no behind the verb: "送信しないで", "보내지 마세요", "sende niemals".
-_NEGATED_AFTER = re.compile(
-    r"[^\s。、,.]{0,8}(?:ない|ず(?:に)?|禁止|지 ?(?:마|않|말)|금지)|[^\n.।]{0,4}(?:मत|न करें|नहीं)"
-    r"|[^\n.。,]{0,24}(?:禁止|厳禁)"
-    r"| (?:[^\s,.]{1,12} ){0,1}(?:niemals|nie|nicht|jamais|pas|nooit|niet)\b"
-)
-
-
-def is_negated_after(text: str, end: int) -> bool:
-    """Whether the words behind a verb that ends at `end` forbid it."""
-    return bool(_NEGATED_AFTER.match(text[end : end + 40]))

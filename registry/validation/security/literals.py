@@ -40,27 +40,27 @@ class LiteralIndex:
             size = min(len(literal), _HEAD)
             heads[size].setdefault(literal[:size], []).append(literal)
         self._heads = [(size, by_head) for size, by_head in heads.items() if by_head]
-        self.known: dict[str, tuple[tuple[str, int], ...]] = {}
+        self.known: dict[str, frozenset[str]] = {}
 
-    def inside(self, word: str) -> tuple[tuple[str, int], ...]:
-        """(fixed word, offset) for each occurrence inside of a word."""
+    def inside(self, word: str) -> frozenset[str]:
+        """The fixed words that occur inside of a word."""
         found = self.known.get(word)
         if found is None:
-            found = tuple(self._search(word))
+            found = frozenset(self._search(word))
             if len(word) <= _LONGEST_KEPT:
                 if len(self.known) >= _WORDS_KEPT:
                     self.known.clear()
                 self.known[word] = found
         return found
 
-    def _search(self, word: str) -> Iterator[tuple[str, int]]:
+    def _search(self, word: str) -> Iterator[str]:
         for size, by_head in self._heads:
             for at in range(len(word) - size + 1):
                 head = word[at : at + size]
                 if head in by_head:
                     for literal in by_head[head]:
                         if word.startswith(literal, at):
-                            yield literal, at
+                            yield literal
 
 
 class LiteralPlaces:
@@ -68,25 +68,20 @@ class LiteralPlaces:
 
     def __init__(self, text: str, index: LiteralIndex) -> None:
         self._text = text
-        self._starts: dict[str, list[int]] | None = None
-        self._words: dict[str, list[tuple[str, int]]] = {}
-        self._places: dict[str, list[int]] = {}
         known = index.known
-        for word in set(_WORD.findall(text)):
-            found = known.get(word)
-            for literal, offset in index.inside(word) if found is None else found:
-                self._words.setdefault(literal, []).append((word, offset))
-        self._places.update((sign, places) for sign in index.signs if (places := list(find_places(text, sign, 1))))
+        words = set(_WORD.findall(text))
+        self._present = {part for word in words for part in (known.get(word) or index.inside(word))}
+        self._present.update(sign for sign in index.signs if sign in text)
+        self._places: dict[str, list[int]] = {}
 
     def keep_possible(self, literals: tuple[str, ...]) -> list[str]:
         """Those of the fixed texts whose longest word occurs, in their order."""
-        words, signs = self._words, self._places
-        return [each for each, part in _with_parts(literals) if part in words or part in signs]
+        present = self._present
+        return [each for each, part in _with_parts(literals) if part in present]
 
     def may_have(self, literal: str) -> bool:
         """Whether the longest word of a fixed text occurs."""
-        part = longest_part(literal)[0]
-        return part in self._words or part in self._places
+        return longest_part(literal)[0] in self._present
 
     def find(self, literal: str, text: str = "") -> list[int]:
         """Every place of a fixed text, in order; overlapping ones too. `text` may differ from the one that was read in
@@ -101,22 +96,8 @@ class LiteralPlaces:
     def _find_part(self, part: str) -> list[int]:
         places = self._places.get(part)
         if places is None:
-            if self._starts is None:
-                self._starts = self._find_starts()
-            places = [start + offset for word, offset in self._words.get(part, ()) for start in self._starts[word]]
-            places.sort()
-            self._places[part] = places
+            places = self._places[part] = list(find_places(self._text, part, 1)) if part in self._present else []
         return places
-
-    def _find_starts(self) -> dict[str, list[int]]:
-        """Where the words begin in which something is."""
-        starts: dict[str, list[int]] = {word: [] for found in self._words.values() for word, _ in found}
-        get = starts.get
-        for match in _WORD.finditer(self._text):
-            begun = get(match.group())
-            if begun is not None:
-                begun.append(match.start())
-        return starts
 
 
 def find_places(text: str, word: str, step: int = 0) -> Iterator[int]:

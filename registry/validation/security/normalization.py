@@ -96,12 +96,12 @@ def build_plain_view(text: str) -> TextView:
     return TextView("".join(chunks), "", origin)
 
 
-_WRAP = re.compile(r"(?<=[^\n\0])\n(?=[^\W\d_])")
+_WRAP = re.compile(r"^(#{1,6} [^\n]*\n)|(?<=[^\n\0])\n(?=[^\W\d_])", re.MULTILINE)
 
 
 def unwrap_lines(view: TextView) -> TextView:
-    """The same text with a line break inside a paragraph read as a blank; no offset moves."""
-    return TextView(_WRAP.sub(" ", view.text), view.disguise, view.origin)
+    """The same text with a break inside a paragraph, but not behind a heading, read as a blank. No offset moves."""
+    return TextView(_WRAP.sub(lambda match: match[1] or " ", view.text), view.disguise, view.origin)
 
 
 # ------------------------------------------------------------------------------------------- views made only on a sign
@@ -155,12 +155,17 @@ def _translated(part: Excerpt, view: TextView, table: dict[int, int], disguise: 
 
 
 def _leet_words(text: str) -> Iterator[tuple[int, int]]:
-    """Words that become telling words when their digits are read as letters."""
-    known: dict[str, bool] = {}
-    for match in _LEET_WORD.finditer(text):
-        word = match.group()
-        if known.setdefault(word, word.translate(_LEET) in _LEET_VOCABULARY):
-            yield match.span()
+    """Words that become telling words when their digits are read as letters.
+
+    The different words are tried first: the pattern is slow, and most texts have no such word.
+    """
+    mixed = " ".join(word for word in set(text.split()) if not word.isalpha())
+    if any(_is_leet(match.group()) for match in _LEET_WORD.finditer(mixed)):
+        yield from (match.span() for match in _LEET_WORD.finditer(text) if _is_leet(match.group()))
+
+
+def _is_leet(word: str) -> bool:
+    return word.translate(_LEET) in _LEET_VOCABULARY
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,6 +21,7 @@ from registry.validation.security.engine import (
     estimate_cost,
     fold_pattern,
 )
+from registry.validation.security.literals import LiteralIndex
 
 RULES_FOLDER = Path(__file__).parent / "rules"
 # Parts of patterns that every file may use.
@@ -35,11 +36,13 @@ _FILE_KEYS: dict[str, type] = {
     "context_policy": str,
     "fragments": dict,
     "keyword_lists": dict,
-    "variants": dict,
     "rules": list,
     "examples": dict,
 }
-_VARIANT_KEYS: dict[str, type] = {
+_RULE_KEYS: dict[str, type] = {
+    "description": str,
+    "keywords": object,
+    "pattern": str,
     "requires": list,
     "excludes": str,
     "before": int,
@@ -49,20 +52,11 @@ _VARIANT_KEYS: dict[str, type] = {
     "severity": str,
     "context_policy": str,
 }
-_RULE_KEYS: dict[str, type] = {
-    **_VARIANT_KEYS,
-    "description": str,
-    "keywords": object,
-    "pattern": str,
-    "variants": list,
-}
-_EXAMPLE_KEYS: dict[str, type] = dict.fromkeys(("match", "match_warning", "missed", "no_match", "no_match_error"), list)
+_EXAMPLE_KEYS: dict[str, type] = dict.fromkeys(("refused", "held", "missed", "passed"), list)
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "severity": get_args(Severity),
     "context_policy": get_args(ContextPolicy),
     "text": get_args(TextKind),
-    # How many sentences a rule of sentences/ reads together.
-    "sentences": (1, 2),
 }
 
 
@@ -72,7 +66,7 @@ class RuleFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """One file: the rules in their order, each followed by its variants."""
+    """One file: the rules in their order."""
 
     name: str
     code: str
@@ -94,6 +88,12 @@ def load_rules(text: TextKind) -> tuple[SecurityRule, ...]:
 
 
 @cache
+def load_literal_index() -> LiteralIndex:
+    """Every fixed text that a rule begins at."""
+    return LiteralIndex(each for file in load_rule_files() for rule in file.rules for each in rule.keywords)
+
+
+@cache
 def load_fragment(file: str, name: str) -> str:
     """One named part of the patterns of a file, for a detector that needs the same."""
     return _resolve(read_toml(RULES_FOLDER / file)["fragments"], _shared_fragments(), file)[name]
@@ -101,27 +101,19 @@ def load_fragment(file: str, name: str) -> str:
 
 def parse_rule_file(text: str, name: str) -> RuleFile:
     """One file from its text. `name` is for the messages; fragments.toml is read beside it."""
-    table = parse_rule_table(text, name, _FILE_KEYS, required=("code", "text", "rules"))
-    check_keys(table.get("examples", {}), _EXAMPLE_KEYS, f"{name}: examples")
-    fragments = _resolve(table.get("fragments", {}), _shared_fragments(), name)
-    rules = tuple(
-        rule
-        for number, row in enumerate(table["rules"], 1)
-        for rule in _read_rule(row, table, fragments, f"{name}: rule {number}")
-    )
-    return RuleFile(name, table["code"], table["text"], rules)
-
-
-def parse_rule_table(text: str, name: str, keys: dict[str, type], required: tuple[str, ...]) -> dict[str, Any]:
-    """The table of a file of rules, whose keys are among `keys` and whose code is one of a finding."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RuleFileError(f"{name}: {error}") from None
-    check_keys(table, keys, name, required)
+    check_keys(table, _FILE_KEYS, name, required=("code", "text", "rules"))
     if table["code"] not in list_codes():
         raise RuleFileError(f"{name}: code: there is no finding {table['code']}")
-    return table
+    check_keys(table.get("examples", {}), _EXAMPLE_KEYS, f"{name}: examples")
+    fragments = _resolve(table.get("fragments", {}), _shared_fragments(), name)
+    rules = tuple(
+        _read_rule(row, table, fragments, f"{name}: rule {number}") for number, row in enumerate(table["rules"], 1)
+    )
+    return RuleFile(name, table["code"], table["text"], rules)
 
 
 def compile_rules(file: RuleFile) -> None:
@@ -170,13 +162,11 @@ def _resolve(fragments: dict[str, Any], known: dict[str, str], file: str) -> dic
     return found
 
 
-def _read_rule(
-    row: dict[str, Any], table: dict[str, Any], fragments: dict[str, str], where: str
-) -> tuple[SecurityRule, ...]:
+def _read_rule(row: dict[str, Any], table: dict[str, Any], fragments: dict[str, str], where: str) -> SecurityRule:
     check_keys(row, _RULE_KEYS, where, required=("description", "keywords"))
     keywords = _read_keywords(row["keywords"], table, where)
     pattern = _expand(_join(row["pattern"]), fragments, f"{where}: pattern") if "pattern" in row else _any_of(keywords)
-    rule = SecurityRule(
+    return SecurityRule(
         code=table["code"],
         description=row["description"],
         keywords=tuple(map(fold_pattern, keywords)),
@@ -184,26 +174,10 @@ def _read_rule(
         cost=estimate_cost(pattern),
         **{"context_policy": table.get("context_policy", "phrase"), **_read_conditions(row, fragments, where)},
     )
-    return (rule, *(_read_variant(rule, name, table, fragments, where) for name in row.get("variants", ())))
-
-
-def _read_variant(
-    rule: SecurityRule, name: str, table: dict[str, Any], fragments: dict[str, str], where: str
-) -> SecurityRule:
-    """The rule once more: it requires more, its window is the wider of the two, and all else is the variant's."""
-    if name not in table.get("variants", {}):
-        raise RuleFileError(f"{where}: variants: there is no variant {name}")
-    where = f"{where}: variant {name}"
-    check_keys(table["variants"][name], _VARIANT_KEYS, where)
-    changes = _read_conditions(table["variants"][name], fragments, where)
-    changes["requires"] = (*rule.requires, *changes.get("requires", ()))
-    changes["before"] = max(rule.before, changes.get("before", 0))
-    changes["after"] = max(rule.after, changes.get("after", 0))
-    return replace(rule, **changes)
 
 
 def _read_conditions(row: dict[str, Any], fragments: dict[str, str], where: str) -> dict[str, Any]:
-    found = {key: row[key] for key in _VARIANT_KEYS if key in row}
+    found = {key: row[key] for key in _RULE_KEYS if key in row and key not in ("description", "keywords", "pattern")}
     if "requires" in found:
         found["requires"] = tuple(_expand(_join(each), fragments, f"{where}: requires") for each in found["requires"])
     if "excludes" in found:
@@ -256,5 +230,5 @@ def check_keys(row: Any, keys: dict[str, type], where: str, required: tuple[str,
             raise RuleFileError(f"{where}: {key} must be of type {keys[key].__name__}, not {value!r}")
         if key in _CHOICES and value not in _CHOICES[key]:
             raise RuleFileError(f"{where}: {key} must be one of {', '.join(map(str, _CHOICES[key]))}, not {value!r}")
-        if key in ("requires", "variants") and isinstance(value, list) and not all(isinstance(e, str) for e in value):
+        if key == "requires" and isinstance(value, list) and not all(isinstance(e, str) for e in value):
             raise RuleFileError(f"{where}: {key} must be a list of texts")

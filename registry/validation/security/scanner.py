@@ -1,8 +1,8 @@
 """All rules over all texts: gather, look at every view, weigh, cap, and say it.
 
-Order: hidden characters and secrets on the author's own text; then the rules of rules/*.toml on the plain view and on
-every view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever
-surrounds it.
+Order: hidden characters and secrets on the author's own text; then the rules of rules/*.toml and the classifier on the
+plain view and on every view that takes a disguise off. What refuses a bundle is a matter of form alone; what doubts a
+meaning is held for a person. An order that is encoded or written backwards is form: nobody writes an honest one so.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from registry.validation.codes import list_codes
 from registry.validation.security import decoding
 from registry.validation.security.context import Context
 from registry.validation.security.detectors import (
+    active_markup,
     hidden_characters,
     markup,
     multi_step_download,
@@ -39,9 +40,8 @@ from registry.validation.security.normalization import (
     find_spaced_words,
     unwrap_lines,
 )
-from registry.validation.security.rule_loader import load_rules
-from registry.validation.security.sentence_rules import load_literal_index
-from registry.validation.security.sentences import SentenceText, find_ordering_sentences
+from registry.validation.security.rule_loader import load_literal_index, load_rules
+from registry.validation.security.sentences import Span, split_sentences
 from registry.validation.security.suspicion import find_suspicious_sentences
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
@@ -49,14 +49,15 @@ MOST_PER_CODE = PER_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
 _WEIGHED_MAX = 200
 _LONGEST_QUOTE = 60
+# A sentence that is held is quoted whole where it has room.
+_LONGEST_SENTENCE = 240
 # Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
 _WORD_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NEAR = 60
+# A line that goes on from the one before, as in a list item; none goes on from a heading.
+_GOES_ON = re.compile(r"^(#{1,6} [^\n]*\n)|\n(?=[ \t>]{0,8}[^\W\d_])", re.MULTILINE)
 # So near to what a rule found, a sentence that only resembles an attack adds nothing.
 _SAME_PASSAGE = 160
-
-# Where the bundle has a tool that writes, each finding of it is an error.
-_ERROR_WITH_WRITE_TOOL = "SEC_APPROVAL_BYPASS"
 _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}"
     r"(?:instruction|rule|prompt|guideline)"
@@ -71,9 +72,7 @@ def check_texts(texts: Iterable[AuthorText]) -> list[RawFinding]:
 
     At most `MOST_PER_CODE` findings per code and file; the last of them says how many more there are.
     """
-    joined = list_documents(texts)
-    has_write_tool = any(_declares_write_tool(document) for document in joined)
-    return [problem for document in joined for problem in _check(document, has_write_tool=has_write_tool)]
+    return [problem for document in list_documents(texts) for problem in _check(document)]
 
 
 def check_paths(paths: Iterable[str]) -> list[RawFinding]:
@@ -86,7 +85,7 @@ def check_paths(paths: Iterable[str]) -> list[RawFinding]:
     for document in list_documents(AuthorText("", (path,), said) for path in paths for said in _readings_of(path)):
         context = Context(document)
         hits = [replace(hit, discount="never") for hit in _hits(document, context)]
-        for hit in sorted(_weigh(hits, context, has_write_tool=False), key=lambda h: h.severity != "error"):
+        for hit in sorted(_weigh(hits, context), key=lambda h: h.severity != "error"):
             problem = _problem(hit, 0, document)
             path = str(problem.path[0])
             found.setdefault((path, hit.code), _of_path(problem, path))
@@ -100,20 +99,14 @@ def _readings_of(path: str) -> Iterator[str]:
 
 
 def _of_path(problem: RawFinding, path: str) -> RawFinding:
-    message = problem.message.replace("Seen:", "Seen in the path:", 1)
+    message = problem.message.replace(":", " in the path:", 1)
     return replace(problem, file=path, path=(), offset=None, message=message, hint="Rename the file.")
 
 
-def _declares_write_tool(document: ScannedDocument) -> bool:
-    return document.file == "tools.json" and any(
-        part.text == "write" and part.path[-2:] == ("policy", "kind") and not part.is_key for part in document.parts
-    )
-
-
-def _check(document: ScannedDocument, *, has_write_tool: bool) -> Iterator[RawFinding]:
+def _check(document: ScannedDocument) -> Iterator[RawFinding]:
     context = Context(document)
-    weighed = _weigh(_hits(document, context), context, has_write_tool=has_write_tool)
-    for hit, more in _capped(_distinct(_without_repeated(list(weighed)), document.text)):
+    weighed = list(_weigh(_hits(document, context), context))
+    for hit, more in _capped(_list_passages(weighed, document.text)):
         yield _problem(hit, more, document)
 
 
@@ -122,7 +115,7 @@ def _hits(document: ScannedDocument, context: Context) -> list[RuleHit]:
     hits = list(_hits_within(budget, document, context))
     if budget.spent:
         says = "so many beginnings of patterns that not all could be checked"
-        hits.append(RuleHit("SEC_CHECK_INCOMPLETE", says, 0, 0, quote=""))
+        hits.append(RuleHit("SEC_CHECK_INCOMPLETE", says, 0, 0, "error", quote=""))
     return hits
 
 
@@ -131,6 +124,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     yield from islice(secrets.find_secrets(text), HITS_COUNTED_MAX)
     yield from hidden_characters.find_hidden_characters(text)
     yield from markup.find_markup(document, context, budget)
+    yield from active_markup.find_active_markup(document, context, budget)
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = build_plain_view(text)
@@ -138,7 +132,9 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     for offset, said in find_spaced_words(plain):
         if _SPACED_OUT.search(said):
             at = plain.origin(offset)
-            yield RuleHit("SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2)
+            yield RuleHit(
+                "SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2, "error"
+            )
     for view in build_disguised_views(plain):
         yield from (hit for hit in _read(view, budget))
     pieces = list(decoding.find_decoded_pieces(text))
@@ -155,9 +151,7 @@ def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
     # Without a break to unwrap both are one text, and what was found of it applies to both.
     lines = prose if prose.text == view.text else SearchedText(view, literals, prose)
     yield from run_rules(load_rules("lines"), lines, budget)
-    sentences = SentenceText(prose)
-    yield from find_ordering_sentences(sentences, budget)
-    yield from find_suspicious_sentences(sentences)
+    yield from find_suspicious_sentences(prose.view)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 
@@ -182,7 +176,7 @@ def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[Ru
             yield RuleHit("SEC_ENCODED_TEXT", "an encoded passage", start, end, discount="phrase", quote=said)
 
 
-def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> Iterator[RuleHit]:
+def _weigh(hits: list[RuleHit], context: Context) -> Iterator[RuleHit]:
     """Give every hit its severity; drop what is an example in a passage that teaches.
 
     Only as many as could be reported are examined closely: a text made of ten thousand attacks costs no more than one
@@ -191,19 +185,18 @@ def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> It
     looked_at: dict[str, int] = {}
     for hit in hits:
         seen = looked_at[hit.code] = looked_at.get(hit.code, 0) + 1
-        severity = hit.severity or list_codes()[hit.code].severity
-        if hit.code == _ERROR_WITH_WRITE_TOOL and has_write_tool:
-            severity = "error"
-        if hit.disguise and not hit.is_scored:
+        if hit.disguise in decoding.ENCODED:
             yield replace(hit, severity="error")
             continue
-        settled = severity if hit.discount == "never" or seen > _WEIGHED_MAX else _discounted(hit, severity, context)
+        is_weighed = hit.discount != "never" and seen <= _WEIGHED_MAX
+        settled = _discounted(hit, hit.severity, context) if is_weighed else hit.severity
         if settled is not None:
             yield replace(hit, severity=settled)
 
 
 def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity | None:
-    is_taught = context.is_taught(hit.start, hit.end)
+    # Of a whole sentence it is the sentence itself that may say so.
+    is_taught = context.is_taught(hit.start, hit.start if hit.is_scored else hit.end)
     is_marked = context.is_marked(hit.start, hit.end)
     if hit.discount == "markup" and is_marked:
         return None if is_taught or severity == "warning" else "warning"
@@ -214,20 +207,17 @@ def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity 
     return None if hit.discount == "phrase" and is_marked else "warning"
 
 
-def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
-    """The hits without the general ones that say no more than a specific one does at the same place."""
-    scored = [hit for hit in hits if hit.is_scored]
-    if scored:
-        certain = _without_repeated([hit for hit in hits if not hit.is_scored])
-        said = _Covered(certain, _SAME_PASSAGE)
-        return certain + [hit for hit in scored if hit not in said]
-    general = [hit for hit in hits if hit.is_general]
-    specific = [hit for hit in hits if not hit.is_general]
-    if not general or not specific:
-        return hits
-    errors = _Covered([hit for hit in specific if hit.severity == "error"])
-    all_of_them = _Covered(specific)
-    return specific + [hit for hit in general if hit not in (errors if hit.severity == "error" else all_of_them)]
+def _list_passages(hits: list[RuleHit], text: str) -> list[RuleHit]:
+    """One finding per passage: what is held beside something that is refused, or that was held already, is left out,
+    and so is what only the classifier says near either. Secrets and hidden characters are findings of their own."""
+    apart = [hit for hit in hits if hit.discount == "never"]
+    said = [hit for hit in hits if hit.discount != "never"]
+    kept = _distinct([hit for hit in said if hit.severity == "error"], text)
+    for is_scored, margin in ((False, _NEAR), (True, _SAME_PASSAGE)):
+        covered = _Covered(kept, margin)
+        more = [hit for hit in said if hit.severity != "error" and hit.is_scored == is_scored and hit not in covered]
+        kept += _distinct(more, text, by_code=False)
+    return sorted([*_distinct(apart, text), *kept], key=lambda hit: hit.start)
 
 
 class _Covered:
@@ -246,12 +236,13 @@ class _Covered:
         return index >= 0 and self._stretches[index][1] > hit.start
 
 
-def _distinct(hits: Iterable[RuleHit], text: str) -> list[RuleHit]:
-    """One finding per code and place: of those that overlap or are close on one line the gravest, then the first."""
+def _distinct(hits: Iterable[RuleHit], text: str, *, by_code: bool = True) -> list[RuleHit]:
+    """One finding per place, or per code and place: of those that overlap or are close on one line the gravest, then
+    the first."""
     kept: list[RuleHit] = []
-    for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
+    for hit in sorted(hits, key=lambda h: (h.code if by_code else "", h.start, h.severity != "error", h.disguise)):
         last = kept[-1] if kept else None
-        if last is None or last.code != hit.code or not _is_same_place(last, hit, text):
+        if last is None or (by_code and last.code != hit.code) or not _is_same_place(last, hit, text):
             kept.append(hit)
         elif hit.severity == "error" != last.severity:
             kept[-1] = hit
@@ -279,8 +270,7 @@ def _capped(hits: list[RuleHit]) -> Iterator[tuple[RuleHit, int]]:
 def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     part, offset = document.part_at(hit.start)
     code = list_codes()[hit.code]
-    quote = _quote(hit, document.text) if hit.quote is None else quote_excerpt(hit.quote)
-    message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
+    message = _say(hit, document.text)
     if more > 0:
         at_least = "At least " if more >= HITS_COUNTED_MAX - MOST_PER_CODE else ""
         message += f" {at_least}{more} more of this kind in this file."
@@ -290,21 +280,36 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     )
 
 
-def _quote(hit: RuleHit, text: str) -> str:
-    """What was seen, with the sentence around it as far as there is room."""
-    first, last = hit.shown or (hit.start, hit.end)
-    if hit.end - first <= _LONGEST_QUOTE or hit.start <= first:
-        return quote_excerpt(text[first:last])
-    room = min(hit.start, hit.end - _LONGEST_QUOTE + 2)
-    blank = text.find(" ", room, hit.start)
-    return "…" + quote_excerpt(text[blank + 1 if blank >= 0 else hit.start : hit.end])
+def _say(hit: RuleHit, text: str) -> str:
+    """What was seen where it is refused; the sentence, and what it may be read as, where it is held."""
+    says = hit.says + (f" ({hit.disguise})" if hit.disguise else "")
+    if hit.severity == "error" or hit.discount == "never":
+        quote = quote_excerpt(text[hit.start : hit.end] if hit.quote is None else hit.quote)
+        return f"Seen: {says}" + (f': "{quote}".' if quote else ".")
+    start, end = _sentence_around(text, hit.start, hit.end)
+    said = text[start:end] if hit.quote is None else hit.quote
+    return f'"{quote_excerpt(said, _LONGEST_SENTENCE)}" may be read as {says}.'
 
 
-def quote_excerpt(text: str) -> str:
-    """At most 60 characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
+def _sentence_around(text: str, start: int, end: int) -> Span:
+    """The sentences that a hit stands in, with the lines of a paragraph that they run over; the hit itself where that
+    is longer than a message has room for."""
+    low = max(start - _LONGEST_SENTENCE, 0)
+    low = max(
+        low, *(text.rfind(mark, low, start) + len(mark) for mark in ("\n\n", "\0") if mark in text[low:start]), low
+    )
+    paragraph = text[low : end + _LONGEST_SENTENCE].partition("\n\n")[0].partition("\0")[0]
+    paragraph = _GOES_ON.sub(lambda match: match[1] or " ", paragraph)
+    spans = [span for span in split_sentences(paragraph) if span[1] > start - low and span[0] < end - low]
+    found = (low + spans[0][0], low + spans[-1][1]) if spans else (start, end)
+    return found if found[1] - found[0] <= _LONGEST_SENTENCE else (start, end)
+
+
+def quote_excerpt(text: str, longest: int = _LONGEST_QUOTE) -> str:
+    """At most so many characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
     pieces: list[str] = []
-    for char in text[:_LONGEST_QUOTE]:
+    for char in text[:longest]:
         hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
         pieces.append(f"U+{ord(char):04X} " if hidden else char)
     said = " ".join("".join(pieces).split())
-    return said if len(said) <= _LONGEST_QUOTE and len(text) <= _LONGEST_QUOTE else said[: _LONGEST_QUOTE - 1] + "…"
+    return said if len(said) <= longest and len(text) <= longest else said[: longest - 1] + "…"

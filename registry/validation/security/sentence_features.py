@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- punctuation of other scripts is what is looked for here.
 """What the sentence classifier counts in a sentence: words, groups of like words, and pairs of them that stand close.
 
 A word is known by itself, by its stem, and by two groups of words of similar meaning (200 broad ones, 800 narrow ones),
@@ -25,6 +26,7 @@ _WORDS_KEPT = 50_000
 Groups = Mapping[str, tuple[int, int]]
 Integers = NDArray[np.int64]
 
+PUNCTUATION: Final = str.maketrans(dict.fromkeys('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~，、：…–—“”«»„।؟()', " "))
 # The host in an address says nothing of the order: all addresses of a kind are one word.
 _ADDRESS = re.compile(
     r"(?:https?|ftp|s3|git)://[^\s)\]>\"'`]*|\b[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,30}){1,5}"
@@ -163,11 +165,3 @@ def _to_bucket(mixed: NDArray[Any]) -> Integers:
     mixed *= _MULTIPLIERS[3]
     mixed ^= mixed >> np.uint64(32)
     return (mixed & np.uint64(BUCKETS - 1)).astype(np.int64)
-
-
-def unpack_classes(masks: Sequence[int], count: int) -> NDArray[np.float32]:
-    """The classes of words of each sentence as zeros and ones, shape (sentences, count)."""
-    size = (count + 7) // 8
-    raw = b"".join(mask.to_bytes(size, "little") for mask in masks)
-    bits = np.unpackbits(np.frombuffer(raw, np.uint8).reshape(len(masks), size), axis=1, bitorder="little")
-    return bits[:, :count].astype(np.float32)

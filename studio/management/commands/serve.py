@@ -14,7 +14,7 @@ from django.db import connection
 from registry.common.database_errors import DAMAGED
 from registry.core.storage import find_storage_outage
 from studio.launcher.console import Refusal
-from studio.launcher.serving import check_port, server_command, server_environment
+from studio.launcher.serving import check_port, server_command, server_environment, warn_of_open_directory
 
 
 class Command(BaseCommand):
@@ -33,6 +33,7 @@ class Command(BaseCommand):
             address = check_port(settings.HOST, settings.PORT)
         except Refusal as refusal:
             raise CommandError(str(refusal), returncode=refusal.exit_code) from refusal
+        warn_of_open_directory(settings.DATA_DIR)
         command = server_command(Path(sys.executable), address=address, port=settings.PORT, workers=options["workers"])
         environment = server_environment(settings.BASE_DIR)
         if options["threads"] is not None:

@@ -25,7 +25,7 @@ from studio.pages.confirmations.page import BACK, find_page_before
 from studio.pages.form_data import PASSAGES_MAX, get_choice, get_chosen_passages, get_query_text, get_text
 from studio.pages.formatting import actor_name, figure, names_words
 from studio.pages.lists import FilterBar, FilterField, get_page
-from studio.pages.permissions import StudioRequest, actor_of, operator_required
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import is_recently_confirmed
 
 _KEY_MAX: Final = 200
@@ -70,6 +70,9 @@ def decision_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
     """Accept what is chosen, capability by capability: one that is refused does not stop the rest."""
+    if not request.user.can_publish:
+        error = denial_reason(request, _("accept passages"), capability_id)
+        return _page(request, capability_id, error=error, status=403)
     chosen = get_chosen_passages(request)
     if not chosen:
         return _page(request, capability_id, error=_("Choose at least one passage"), status=400)

@@ -223,6 +223,23 @@ def test_what_was_retired_is_not_found_in_an_index_that_lags(
     assert "diving" in PUBLISHED.index.matcher.places
 
 
+def test_the_response_says_which_revision_was_matched(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A caller that has just published reads in it whether the new capability was among those that were compared."""
+
+    def index_revisions() -> list[int]:
+        matched, found = api.post(MATCH, {"message": "snorkel"}), api.get("capability_search?q=snorkel")
+        return [one.json()["index_revision"] for one in (matched, found)]
+
+    monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda *_: None)
+    first = publish("diving", intent_triggers=["snorkel"]).registry_revision
+    assert index_revisions() == [first, first]
+    second = publish("sailing", intent_triggers=["boat"]).registry_revision
+    assert index_revisions() == [second, second]
+    monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
+    publish("rowing", intent_triggers=["boat"])
+    assert index_revisions() == [second, second]
+
+
 def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, settings: Any) -> None:
     settings.EMBEDDER = "minilm"
     get_embedder.cache_clear()

@@ -22,7 +22,7 @@ from studio import settings as product  # noqa: TID251 (the product's own value,
 from studio.config.email_url import MailServer
 from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.config.parsers import DEFAULT_RATE_LIMITS, Rate
-from studio.config.secret_key import get_stored_secret_key, protect_database
+from studio.config.secret_key import describe_open_directory, get_stored_secret_key, protect_database
 from tests.servers import ROOT
 from tests.sweeps import check_each
 
@@ -437,6 +437,18 @@ def test_a_database_of_before_is_closed_to_others(tmp_path: Path) -> None:
     (gone / "first_start_done").touch()
     protect_database(gone)
     assert not (gone / "studio.sqlite3").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_data_dir_that_others_may_look_into_is_named_and_not_changed(tmp_path: Path) -> None:
+    for mode, is_open in ((0o700, False), (0o750, False), (0o755, True), (0o701, True), (0o777, True)):
+        tmp_path.chmod(mode)
+        words = describe_open_directory(tmp_path)
+        assert (f"mode {mode:04o}" in words and f"chmod o-rwx '{tmp_path}'" in words) is is_open, words
+        assert bool(words) is is_open
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == mode
+    tmp_path.chmod(0o700)
+    assert describe_open_directory(tmp_path / "absent") == ""
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 60])

@@ -54,7 +54,7 @@ def _tags(text: str) -> Iterator[RuleHit]:
             continue
         said = "".join(chr(ord(char) - 0xE0000) for char in match.group()[:60] if 0xE0020 <= ord(char) < 0xE007F)
         says = f"{len(match.group())} tag characters, which nobody sees and a model reads"
-        yield RuleHit("SEC_HIDDEN_TAGS", says, match.start(), match.end(), quote=said)
+        yield RuleHit("SEC_HIDDEN_TAGS", says, match.start(), match.end(), "error", quote=said)
 
 
 def _bidi(text: str) -> Iterator[RuleHit]:
@@ -72,11 +72,10 @@ def _bidi(text: str) -> Iterator[RuleHit]:
 def _bidi_of(line: str, at: int, first: int) -> Iterator[RuleHit]:
     override = max(line.find("\u202d"), line.find("\u202e"))
     if override >= 0:
-        yield RuleHit("SEC_BIDI_CONTROL", "a bidirectional override", at + override, at + override + 24)
+        yield RuleHit("SEC_BIDI_CONTROL", "a bidirectional override", at + override, at + override + 24, "error")
     elif not _is_needed_bidi(line[:20_000]):
-        severity: Severity | None = None if any(char in line for char in "\u202b\u2067\u2068") else "warning"
         says = "a bidirectional control in a line without right-to-left words"
-        yield RuleHit("SEC_BIDI_CONTROL", says, at + first, at + first + 24, severity)
+        yield RuleHit("SEC_BIDI_CONTROL", says, at + first, at + first + 24)
 
 
 def _is_needed_bidi(line: str) -> bool:
@@ -91,10 +90,11 @@ def _selectors(text: str) -> Iterator[RuleHit]:
     for match in _SELECTORS.finditer(text):
         if len(match.group()) > 1:
             says = f"{len(match.group())} variation selectors in a row, which can carry a hidden text"
-            yield RuleHit("SEC_VARIATION_SELECTORS", says, match.start(), match.end(), quote=_smuggled(match.group()))
+            quote = _smuggled(match.group())
+            yield RuleHit("SEC_VARIATION_SELECTORS", says, match.start(), match.end(), "error", quote=quote)
         elif not _may_vary(text[match.start() - 1 : match.start()], match.group()):
             odd.append(match)
-    severity: Severity | None = None if len(odd) >= _SELECTOR_RUN else "warning"
+    severity: Severity = "error" if len(odd) >= _SELECTOR_RUN else "warning"
     for match in odd[:200]:
         says = "a variation selector behind a character that has no variants"
         yield RuleHit("SEC_VARIATION_SELECTORS", says, match.start() - 1, match.end(), severity)
@@ -125,7 +125,7 @@ def _zero_width(text: str) -> Iterator[RuleHit]:
         if len(run) >= _RUN or scattered:
             in_a_row = f"{len(run)} zero-width characters in a row"
             says = in_a_row if len(run) >= _RUN else "zero-width characters that spell bits"
-            yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end())
+            yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end(), "error")
         elif _inside_word(text, match) or run[0] in "\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f":
             says = "a zero-width character inside a word"
             yield RuleHit("SEC_ZERO_WIDTH", says, max(match.start() - 8, 0), match.end() + 8)
@@ -137,7 +137,7 @@ def _blanks(text: str) -> Iterator[RuleHit]:
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.end() + 400].partition("\n")[0]
         if match.group()[0] == "\u00ad" or not any("\u2801" <= char <= "\u28ff" for char in line):
             says = f"{len(match.group())} characters in a row that show nothing"
-            yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end())
+            yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end(), "error")
 
 
 def _is_needed_joiner(text: str, match: re.Match[str]) -> bool:
@@ -172,7 +172,7 @@ def _controls(text: str) -> Iterator[RuleHit]:
     for match in _CONTROL.finditer(text):
         obeyed = any(char in "\x1b\x08\x9b\x7f" for char in match.group())
         says = "a terminal control sequence" if obeyed else "a control character"
-        yield RuleHit("SEC_CONTROL_CHARACTER", says, match.start(), match.end() + 20, None if obeyed else "warning")
+        yield RuleHit("SEC_CONTROL_CHARACTER", says, match.start(), match.end() + 20, "error" if obeyed else "warning")
 
 
 def _mixed_words(text: str) -> Iterator[RuleHit]:

@@ -30,8 +30,7 @@ _LOOKED_AT = re.compile(
 def find_downloads_started_later(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
     """A file that is fetched in one step and started in another, a line or two further on.
 
-    A Python script is a warning (an example's own code often comes that way), and so is what a vendor ships; nothing is
-    said where the file is looked at or its hash checked in between.
+    Nothing is said of what a vendor ships, nor where the file is looked at or its hash checked in between.
     """
     text = view.text
     for anchor in ("curl", "wget", "iwr ", "invoke-webrequest"):
@@ -51,10 +50,11 @@ def _started(view: TextView, saved: re.Match[str]) -> Iterator[RuleHit]:
         is_whole = not re.match(r"[\w-]", after[at + len(name) : at + len(name) + 1])
         lead = after[max(at - 90, 0) : at]
         if is_whole and len(name) > 1 and _STARTS.search(lead) and not _LOOKED_AT.search(after[:at]):
-            is_mild = "python" in lead[-14:] or bool(_is_from_vendor(saved.group()))
+            if _is_from_vendor(saved.group()):
+                return
             begin, end = view.origin(saved.start()), view.origin(saved.end() - 1) + 1
             code, says = "SEC_DOWNLOAD_AND_RUN", "a file that is fetched and then started"
-            yield RuleHit(code, says, begin, end, "warning" if is_mild else None, "command", view.disguise)
+            yield RuleHit(code, says, begin, end, discount="command", disguise=view.disguise)
             return
         at = after.find(name, at + 1)
 

@@ -93,7 +93,7 @@ def find_secrets(text: str) -> Iterator[RuleHit]:
         for match in _PRIVATE_KEY.finditer(text):
             is_omitted = _OMITTED.search(match.group(1) + text[match.end() : match.end() + 3])
             if _entropy(match.group(1)) > 3.5 and not is_omitted:
-                yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
+                yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----", "error")
     yield from _web_tokens(text)
     yield from _in_urls(text)
     yield from _aws_secrets(text)
@@ -111,7 +111,7 @@ def _shaped(text: str, shape: SecretPattern) -> Iterator[RuleHit]:
             if match:
                 end = match.end()
                 if _is_real(match.group(match.lastindex or 0), shape.least_entropy):
-                    yield _hit("SEC_SECRET", shape.says, at, end, match.group()[:4])
+                    yield _hit("SEC_SECRET", shape.says, at, end, match.group()[:4], "error")
             at = text.find(anchor, max(end, at + 1))
 
 
@@ -132,14 +132,16 @@ def _web_tokens(text: str) -> Iterator[RuleHit]:
             claims = base64.urlsafe_b64decode(padded).decode("utf-8", "replace")
             is_issued = re.search(r'"(?:exp|iss|jti|aud|email)"', claims) and "1234567890" not in claims
             if "John Doe" not in claims:
-                yield _hit("SEC_SECRET", "a JSON Web Token", at, match.end(), "eyJ", None if is_issued else "warning")
+                yield _hit(
+                    "SEC_SECRET", "a JSON Web Token", at, match.end(), "eyJ", "error" if is_issued else "warning"
+                )
         at = text.find("eyJ", match.end() if match else at + 3)
 
 
 def _in_urls(text: str) -> Iterator[RuleHit]:
     for match in _URL_PASSWORD.finditer(text):
         if _is_password(match.group(2)) and not _LOCAL.match(match.group(3)):
-            yield _hit("SEC_SECRET", "a password in a URL", match.start(2), match.end(2), match.group(2))
+            yield _hit("SEC_SECRET", "a password in a URL", match.start(2), match.end(2), match.group(2), "error")
 
 
 def _aws_secrets(text: str) -> Iterator[RuleHit]:
@@ -149,7 +151,7 @@ def _aws_secrets(text: str) -> Iterator[RuleHit]:
         value = match.group()
         mixed = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
         if "secret" in said and mixed and _is_real(value, 4.0):
-            yield _hit("SEC_SECRET", "a 40-character secret key", match.start(), match.end(), value[:4])
+            yield _hit("SEC_SECRET", "a 40-character secret key", match.start(), match.end(), value[:4], "error")
 
 
 def _assigned(text: str) -> Iterator[RuleHit]:
@@ -208,5 +210,5 @@ def _entropy(value: str) -> float:
     return -sum(n / len(value) * math.log2(n / len(value)) for n in counts)
 
 
-def _hit(code: str, says: str, start: int, end: int, first: str, severity: Severity | None = None) -> RuleHit:
+def _hit(code: str, says: str, start: int, end: int, first: str, severity: Severity = "warning") -> RuleHit:
     return RuleHit(code, says, start, end, severity, quote=f"{first[:4]}…")

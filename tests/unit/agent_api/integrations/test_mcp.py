@@ -496,7 +496,6 @@ def test_other_methods_are_405_at_once(method: str) -> None:
         (b"{", -32700),
         (b"\xff", -32700),
         ([], -32600),
-        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], -32600),
         ({"id": 1, "method": "ping"}, -32600),
         ({"jsonrpc": "2.0", "id": 1}, -32600),
         ({"jsonrpc": "2.0", "id": True, "method": "ping"}, -32600),
@@ -630,3 +629,34 @@ def test_limits_hold_below_a_share_link(settings: Any) -> None:
     )
     assert _post(body, path, Origin="https://evil.example").status_code == 403
     assert Client().get(path).status_code == 405
+
+
+# Batches, which the revisions until 2025-03-26 have
+
+
+def test_a_batch_has_one_answer_for_each_request_and_none_for_a_notification() -> None:
+    ping, wrong = {"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": "b", "method": "nothing/here"}
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    for headers in ({}, {"MCP-Protocol-Version": "2025-03-26"}):
+        response = _post([ping, told, wrong, 7], **headers)
+        assert response.status_code == 200
+        first, second, third = response.json()
+        assert (first["id"], first["result"]) == (1, {})
+        assert (second["id"], second["error"]["code"]) == ("b", -32601)
+        assert (third["id"], third["error"]["code"]) == (None, -32600)
+    response = _post([told, told])
+    assert (response.status_code, response.content) == (202, b"")
+
+
+@pytest.mark.parametrize(
+    ("body", "version", "words"),
+    [
+        ([], "", "1 to 50 messages"),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}] * 51, "", "1 to 50 messages"),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], "2025-06-18", "2025-06-18 has no batches"),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "initialize"}], "", "initialize is a message of its own"),
+    ],
+)
+def test_what_cannot_be_a_batch_is_refused(body: Any, version: str, words: str) -> None:
+    response = _post(body, **({"MCP-Protocol-Version": version} if version else {}))
+    assert (response.status_code, words in response.json()["error"]["message"]) == (400, True)

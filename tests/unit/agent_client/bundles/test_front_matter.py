@@ -165,8 +165,8 @@ def test_size_and_depth_are_limited() -> None:
 
 
 PIECES = st.sampled_from(
-    ["name: x\n", "description: y\n", "metadata:\n", "  a: b\n", "a: [", "]", "{", "}", "- ", ": ", "|\n", ">-\n", "a: ",
-     "&a ", "*a", "!!int ", "!t ", "'", '"', "#", " #", "\t", "\n", "  ", "\0", "\u2028", "\x85", "é", "? ", "---", "...",
+    ["name: x\n", "description: y\n", "metadata:\n", "  a: b\n", "a: [", "]", "{", "}", "- ", ": ", "|\n", ">-\n", "a: ",  # noqa: E501
+     "&a ", "*a", "!!int ", "!t ", "'", '"', "#", " #", "\t", "\n", "  ", "\0", "\u2028", "\x85", "é", "? ", "---", "...",  # noqa: E501
      "%", "\\", "="]
 )  # fmt: skip
 

@@ -64,8 +64,8 @@ def test_a_value_that_is_not_yaml_is_the_text_that_stands_there() -> None:
 @pytest.mark.parametrize(
     ("source", "values"),
     [
-        ("metadata:\n  author: Ann: Bob\n  tags:\n    - a: b: c\n    - d", {"metadata": {"author": "Ann: Bob", "tags": [{"a": "b: c"}, "d"]}}),
-        ('triggers:\n  - "open\n  - second: one: two\n    third: four', {"triggers": ["open", {"second": "one: two", "third": "four"}]}),
+        ("metadata:\n  author: Ann: Bob\n  tags:\n    - a: b: c\n    - d", {"metadata": {"author": "Ann: Bob", "tags": [{"a": "b: c"}, "d"]}}),  # noqa: E501
+        ('triggers:\n  - "open\n  - second: one: two\n    third: four', {"triggers": ["open", {"second": "one: two", "third": "four"}]}),  # noqa: E501
         ("metadata:\n\tauthor: Ann\n\tteam: tea", {"metadata": {"author": "Ann", "team": "tea"}}),
         ("name:a\ndescription:Use it", {"name": "a", "description": "Use it"}),
         ("name\uff1a a\ndescription\uff1aUse it", {"name": "a", "description": "Use it"}),

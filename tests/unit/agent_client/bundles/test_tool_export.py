@@ -58,6 +58,13 @@ def test_every_example_is_taken_by_every_vendor(vendor: Any) -> None:
     assert before == EVERY, "an export changes nothing of the bundle"
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_no_keyword_of_an_example_is_lost_on_the_way_to_a_vendor(vendor: Any) -> None:
+    for name, schema in _schemas(vendor):
+        for ours, theirs in zip(_nodes(EVERY[name]["args_schema"]), _nodes(schema), strict=True):
+            assert set(ours) - {"$schema"} <= set(theirs), (name, ours)
+
+
 def test_the_wrappers() -> None:
     tools = {"a__t": {**TOOL, "args_schema": {"type": "object"}}}
     (chat,) = export_tools(tools, "openai").tools

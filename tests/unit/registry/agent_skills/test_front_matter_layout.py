@@ -22,17 +22,17 @@ HEAD = "name: x\ndescription: Does x.\n"
 # Shapes of front matters of public skills, and what YAML 1.1 and 1.2 read differently.
 SHAPES = [
     "disable-model-invocation: true\nuser-invocable: false\nargument-hint: '[date]'\nmodel: opus",
-    "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - {type: command, command: ./check.sh, timeout: 30}",
-    "version: 1.0\nlast_updated: 2026-01-31\nat: 2026-01-31 10:00:00\nratio: .5\nnone: ~\nempty:\nflags: [yes, off, 0o7, 012]",
+    "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - {type: command, command: ./check.sh, timeout: 30}",  # noqa: E501
+    "version: 1.0\nlast_updated: 2026-01-31\nat: 2026-01-31 10:00:00\nratio: .5\nnone: ~\nempty:\nflags: [yes, off, 0o7, 012]",  # noqa: E501
     'version: "1.0"\ntrue: "yes"\n1: one\n"2": two',
-    'metadata: {"openclaw":{"emoji":"🔊","always":true,"os":["darwin"],"requires":{"bins":["so"],"env":["K"]},"install":[{"id":"brew"}]}}',
+    'metadata: {"openclaw":{"emoji":"🔊","always":true,"os":["darwin"],"requires":{"bins":["so"],"env":["K"]},"install":[{"id":"brew"}]}}',  # noqa: E501
     "metadata:\n  author: Ann\n  version: 1.10\n  tags: [a, b]\n  nested: {deep: {deeper: [1, {x: y}]}}",
     "triggers:\n  - hello, hi\n  - who are you\npriority: 100\nmax_turns: 8\ntools: [agent, store]\nemoji: x",
     "dependencies:\n  python: [pypdf]\n  node: [left-pad]\nos: macos\ndependency_level: external\nskill_group: office",
     "allowed-tools: [Read, 'Bash(git:*)']\ncompatibility:\n  - git\n  - jq\nlicense: 2",
     "allowed-tools: Read, Write\ntools: [a]\nAllowed: x",
     "version: 2\nmetadata:\n  version: '1'\n  supporting_files: x\n  front_matter: y",
-    "description_long: |\n  Two\n  lines\nfolded: >-\n  One\n  line\nquoted: 'it''s: #1'\nplain: a:b c#d\nodd: '- a'\nspace: ' a '",
+    "description_long: |\n  Two\n  lines\nfolded: >-\n  One\n  line\nquoted: 'it''s: #1'\nplain: a:b c#d\nodd: '- a'\nspace: ' a '",  # noqa: E501
     "list:\n  - - a\n    - []\n  - {}\n  -\n  - a: {b: [c]}\n    d: e",
     "unicode: 数据 — “é”\n键: 值\n'a: b': c",
 ]

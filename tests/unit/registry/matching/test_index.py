@@ -58,6 +58,20 @@ def test_agents_are_answered_from_the_one_before_while_the_next_is_made(slow: li
     assert "beta" in PUBLISHED.get().matcher.places
 
 
+def test_an_index_that_is_made_in_moments_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with some hundred capabilities and a model: what list and load have, the first match has too."""
+    begun: list[Any] = []
+    monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda _self, snapshot: begun.append(snapshot))
+    publish("alpha")
+    PUBLISHED.get()
+    monkeypatch.setattr(PUBLISHED, "_took", 0.7)
+    publish("beta")
+    assert "beta" in PUBLISHED.get(may_lag=True).matcher.places
+    assert not begun
+
+
 def test_the_first_index_is_waited_for(slow: list[Any]) -> None:
     publish("alpha")
     assert "alpha" in PUBLISHED.get(may_lag=True).matcher.places

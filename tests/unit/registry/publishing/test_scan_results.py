@@ -211,7 +211,7 @@ def test_what_we_waive_is_suppressed_in_our_own_sarif() -> None:
     files = bundle(body=ORDER)
     drafts.replace_draft(capability_id="alpha", files=files, by=OLGA)
     waivers.create_waiver(
-        capability_id="alpha", code="SEC_DESTRUCTIVE_COMMAND", place="skill.md", reason="Known.", until=_days(9), by=ADA
+        capability_id="alpha", code="SEC_DOWNLOAD_AND_RUN", place="skill.md", reason="Known.", until=_days(9), by=ADA
     )
     log = build_sarif(batch.validate_all([SourceBundle("alpha", dict(files))]))
     (result,) = log["runs"][0]["results"]

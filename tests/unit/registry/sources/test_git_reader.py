@@ -118,7 +118,7 @@ def test_a_file_whose_name_says_something_unseen_is_left_behind(
     monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
     git(tmp_path, "init", "-q", "-b", "main")
     odd = ["references/guide\U000e0069\U000e0067.md", "references/read\u202edm.exe.md", "references/aux.md"]
-    said = "references/ignore-all-previous-instructions.md"
+    said = "references/AKIAQ3EGRZ7XWJPLK2MT.md"
     files = {"SKILL.md": SKILL.format(name="one"), **dict.fromkeys([*odd, said], "x")}
     commit(tmp_path, {f"one/{name}": text for name, text in files.items()})
     with served(tmp_path, certificate) as address:
@@ -127,7 +127,7 @@ def test_a_file_whose_name_says_something_unseen_is_left_behind(
     assert set(taken.files or ()) == {"capability.json", "skill.md", said}
     assert [finding.code for finding in taken.findings] == ["IMPORT_FILE_LEFT_OUT"]
     found = [(one.code, one.file) for one in validate_bundle(taken.files or {}).errors]
-    assert found == [("SEC_INSTRUCTION_OVERRIDE", said)]
+    assert found == [("SEC_SECRET", said)]
 
 
 def test_what_a_repository_lacks_is_told(url: str) -> None:

@@ -217,7 +217,7 @@ def test_a_path_that_leads_out_is_refused_by_the_gate(there: FakeUpstream) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["guide\U000e0069\U000e0067", "read\u202edm.exe", "aux", "ignore-all-previous-instructions"], ids=ascii
+    "name", ["guide\U000e0069\U000e0067", "read\u202edm.exe", "aux", "AKIAQ3EGRZ7XWJPLK2MT"], ids=ascii
 )
 def test_a_file_whose_name_says_something_unseen_is_refused_by_the_gate(there: FakeUpstream, name: str) -> None:
     there.put_beside("alpha", **{name: "x"})

@@ -7,6 +7,7 @@ import tomllib
 from itertools import pairwise
 
 import pytest
+import yaml
 
 from studio.launcher.lockfiles import check_lock
 from studio.launcher.virtualenv import LOCKS, RUNTIME_LOCK
@@ -50,3 +51,23 @@ def test_every_direct_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {re.split(r"[\[~=<>]", text)[0] for text in project["dependencies"]}
     assert names <= set(pins(RUNTIME_LOCK))
+
+
+def test_advisories_of_every_lock_are_checked() -> None:
+    """A lock that is added and not audited would be shipped unseen."""
+    (workflow,) = (ROOT / ".github" / "workflows").glob("*.yml")
+    jobs = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]
+    of_python, of_npm = jobs["advisories"], jobs["npm-advisories"]
+    assert set(of_python["strategy"]["matrix"]["lock"]) == {path.name for path in ROOT.glob("*.lock")} == set(LOCKS)
+    assert any(
+        "pip-audit" in step.get("run", "") and "${{ matrix.lock }}" in step["run"] for step in of_python["steps"]
+    )
+    folders = {
+        str(path.parent.relative_to(ROOT))
+        for pattern in ("*/package-lock.json", "*/*/package-lock.json")
+        for path in ROOT.glob(pattern)
+        if "node_modules" not in path.parts
+    }
+    assert set(of_npm["strategy"]["matrix"]["folder"]) == folders
+    (audit,) = (step for step in of_npm["steps"] if "npm audit" in step.get("run", ""))
+    assert audit["working-directory"] == "${{ matrix.folder }}"

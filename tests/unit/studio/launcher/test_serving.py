@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
 import pytest
 
 from studio.launcher.console import Refusal
-from studio.launcher.serving import check_data_dir, check_port, server_environment
+from studio.launcher.serving import check_data_dir, check_port, server_environment, warn_of_open_directory
 from tests.servers import ROOT, free_port
 
 
@@ -50,3 +51,15 @@ def test_a_server_gives_memory_back_unless_its_operator_says_otherwise(monkeypat
     env = server_environment(ROOT)
     assert (env["MALLOC_MMAP_THRESHOLD_"], env["MALLOC_ARENA_MAX"]) == ("131072", "8")
     assert (env["PYTHONPATH"], "GRANIAN_WORKERS" in env) == (str(ROOT), False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_an_open_data_dir_is_said_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tmp_path / "made"
+    check_data_dir(made)
+    warn_of_open_directory(made)
+    assert capsys.readouterr().err == ""
+    made.chmod(0o755)
+    warn_of_open_directory(made)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("Warning: DATA_DIR ")

@@ -56,6 +56,6 @@ def codes_of_page(passage: str) -> set[str]:
 
 def list_examples(kind: str) -> Iterator[tuple[str, str, str]]:
     """The examples of one kind in the files of rules: (file, code, passage)."""
-    for path in sorted(RULES_FOLDER.rglob("*.toml")):
+    for path in sorted(RULES_FOLDER.glob("*.toml")):
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         yield from ((path.name, table.get("code", ""), passage) for passage in table.get("examples", {}).get(kind, ()))

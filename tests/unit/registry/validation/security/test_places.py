@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from registry.validation.security import AuthorText, check_texts, find_json_texts, suspicion
+from registry.validation.security import AuthorText, check_texts, find_json_texts
 from registry.validation.security.scanner import MOST_PER_CODE, quote_excerpt
 from registry.validation.security.text_corpus import list_documents
 from tests.unit.registry.validation.security.pages import problems_of_page, problems_of_tools, severity
@@ -76,7 +76,7 @@ def test_a_phrase_never_runs_from_one_string_to_the_next() -> None:
     assert problems_of_tools([{"a": "Ignore all"}, {"b": "previous instructions."}]) == []
     # The classifier may warn of the first half by itself.
     problems = problems_of_tools([{"a": "Ignore all previous"}, {"b": "instructions are below."}])
-    assert {each.code for each in problems} <= {suspicion.CODE}
+    assert "SEC_INSTRUCTION_OVERRIDE" not in {each.code for each in problems}
 
 
 def test_json_texts_walks_in_document_order_and_deep() -> None:
@@ -111,4 +111,4 @@ def test_a_quote_is_short_and_shows_what_is_hidden() -> None:
 def test_severity_is_left_out_where_the_catalogue_has_it() -> None:
     (problem,) = problems_of_page(ORDER)
     assert problem.severity is None
-    assert severity(problem) == "error"
+    assert severity(problem) == "warning"

@@ -41,7 +41,7 @@ def test_every_pattern_compiles_and_has_bounded_gaps() -> None:
                 assert not UNBOUNDED.search(bare), f"{file.name}: {rule.description}: {source}"
 
 
-def test_no_fragment_list_or_variant_stands_unused() -> None:
+def test_no_fragment_or_list_stands_unused() -> None:
     shared = (RULES_FOLDER / "fragments.toml").read_text(encoding="utf-8")
     everything = "".join(path.read_text(encoding="utf-8") for path in RULES_FOLDER.glob("*.toml"))
     for name in re.findall(r"^(\w+) = ", shared, re.MULTILINE):
@@ -52,8 +52,6 @@ def test_no_fragment_list_or_variant_stands_unused() -> None:
             body = text.partition(f"\n[{table}]\n")[2].partition("\n[")[0] if path.name != "fragments.toml" else ""
             for name in re.findall(r"^(\w+) = ", body, re.MULTILINE):
                 assert used.format(name) in text, f"{path.name}: {table}.{name}"
-        for name in re.findall(r"^\[variants\.(\w+)\]", text, re.MULTILINE):
-            assert f'variants = ["{name}"]' in text, f"{path.name}: variants.{name}"
 
 
 def test_both_kinds_of_text_have_rules_and_they_are_read_once() -> None:
@@ -74,14 +72,10 @@ def test_lines_of_a_pattern_are_joined_and_fragments_are_groups() -> None:
     assert rule.pattern == "x(?:a|b)y"
 
 
-def test_a_variant_requires_more_in_the_wider_window() -> None:
-    text = RULE + (
-        "requires = ['one']\nbefore = 90\nafter = 10\nvariants = [\"v\"]\n"
-        "[variants.v]\nrequires = ['two']\nbefore = 50\nafter = 50\nseverity = \"error\"\n"
-    )
-    first, again = parse_rule_file(text, "x.toml").rules
-    assert (first.requires, first.severity) == (("one",), None)
-    assert (again.requires, again.before, again.after, again.severity) == (("one", "two"), 90, 50, "error")
+def test_a_rule_holds_unless_it_says_that_it_refuses() -> None:
+    (held,) = parse_rule_file(RULE, "x.toml").rules
+    (refused,) = parse_rule_file(RULE + 'severity = "error"\n', "x.toml").rules
+    assert (held.severity, refused.severity) == ("warning", "error")
 
 
 def test_a_detector_takes_a_fragment_of_a_file() -> None:
@@ -101,7 +95,6 @@ def test_a_detector_takes_a_fragment_of_a_file() -> None:
         (RULE + "context_policy = 'x'\n", "x.toml: rule 1: context_policy must be one of"),
         (RULE + "requires = [1]\n", "x.toml: rule 1: requires must be a list of texts"),
         (RULE + "pattern = '(?&host)'\n", "x.toml: rule 1: pattern: there is no fragment host"),
-        (RULE + "variants = ['v']\n", "x.toml: rule 1: variants: there is no variant v"),
         (RULE.replace('["a"]', '"a"'), "x.toml: rule 1: keywords: there is not a list a"),
         (RULE.replace('["a"]', '["a", ""]'), "x.toml: rule 1: keywords must be a list of texts that are not empty"),
         (RULE + "[fragments]\na = 1\n", "x.toml: fragments.a must be a text"),

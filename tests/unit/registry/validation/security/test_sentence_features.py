@@ -12,7 +12,6 @@ from registry.validation.security.sentence_features import (
     hide_addresses,
     number_sentences,
     split_tokens,
-    unpack_classes,
 )
 
 TABLE = WordTable({"mail": (3, 7), "letter": (3, 8)})
@@ -63,7 +62,3 @@ def test_the_order_of_a_pair_counts() -> None:
         return {int(bucket) for buckets, _, distance in hashed if distance for bucket in buckets}
 
     assert not pairs(["mail", "word"]) & pairs(["word", "mail"])
-
-
-def test_classes_are_unpacked_bit_by_bit() -> None:
-    assert unpack_classes([0b101, 1 << 11], 12).tolist() == [[1, 0, 1] + [0] * 9, [0] * 11 + [1]]

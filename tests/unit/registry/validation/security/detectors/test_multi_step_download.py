@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.registry.validation.security.pages import codes_of_page, problems_of_page, severity
+from tests.unit.registry.validation.security.pages import codes_of_page
 
 FETCH = "```\ncurl -Lo /tmp/agent https://x.example.invalid/agent\n"
 
@@ -15,6 +15,6 @@ def test_a_file_whose_hash_is_checked_in_between_is_not() -> None:
     assert codes_of_page(FETCH + "sha256sum -c agent.sha256\n/tmp/agent --daemon\n```") == set()
 
 
-def test_what_a_known_vendor_ships_is_a_warning() -> None:
+def test_what_a_known_vendor_ships_passes() -> None:
     passage = "```\ncurl -fsSL https://get.docker.com -o install.sh\nsh install.sh\n```"
-    assert [severity(problem) for problem in problems_of_page(passage)] == ["warning"]
+    assert codes_of_page(passage) == set()

@@ -1,0 +1,80 @@
+// `fetch` with limits: one time for everything, a number of bytes, and an error of ours where there is no response.
+import { RegistryUnreachable, ResponseRejected } from "./errors.js";
+
+export interface Limits {
+  /** For one request, from its beginning to the last byte of the response; 20,000 by default. */
+  timeoutMs?: number;
+  /** Of one response, unpacked; 16 MiB by default. */
+  bytesMax?: number;
+  /** Of all pages of a list; 128 MiB by default. */
+  listBytesMax?: number;
+}
+
+const TIMEOUT_MS = 20_000;
+const BYTES_MAX = 16 * 1024 * 1024;
+// How many bytes the body of a response had.
+const sizes = new WeakMap<Response, number>();
+
+/** How many bytes the body of a response had that `boundedFetch` returned. */
+export function sizeOf(response: Response): number {
+  return sizes.get(response) ?? 0;
+}
+
+/**
+ * `fetch` whose response is whole in memory when it is there. Throws `RegistryUnreachable`, `ResponseRejected` for one
+ * that is too large, and the reason of the request's own signal.
+ */
+export function boundedFetch(send: typeof fetch, limits: Limits = {}): (request: Request) => Promise<Response> {
+  const { timeoutMs = TIMEOUT_MS, bytesMax = BYTES_MAX } = limits;
+  return async (request) => {
+    const stopper = new AbortController();
+    const stop = () => stopper.abort(request.signal.reason);
+    if (request.signal.aborted) stop();
+    request.signal.addEventListener("abort", stop);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      stopper.abort();
+    }, timeoutMs);
+    try {
+      const response = await send(new Request(request, { signal: stopper.signal }));
+      return await whole(response, bytesMax);
+    } catch (error) {
+      if (error instanceof ResponseRejected) throw error;
+      if (request.signal.aborted) throw request.signal.reason;
+      if (isLate) throw new RegistryUnreachable(`No whole response came within ${timeoutMs / 1000} seconds`, error);
+      throw new RegistryUnreachable(`The registry could not be reached: ${why(error)}`, error);
+    } finally {
+      clearTimeout(timer);
+      request.signal.removeEventListener("abort", stop);
+    }
+  };
+}
+
+/** The response with its body read, no further than the limit. */
+async function whole(response: Response, bytesMax: number): Promise<Response> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  const reader = response.body?.getReader();
+  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+    size += piece.value.byteLength;
+    if (size > bytesMax) {
+      await reader?.cancel();
+      throw new ResponseRejected("ANSWER_TOO_LARGE", `The response is larger than ${bytesMax} bytes`);
+    }
+    parts.push(piece.value);
+  }
+  const headers = new Headers(response.headers);
+  // Of the bytes on the wire, which were unpacked.
+  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
+  const { status, statusText } = response;
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  const read = new Response(isEmpty ? null : new Blob(parts), { status, statusText, headers });
+  sizes.set(read, size);
+  return read;
+}
+
+function why(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from agent_client.bundles.invocation_rules import is_closed_to_model
 from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
 from registry.common.json_text import parse_json
 
@@ -31,6 +32,8 @@ class CapabilityProfile:
     problem: str = ""
     conditions: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    # The user alone starts it: no message leads to it.
+    is_closed_to_model: bool = False
 
     @cached_property
     def own_words(self) -> tuple[str, ...]:
@@ -71,6 +74,7 @@ def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
         problem=_text(playbook.get("problem", "")),
         conditions=_texts(playbook.get("conditions")),
         keywords=_texts(playbook.get("keywords")),
+        is_closed_to_model=is_closed_to_model(capability),
     )
 
 

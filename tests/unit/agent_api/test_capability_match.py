@@ -28,6 +28,24 @@ def _match(api: Any, message: str, headers: dict[str, str] | None = None, **more
     return api.ok(api.post(MATCH, {"message": message, **more}, headers=headers), "match")
 
 
+def test_what_is_closed_to_the_model_is_listed_so_and_never_matched(api: Any) -> None:
+    closed = {"metadata": {"disable-model-invocation": "true", "user-invocable": "false"}}
+    publish("ship_it", name="Ship it", intent_triggers=["ship it"], skill_groups=["release"], **closed)
+    publish("open_one", name="Open one", intent_triggers=["open one"])
+    for message in ("ship it", "Ship it, and the open one please"):
+        found = _match(api, message)
+        assert "ship_it" not in [*_ids(found), *found["needed"]]
+        assert "release" not in found["skill_groups"]
+    facts = {"disable_model_invocation": True, "user_invocable": False}
+    for more in ({}, {"fields": "minimal"}):
+        rows = api.ok(api.get("capability_registry_list", more), "registry_list")["capabilities"]
+        by_id = {row["capability_id"]: {key: row[key] for key in facts if key in row} for row in rows}
+        assert by_id == {"ship_it": facts, "open_one": {}}
+    searched = api.ok(api.get("capability_search", {"q": "ship it"}), "search")["results"]
+    assert {row["capability_id"]: row.get("disable_model_invocation") for row in searched}["ship_it"] is True
+    assert api.ok(api.get("capability_skill_load", {"capability_id": "ship_it"}), "skill_load")["skill_doc"]
+
+
 def _ids(document: Any) -> list[str]:
     return [one["capability_id"] for one in document["matches"]]
 

@@ -75,8 +75,8 @@ class ListingEntry:
     def of_bundle(cls, bundle: Bundle) -> ListingEntry:
         """What the list would say of a bundle."""
         known = {"digest": bundle.digest, "status": bundle.status, "replaced_by": bundle.replaced_by}
-        known |= list_invocation_facts(bundle.capability)
-        return cls.from_answer({**bundle.capability, **known, "confidence": bundle.confidence})
+        facts = list_invocation_facts(bundle.capability)
+        return cls.from_answer({**bundle.capability, **known, **facts, "confidence": bundle.confidence})
 
 
 @dataclass(frozen=True, slots=True)

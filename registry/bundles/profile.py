@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from agent_client.bundles.invocation_rules import is_closed_to_model
-from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
+from agent_client.text.tokenizer import has_words, tokenize
+from agent_client.text.trigger_matching import fold_substring, is_substring
 from registry.common.json_text import parse_json
 
 # The longest list and the longest text that the schema of capability.json allows.
@@ -51,8 +52,8 @@ class CapabilityProfile:
 
 def trigger_form(trigger: str) -> str:
     """Two triggers with one form are found by the same messages: `sign-up`, "Signing up" and "signup"."""
-    if UNSPACED.search(trigger):
-        return trigger.strip().lower()
+    if is_substring(trigger):
+        return fold_substring(trigger).strip()
     return "".join(word.stem for word in tokenize(trigger))
 
 

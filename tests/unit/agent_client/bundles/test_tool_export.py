@@ -311,7 +311,7 @@ def test_a_required_name_that_is_not_a_property_is_said_and_never_lost() -> None
         "additionalProperties": False,
     }
     for vendor in ("openai", "anthropic"):
-        exported = export_tools({"t": TOOL | {"args_schema": schema}}, vendor, strict=True).tools[0]  # type: ignore[arg-type]
+        exported = export_tools({"t": TOOL | {"args_schema": schema}}, vendor, strict=True).tools[0]
         assert exported.get("function", exported).get("strict") in (None, False)
         assert next(iter(_found(exported, "required"))) == ["a", "b"]
     gemini = export_schema(schema, "gemini")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_client.client.local_registry import LocalSkills
 from agent_client.errors import ModelInvocationDisabled
-from agent_client.session import Session
+from agent_client.session import CallResult, Session
 from agent_client.session.hints import hints_from_match
 from tests.unit.agent_client.test_session import ALL
 
@@ -24,15 +25,21 @@ def session(tmp_path: Path) -> Session:
     return Session(LocalSkills(tmp_path), environment=ALL)
 
 
+def _called(session: Session, own: str, **arguments: str) -> Any:
+    done = session.call(own, arguments)
+    assert isinstance(done, CallResult)
+    return done.result
+
+
 def test_a_skill_closed_to_the_model_is_neither_hinted_nor_listed_nor_loaded_by_it(session: Session) -> None:
     turn = session.turn(WORDS)
     assert turn.hints == ()
     assert session.turn("the house style please").hints[0].capability_id == "house_style"
     assert "ship_it" not in session.system_prompt().prompt
-    listed = session.call("capability_registry_list", {}).result
+    listed = _called(session, "capability_registry_list")
     assert ([row["capability_id"] for row in listed["capabilities"]], listed["total"]) == (["house_style"], 1)
     for own in ("capability_skill_load", "capability_skill_reload"):
-        refused = session.call(own, {"capability_id": "ship-it"}).result
+        refused = _called(session, own, capability_id="ship-it")
         assert refused["error"]["code"] == ModelInvocationDisabled.code
     assert not list(session.active)
 
@@ -40,7 +47,7 @@ def test_a_skill_closed_to_the_model_is_neither_hinted_nor_listed_nor_loaded_by_
 def test_a_skill_closed_to_the_model_is_loaded_where_the_user_names_it(session: Session) -> None:
     turn = session.turn("$ship-it now")
     assert [each.capability_id for each in turn.active] == ["ship_it"]
-    again = session.call("capability_skill_load", {"capability_id": "ship_it"}).result
+    again = _called(session, "capability_skill_load", capability_id="ship_it")
     assert again["loaded"] == "ship_it"
 
 

@@ -36,7 +36,7 @@ def _codes(findings: Any) -> list[str]:
 
 
 def test_what_is_closed_to_the_model_takes_no_sentence_and_loses_none() -> None:
-    closed = {"metadata": {"disable-model-invocation": "true"}}
+    closed: dict[str, Any] = {"metadata": {"disable-model-invocation": "true"}}
     publish("meals", **MEALS)
     files = bundle(
         "canteen", intent_triggers=["lunch"], utterances={"should_match": ["log what I had for lunch"]}, **closed

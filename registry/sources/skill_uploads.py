@@ -158,7 +158,7 @@ def _source(slug: str, files: dict[str, bytes]) -> SourceBundle:
     found = discover_in_archive(write_zip(files, compress=False), slug)
     if len(found) != 1:
         raise SourceUnreadable(f"{slug}: {len(found)} skills in one folder; publish each by itself")
-    return SourceBundle(slug, found[0].files, slug)
+    return replace(found[0], path=slug, folder=slug)
 
 
 def _require_name(taken: ImportedSkill, slug: str) -> None:

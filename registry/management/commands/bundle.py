@@ -28,6 +28,7 @@ from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
+from registry.sources.git_reader import redact_address
 from registry.sources.source_discovery import discover_bundles, with_id
 from registry.validation import Finding
 
@@ -341,7 +342,7 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
         try:
             found += read(path)
         except SourceUnreadable as error:
-            error.extra["path"] = path
+            error.extra["path"] = redact_address(path)
             found.append(error)
     return _Read(found)
 

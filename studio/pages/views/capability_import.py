@@ -15,6 +15,7 @@ from registry.bundles.bundle_reader import SourceBundle
 from registry.common.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
+from registry.sources.git_reader import redact_address
 from registry.sources.source_discovery import with_id
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
@@ -102,7 +103,12 @@ def import_git(request: StudioRequest) -> HttpResponse:
                 source=source, by=actor_of(request), replace_existing=replace_existing, as_id=as_id
             )
         except RegistryError as error:
-            context |= {"error": error.message, "source": source, "replace_existing": replace_existing, "as_id": as_id}
+            context |= {
+                "error": error.message,
+                "source": redact_address(source),
+                "replace_existing": replace_existing,
+                "as_id": as_id,
+            }
         else:
             return redirect("studio:capability_git_show", run.pk)
     else:

@@ -403,6 +403,25 @@ def test_import_gives_one_skill_the_id_that_was_asked_for(manage: Any, tmp_path:
     assert Capability.objects.get().capability_id == "data_reading"
 
 
+def test_import_takes_the_rest_of_a_folder_and_shows_no_token(manage: Any, tmp_path: Path) -> None:
+    _folder(tmp_path / "good", bundle("good"))
+    _folder(tmp_path / "bad", {"notes.txt": "x"})
+    (tmp_path / "bad" / "SKILL.md").symlink_to("/nowhere")
+    done = manage("bundle", "import", str(tmp_path), "--format", "json")
+    assert (done.code, [row["status"] for row in done.document["results"]]) == (1, ["refused", "draft"])
+    assert [each["code"] for each in done.document["results"][0]["findings"]] == ["IMPORT_FILE_UNREADABLE"]
+    _folder(tmp_path / "two", bundle("two"))
+    (tmp_path / "two" / "skill.md").unlink()
+    (tmp_path / "two" / "skill.md").symlink_to("/etc/hostname")
+    done = manage("bundle", "publish", str(tmp_path), "--format", "json")
+    assert [(row["capability_id"], row["status"]) for row in done.document["results"]] == [
+        ("good", "published"), ("two", "refused"),
+    ]  # fmt: skip
+    for options in ((), ("--format", "json")):
+        done = manage("bundle", "import", "https://me:s3cret@git.example/x@v1", *options)
+        assert (done.code, "s3cret" in done.out + done.err) == (1, False)
+
+
 def test_import_can_publish_a_skill(manage: Any, tmp_path: Path) -> None:
     path = _folder(tmp_path / "pdf-tools", {"SKILL.md": SKILL})
     for status in ("published", "unchanged"):

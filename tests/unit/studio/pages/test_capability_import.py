@@ -166,6 +166,11 @@ def test_another_address_is_refused(source: str, client: Client) -> None:
     assert not GitImport.objects.exists()
 
 
+def test_a_token_in_an_address_is_not_shown_again(client: Client) -> None:
+    answer = client.post("/new-capability/git/", {"source": "https://user:s3cret@git.example/x@v1"})
+    assert (answer.status_code, "s3cret" in answer.content.decode()) == (400, False)
+
+
 def test_an_import_that_is_not_there(client: Client) -> None:
     assert client.get("/new-capability/git/7/").status_code == 404
 

@@ -407,7 +407,7 @@ def _read_suggestions(data: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def readable_name(capability_id: str) -> str:
-    """An id in words, for a user: `weight_tracking` is `weight tracking`."""
+    """An id in words, for a user: "weight_tracking" is "weight tracking"."""
     return capability_id.replace("_", " ")
 
 

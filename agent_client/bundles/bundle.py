@@ -48,7 +48,7 @@ class ListingEntry:
 
     @classmethod
     def from_answer(cls, row: Any) -> ListingEntry:
-        """Read one entry of `capability_registry_list`. Raises `AnswerRefused`."""
+        """Read one entry of `capability_registry_list`. Raises `ResponseRejected`."""
         if not isinstance(row, dict) or not is_capability_id(row.get("capability_id")):
             raise ResponseRejected("An entry of the list has no capability_id")
         priority = row.get("priority", 0)

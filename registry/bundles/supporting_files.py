@@ -54,7 +54,7 @@ def named_paths(capability: Any) -> dict[str, int]:
 
 
 def paths_named_in(content: bytes | str) -> tuple[str, ...]:
-    """The paths of `named_places`, of capability.json as it came: nothing where it cannot be read."""
+    """The paths of `named_paths`, of capability.json as it came: nothing where it cannot be read."""
     if size_bytes(content) > FILE_BYTES_MAX:
         return ()
     text, fault = decode_text(content)
@@ -64,7 +64,7 @@ def paths_named_in(content: bytes | str) -> tuple[str, ...]:
 
 
 def list_named_paths(content: bytes | str) -> frozenset[str]:
-    """The paths of `named_in` at which a file can be looked for, whatever an author wrote there."""
+    """The paths of `paths_named_in` at which a file can be looked for, whatever an author wrote there."""
     return frozenset(name for name in paths_named_in(content) if not path_error(name))
 
 

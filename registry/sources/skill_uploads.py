@@ -120,7 +120,7 @@ def finalize_upload(
     """Publish the skill of these files through the gate, or without `may_publish` hand it in for review.
 
     `display_name` is the name of a skill whose own files say none but its slug; `is_visible` as for `propose`. The
-    files are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
+    files are gone with it; after a refusal they stay for their hour. Raises `BundleRejected` with the findings,
     `InvalidRequest` for a name that is not the skill's, `NotFound` for files that are not there, `SourceUnreadable` for
     paths that no archive may have, `TooManyProposals`.
     """

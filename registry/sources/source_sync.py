@@ -75,7 +75,7 @@ class SyncSettings:
 def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor) -> GitSource:
     """Follow `https://host/repository[@branch-or-tag][#folder]`; the first look is due at once.
 
-    Raises `SourceUnreadable` for another form, `InvalidRequest`, `NameTaken` where it is followed already.
+    Raises `SourceUnreadable` for another form, `InvalidRequest`, `NameConflict` where it is followed already.
     """
     address = parse_git_url(spec)
     if len(spec) > 1000 or len(address.folder) > 500:

@@ -45,7 +45,7 @@ def _metaschema() -> jsonschema_rs.Draft202012Validator:
 def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[RawFinding], SchemaGraph | None]:
     """All errors of one schema, and its graph where it is sound enough to be used further.
 
-    Raises `OutOfTime` where the deadline of `patterns` is over.
+    Raises `DeadlineExceeded` where the deadline of `patterns` is over.
     """
     if not isinstance(schema, dict):
         return [], None

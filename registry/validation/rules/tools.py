@@ -25,7 +25,7 @@ SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding]:
     """Everything about tools.json that needs no other file; `tools` is the normalized list.
 
-    Raises `OutOfTime` where the deadline is over between two steps.
+    Raises `DeadlineExceeded` where the deadline is over between two steps.
     """
     problems: list[RawFinding] = list(_check_forms(tools))
     patterns = Patterns(deadline)

@@ -25,7 +25,14 @@ from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
 from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.sources import git_reader
 from registry.sources.playbook_records import read_playbook_records
-from registry.sources.source_files import SourceFiles, follow_links, guard_readers, parents, read_folder
+from registry.sources.source_files import (
+    SourceFiles,
+    follow_links,
+    guard_readers,
+    note_submodules,
+    parents,
+    read_folder,
+)
 from registry.validation import BUNDLE_FILES
 
 # Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
@@ -144,6 +151,7 @@ def _tree(files: Mapping[str, ArchiveReader]) -> _Tree:
 
 def _found(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:
     guard_readers(source)
+    note_submodules(source)
     if source.links:
         follow_links(source, _owners(_tree(source.files)))
     tree = _tree(source.files)
@@ -163,7 +171,8 @@ def _found(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]
             )
         odd = _odd_of(source, folder, owners)
         taken = {each: text for each, text in content.items() if each not in odd or kind == "skill" or "/" not in each}
-        inner = [one for one in owners if folder in parents(one)] if kind == "skill" else []
+        inside = (one for one in owners if kind == "skill" and folder in parents(one))
+        inner = sorted(one[len(folder) :].lstrip("/") for one in inside)
         own_path = "/".join(part for part in (path.rstrip("/"), folder) if part) if folder else path
         found.append(SourceBundle(own_path, taken, name, odd=odd, inner=tuple(inner)))
     if not found:

@@ -6,6 +6,7 @@ What is wrong with one file is said of the bundle that has it, and stops no othe
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,9 @@ FOLDER_ENTRIES_MAX: Final = 50_000
 LEADS_OUT: Final = "it is a link that leads out of the source"
 LEADS_NOWHERE: Final = "it is a link that leads nowhere"
 SUBMODULE: Final = "it is a submodule, whose files are in a repository of their own: import that by its address"
+_SUBMODULE_PATH: Final = re.compile(r"^\s*path\s*=\s*(\S.{0,500}?)\s*$", re.MULTILINE)
+_GITMODULES_MAX: Final = 10
+_GITMODULES_BYTES_MAX: Final = 64 * 1024
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 _LFS_POINTER_BYTES_MAX: Final = 1024
 _IS_LFS_POINTER: Final = "it is a Git LFS pointer and not the file: fetch it with git lfs pull, or send the file"
@@ -72,6 +76,17 @@ def _guarded(source: SourceFiles, name: str, read: ArchiveReader) -> ArchiveRead
     return guarded
 
 
+def note_submodules(source: SourceFiles) -> None:
+    """Name the submodules of which nothing is there, by the `.gitmodules` of a checkout or an archive."""
+    listed = [name for name in source.files if name == ".gitmodules" or name.endswith("/.gitmodules")]
+    for name in listed[:_GITMODULES_MAX]:
+        text = source.files[name](_GITMODULES_BYTES_MAX).decode("utf-8", "replace")
+        for path in _SUBMODULE_PATH.findall(text):
+            place = f"{name.removesuffix('.gitmodules')}{path.strip('/')}"
+            if not any(each.startswith(f"{place}/") for each in source.files):
+                source.add_odd(place, SUBMODULE, is_file=False)
+
+
 def read_folder(folder: Path, path: str) -> SourceFiles:
     """Every file below a folder, but for what no author means: caches, checkouts of tools.
 
@@ -99,29 +114,34 @@ def read_folder(folder: Path, path: str) -> SourceFiles:
 def _note_folder(found: SourceFiles, place: Path, folder: Path, root: Path) -> None:
     name = place.relative_to(folder).as_posix()
     if place.is_symlink():
-        target = place.resolve()
-        if target.is_relative_to(root):
+        target = _target(place)
+        if target is not None and target.is_relative_to(root):
             found.links[name] = "" if target == root else target.relative_to(root).as_posix()
         else:
             found.add_odd(name, LEADS_OUT, is_file=False)
-    elif (place / ".git").is_file() and not any(
-        name.parent == place for name in place.glob("*") if name.name != ".git"
-    ):
-        found.add_odd(name, SUBMODULE, is_file=False)
 
 
 def _note_file(found: SourceFiles, place: Path, folder: Path, root: Path) -> None:
     name = place.relative_to(folder).as_posix()
-    if place.is_symlink() and not place.resolve().is_relative_to(root):
-        found.add_odd(name, LEADS_OUT)
-    elif place.is_symlink() and not place.exists():
+    target = _target(place)
+    if target is None or (place.is_symlink() and target.is_relative_to(root) and not target.exists()):
         found.add_odd(name, LEADS_NOWHERE)
-    elif place.is_symlink() and place.is_file():
-        found.add_link(name, place.resolve().relative_to(root).as_posix(), file_reader(place))
-    elif place.is_file():
-        found.files[name] = file_reader(place)
-    elif not place.is_symlink():
+    elif not target.is_relative_to(root):
+        found.add_odd(name, LEADS_OUT)
+    elif not target.is_file():
         found.add_odd(name, "it is not a regular file")
+    elif place.is_symlink():
+        found.add_link(name, target.relative_to(root).as_posix(), file_reader(place))
+    else:
+        found.files[name] = file_reader(place)
+
+
+def _target(place: Path) -> Path | None:
+    """Where a path leads; None for a link to itself."""
+    try:
+        return place.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 def follow_links(source: SourceFiles, owners: Mapping[str, str]) -> None:

@@ -28,7 +28,7 @@ from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
-from registry.sources.git_reader import redact_address
+from registry.sources.git_reader import is_git_url, redact_address
 from registry.sources.source_discovery import discover_bundles, with_id
 from registry.validation import Finding
 
@@ -348,7 +348,11 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
 
 
 def _source_finding(error: SourceUnreadable) -> Finding:
-    return Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
+    path = str(error.extra["path"])
+    # Of a folder and of an address the message says what is wrong with it.
+    is_right = is_git_url(path) or Path(path).is_dir()
+    hint = "" if is_right else "Name a folder or an archive."
+    return Finding(error.code, "error", "", "", None, None, error.message, hint)
 
 
 def _unread(error: SourceUnreadable) -> dict[str, Any]:

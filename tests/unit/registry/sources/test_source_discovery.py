@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import stat
 import zipfile
 from collections.abc import Callable
@@ -114,6 +115,8 @@ def test_what_cannot_be_taken_of_one_is_said_of_that_one_and_the_rest_is_importe
     (root / "out" / "SKILL.md").symlink_to(tmp_path / "secret")
     (root / "broken" / "SKILL.md").symlink_to(root / "nowhere")
     (root / "good" / "out.md").symlink_to(tmp_path / "secret")
+    (root / "good" / "self.md").symlink_to(root / "good" / "self.md")
+    os.mkfifo(root / "good" / "pipe.md")
     (root / "b" / "capability.json").symlink_to(root / "nowhere.json")
     _write(root, {"pointer/SKILL.md": LFS, "unread/SKILL.md": SKILL, "unread/a.md": "x"})
     found = _taken(str(root))
@@ -125,7 +128,12 @@ def test_what_cannot_be_taken_of_one_is_said_of_that_one_and_the_rest_is_importe
     assert "leads out" in found["/out"][1][0][1]
     assert "leads nowhere" in found["/broken"][1][0][1]
     assert "LFS pointer" in found["/pointer"][1][0][1]
-    assert "out.md (it is a link that leads out" in dict(found["/good"][1])["IMPORT_FILE_LEFT_OUT"]
+    for words in (
+        "out.md (it is a link that leads out",
+        "self.md (it is a link that leads nowhere",
+        "pipe.md (it is not",
+    ):
+        assert words in dict(found["/good"][1])["IMPORT_FILE_LEFT_OUT"]
     assert "assets/a.bin (it is a Git LFS pointer" in dict(found["/lfs"][1])["IMPORT_FILE_LEFT_OUT"]
 
 
@@ -165,6 +173,16 @@ def test_a_link_to_a_folder_of_the_source_is_followed_in_a_skill_or_named(tmp_pa
         discover_bundles(str(tmp_path / "links"))
 
 
+def test_a_submodule_that_was_not_fetched_is_named(tmp_path: Path) -> None:
+    modules = '[submodule "a"]\n\tpath = skills/a\n\turl = https://h/a\n[submodule "x"]\n\tpath = x/vendor\n'
+    _write(tmp_path, {".gitmodules": modules, "x/SKILL.md": SKILL, "x/vendor/there.md": "x"})
+    (tmp_path / "skills" / "a").mkdir(parents=True)
+    (found,) = discover_bundles(str(tmp_path))
+    assert {name: "submodule" in reason for name, reason in found.odd.items()} == {"../skills/a": True}
+    with pytest.raises(SourceUnreadable, match="top/skills/a: it is a submodule"):
+        discover_in_files({"top/.gitmodules": modules.encode(), "top/x/vendor/y": b""}, "main.zip")
+
+
 def test_a_skill_md_that_is_named_means_its_folder(tmp_path: Path) -> None:
     path = _write(tmp_path / "x", {"SKILL.md": SKILL, "references/api.md": "api", "inner/SKILL.md": SKILL})
     (found,) = discover_bundles(f"{path}/SKILL.md")
@@ -177,7 +195,7 @@ def test_a_skill_md_that_is_named_means_its_folder(tmp_path: Path) -> None:
 
 def test_a_skill_inside_a_skill_is_said(tmp_path: Path) -> None:
     found = _taken(_write(tmp_path, {"x/SKILL.md": SKILL, "x/examples/y/SKILL.md": SKILL, "x/examples/y/a.md": "a"}))
-    assert "x/examples/y" in dict(found["/x"][1])["IMPORT_SKILL_INSIDE"]
+    assert ": examples/y" in dict(found["/x"][1])["IMPORT_SKILL_INSIDE"]
     assert "IMPORT_SKILL_INSIDE" not in dict(found["/x/examples/y"][1])
 
 

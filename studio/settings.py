@@ -15,7 +15,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from registry.common.installation import DATA_DIR_PARENT, IS_CHECKOUT, PACKAGES_DIR, RESOURCES_DIR
+from registry.common.installation import DATA_DIR_PARENT, IS_CHECKOUT, PACKAGES_DIR, RESOURCES_DIR, install_command
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
@@ -82,7 +82,7 @@ IS_TRACED = (
 if IS_TRACED and importlib.util.find_spec("opentelemetry") is None:
     raise ConfigurationError(
         "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for it are not installed. "
-        "Install them with: pip install --require-hashes --no-deps -r requirements-otel.lock"
+        f"Install them with: {install_command('otel')}"
     )
 REQUIRED_SCANNERS = ENVIRONMENT.required_scanners
 SESSION_IDLE_SECONDS = ENVIRONMENT.session_idle_hours * 3600
@@ -118,7 +118,7 @@ if OIDC_ISSUER:
     if importlib.util.find_spec("requests") is None or importlib.util.find_spec("jwt") is None:
         raise ConfigurationError(
             "OIDC_ISSUER is set, and the packages for it are not installed. "
-            "Install them with: pip install --require-hashes --no-deps -r requirements-oidc.lock"
+            f"Install them with: {install_command('oidc')}"
         )
     INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 

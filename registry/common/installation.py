@@ -18,3 +18,10 @@ DATA_DIR_PARENT: Final = PACKAGES_DIR if IS_CHECKOUT else Path.cwd()
 DATA_DIR_NAME: Final = ".data" if IS_CHECKOUT else "capability-studio-data"
 # How an operator calls us, as messages write it.
 PROGRAM: Final = "python3 run.py" if IS_CHECKOUT else "capability-studio"
+
+
+def install_command(extra: str) -> str:
+    """How the packages of an extra are installed, `otel` for example."""
+    if IS_CHECKOUT:
+        return f"pip install --require-hashes --no-deps -r requirements-{extra}.lock"
+    return f"pip install 'capability-studio[{extra}]'"

@@ -66,3 +66,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
         print_answer(HELP)
         return 0
     raise Refusal(f"Unknown command '{command}'.\n\n{HELP}", exit_code=2)
+
+
+if __name__ == "__main__":
+    main()

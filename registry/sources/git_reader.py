@@ -124,6 +124,14 @@ def _plain_form(browsed: re.Match[str]) -> str:
     return f"{browsed['url']}@{unquote(browsed['ref'])}" + (f"#{folder}" if folder else "")
 
 
+def _how_read(source: str) -> str:
+    """What a browser's address was taken for: where a branch ends and a folder begins cannot be seen in it."""
+    browsed = _BROWSED.fullmatch(source)
+    if browsed is None:
+        return ""
+    return f". It was read as {_plain_form(browsed)}; write {_FORM} where the branch's name has a slash"
+
+
 def _hint_for(folder: str) -> str:
     return "; write a space as it is, not as %20" if "%" in folder else ""
 
@@ -151,7 +159,10 @@ def open_repository(source: str) -> Iterator[Repository]:
         git = _Git(program, Path(place), source, _pin(address, source))
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
         fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
-        git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
+        try:
+            git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
+        except SourceUnreadable as error:
+            raise SourceUnreadable(f"{error.message}{_how_read(source)}") from None
         yield Repository(git.files(address.folder), git.commit())
 
 

@@ -200,6 +200,12 @@ def test_what_a_repository_lacks_is_told(url: str) -> None:
             discover_bundles(source)
 
 
+def test_a_browsers_address_that_is_not_found_says_how_it_was_read(url: str) -> None:
+    address = f"{url.rpartition('/')[0]}/o/r/tree/feature/x"
+    with pytest.raises(SourceUnreadable, match=r"read as \S+/o/r@feature#x; write https://host/repository"):
+        discover_bundles(address)
+
+
 def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_reader, "REPOSITORY_BYTES_MAX", 10)
     with pytest.raises(SourceUnreadable, match="MiB"):

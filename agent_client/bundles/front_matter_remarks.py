@@ -89,7 +89,7 @@ def _about_form(root: yaml.Node, source: str, start: int) -> Iterator[Remark]:
         )
     for key, node in pairs_of(root).items():
         is_flow = isinstance(node, yaml.MappingNode) and node.flow_style
-        # Lists and maps below it are told about in any case: they become texts.
+        # Lists and maps below it have remarks in any case: they become texts.
         if key == "metadata" and is_flow and all(isinstance(below, yaml.ScalarNode) for _, below in node.value):
             message = f"'{key}' is written in brackets; some readers take lines alone"
             yield Remark("odd", message, "Write each entry on a line of its own.", node.start_mark.index, (key,))

@@ -30,7 +30,7 @@ _Pairs = list[tuple[yaml.Node, yaml.Node]]
 
 
 def rescue(source: str, base: int, fault: str, offset: int) -> tuple[YamlTree, tuple[Remark, ...]] | None:
-    """The nodes of all that can be read, and a remark for each value that is not YAML; None where there is no key.
+    """The nodes of all that can be read, and a remark for each value that is not YAML; None without a key.
 
     `fault` and `offset` say what is wrong with the whole: the remark where every value is YAML by itself.
     """

@@ -1,6 +1,6 @@
 """A schema as it is sent to others: every reference is a pointer into `$defs` of the same document.
 
-An author may refer by `$id`, by an anchor, dynamically, or into a keyword that the other side leaves out; whoever reads
+An author may refer by `$id`, by an anchor, dynamically, or into a keyword that the other side leaves out; a reader of
 the exported document needs none of that.
 """
 

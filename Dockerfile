@@ -15,7 +15,12 @@ RUN DATA_DIR=/tmp/build STATIC_DIR=/srv/studio/staticfiles /opt/venv/bin/python 
 RUN /opt/venv/bin/python -m compileall -q -j 0 /opt/venv/lib /srv/studio
 
 FROM ${PYTHON_IMAGE}
+# Followed sources and imports are read with git.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends git \
+    && rm -rf /var/lib/apt/lists/*
 LABEL org.opencontainers.image.title="Capability Studio" \
+      org.opencontainers.image.description="A self-hosted registry and publishing platform for agent capabilities" \
       org.opencontainers.image.licenses="Apache-2.0"
 # A fixed number, so that volumes and security policies can name it.
 RUN groupadd --system --gid 10001 studio \
@@ -35,6 +40,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     DATA_DIR=/var/lib/studio \
     STATIC_DIR=/srv/studio/staticfiles
 WORKDIR /srv/studio
+VOLUME ["/var/lib/studio"]
 USER 10001:10001
 EXPOSE 8000
 STOPSIGNAL SIGTERM

@@ -98,13 +98,7 @@ class CapabilityNotFound(NotFound):
     @property
     def suggestions(self) -> list[dict[str, str]]:
         """At most 5 `{"capability_id", "name"}`, the nearest first."""
-        found = self.data.get("suggestions")
-        rows = found if isinstance(found, list) else []
-        return [
-            {"capability_id": str(row["capability_id"]), "name": str(row.get("name", row["capability_id"]))}
-            for row in rows
-            if isinstance(row, dict) and "capability_id" in row
-        ]
+        return _read_suggestions(self.data)
 
     @property
     def available_capabilities(self) -> list[str]:
@@ -130,17 +124,23 @@ class CapabilityNotFound(NotFound):
 
     def user_message(self) -> str:
         """Say what is missing and what there is instead."""
-        wanted = one_line(self.capability_id.replace("_", " "), most=60)
+        wanted = one_line(readable_name(self.capability_id), most=60)
         missing = f"I don't have a {wanted} capability yet." if wanted else "I don't have a capability for that yet."
-        named = [row["name"] for row in self.suggestions]
-        known = {row["capability_id"] for row in self.suggestions}
-        named += [name.replace("_", " ") for name in self.available_capabilities if name not in known]
-        if not named:
+        names = self._names()
+        if not names:
             return f"{missing} None is available at the moment."
-        shown = [one_line(name, most=60) for name in named[:OFFERED_MAX]]
-        more = max(self.available_total, len(named)) - len(shown)
+        shown = [one_line(name, most=60) for name in names[:OFFERED_MAX]]
+        more = max(self.available_total, len(names)) - len(shown)
         offered = f"{', '.join(shown)} and {more} more" if more > 0 else joined(shown)
         return f"{missing} Currently available: {offered}. Would one of these help?"
+
+    def _names(self) -> list[str]:
+        """What there is, as users read it; an id in words where the registry did not send its name."""
+        found = self.data.get("available_names")
+        names = {str(key): str(name) for key, name in found.items()} if isinstance(found, dict) else {}
+        names |= {row["capability_id"]: row["name"] for row in self.suggestions}
+        ids = dict.fromkeys([*(row["capability_id"] for row in self.suggestions), *self.available_capabilities])
+        return [names.get(each) or readable_name(each) for each in ids]
 
 
 class CapabilityQuarantined(RegistryError):
@@ -155,6 +155,14 @@ class CapabilityQuarantined(RegistryError):
         """Which one; empty where the registry did not say."""
         found = self.data.get("capability_id")
         return found if isinstance(found, str) else ""
+
+
+class ModelInvocationDisabled(RegistryError):
+    """The user alone starts this skill, by its name; a model asked for it."""
+
+    code = "MODEL_INVOCATION_DISABLED"
+    advice = "Go on without it, or tell the user that $ and its name starts it."
+    said = "That skill is one that you start yourself, by its name."
 
 
 class RevisionNotFound(NotFound):
@@ -193,7 +201,25 @@ class SkillMalformed(RegistryError):
 
     code = "SKILL_MALFORMED"
     advice = "Its operators have been notified; loading it again does not help. Use another skill, or say so."
-    said = "There is an issue with that capability. Its operators have been notified; I can help with another one."
+
+    def user_message(self) -> str:
+        """Name it, and what there is instead."""
+        named = one_line(str(self.data.get("name") or readable_name(self.capability_id)), most=60)
+        others = [one_line(row["name"], most=60) for row in self.suggestions[:OFFERED_MAX]]
+        issue = f"There's an issue with the {named} capability" if named else "There's an issue with that capability"
+        instead = f"I can help with {joined(others)}" if others else "I can help with something else"
+        return f"{issue}; its operators have been notified. {instead} meanwhile."
+
+    @property
+    def capability_id(self) -> str:
+        """Which one; empty where the registry did not say."""
+        found = self.data.get("capability_id")
+        return found if isinstance(found, str) else ""
+
+    @property
+    def suggestions(self) -> list[dict[str, str]]:
+        """At most 5 others, `{"capability_id", "name"}`, the nearest first."""
+        return _read_suggestions(self.data)
 
     @property
     def details(self) -> str:
@@ -368,6 +394,21 @@ def error_for(code: str, message: str, *, data: Mapping[str, Any], status: int) 
     """The error of an envelope; an unknown code is a plain `RegistryError` that keeps its code in `error_code`."""
     kind = _BY_CODE.get(code, RegistryError)
     return kind(message, data=data, status=status, code=code)
+
+
+def _read_suggestions(data: Mapping[str, Any]) -> list[dict[str, str]]:
+    found = data.get("suggestions")
+    rows = found if isinstance(found, list) else []
+    return [
+        {"capability_id": str(row["capability_id"]), "name": str(row.get("name", row["capability_id"]))}
+        for row in rows
+        if isinstance(row, dict) and "capability_id" in row
+    ]
+
+
+def readable_name(capability_id: str) -> str:
+    """An id in words, for a user: "weight_tracking" is "weight tracking"."""
+    return capability_id.replace("_", " ")
 
 
 def joined(names: Sequence[str]) -> str:

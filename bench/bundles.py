@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+from functools import cache
+from pathlib import Path
+
+_PARAGRAPH = " ".join(f"The agent reads sentence {number} of usual length here." for number in range(37))
 
 
 def bundle(number: int, tools: int) -> dict[str, bytes | str]:
@@ -22,12 +27,12 @@ def bundle(number: int, tools: int) -> dict[str, bytes | str]:
         {"name": name, "description": "A tool of usual length.", "args_schema": schema, "policy": {"kind": "read"}}
         for name in names
     ]
-    listed = "\n".join(f"- `{name}`: call it when its answer is needed." for name in names)
+    listed = "\n".join(f"- `{name}`: lists what is stored, the newest first." for name in names)
     skill = f"""# Bench {number}
 
 ## When to use
 
-When the bench asks for number {number}. {"The agent reads a paragraph of usual length here. " * 40}
+When the bench asks for number {number}. {_PARAGRAPH}
 
 ## Default behavior
 
@@ -50,3 +55,28 @@ User: a question. Agent: an answer.
         "intent_triggers": [f"bench {number}", f"number {number}", "measure"],
     }
     return {"capability.json": json.dumps(capability), "skill.md": skill, "tools.json": json.dumps(contracts)}
+
+
+def new_bundle(number: int) -> dict[str, bytes | str]:
+    """As `bundle(number, 8)`, of sentences of customers, each with a number so that no other bundle has it."""
+    chosen = random.Random(number)
+    files = bundle(number, 8)
+    skill, tools = str(files["skill.md"]), json.loads(files["tools.json"])
+    paragraph = "\n".join(_new_sentence(chosen) for _ in range(60))[: len(_PARAGRAPH)]
+    for tool in tools:
+        tool["description"] = _new_sentence(chosen)
+        for argument in tool["args_schema"]["properties"].values():
+            argument["description"] = _new_sentence(chosen)
+    return files | {"skill.md": skill.replace(_PARAGRAPH, paragraph), "tools.json": json.dumps(tools)}
+
+
+def _new_sentence(chosen: random.Random) -> str:
+    return f"{chosen.choice(_customer_sentences()).rstrip('.?! ').capitalize()} ({chosen.randrange(10**6)})."
+
+
+@cache
+def _customer_sentences() -> list[str]:
+    folder = Path(__file__).resolve().parent / "security_cases" / "everyday"
+    return [
+        line for name in ("banking77", "clinc150") for line in (folder / f"{name}.txt").read_text("utf-8").splitlines()
+    ]

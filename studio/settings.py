@@ -6,6 +6,7 @@ Reached through `django.conf` alone. docs/settings.md says what each variable is
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import tomllib
@@ -14,16 +15,21 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from registry.common.installation import DATA_DIR_PARENT, IS_CHECKOUT, PACKAGES_DIR, RESOURCES_DIR, install_command
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
 from studio.config.secret_key import DATABASE_NAME, get_stored_secret_key, protect_database
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-ENVIRONMENT: StudioEnvironment = read_environment(os.environ, base_dir=BASE_DIR)
+BASE_DIR = PACKAGES_DIR
+ENVIRONMENT: StudioEnvironment = read_environment(os.environ, base_dir=DATA_DIR_PARENT)
 
-# pyproject.toml is the one place where the version is written.
-STUDIO_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+# pyproject.toml is the one place where the version is written; a wheel has it in its metadata.
+STUDIO_VERSION: str = (
+    tomllib.loads((BASE_DIR / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    if IS_CHECKOUT
+    else importlib.metadata.version("capability-studio")
+)
 
 HOST = ENVIRONMENT.host
 PORT = ENVIRONMENT.port
@@ -76,7 +82,7 @@ IS_TRACED = (
 if IS_TRACED and importlib.util.find_spec("opentelemetry") is None:
     raise ConfigurationError(
         "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for it are not installed. "
-        "Install them with: pip install --require-hashes --no-deps -r requirements-otel.lock"
+        f"Install them with: {install_command('otel')}"
     )
 REQUIRED_SCANNERS = ENVIRONMENT.required_scanners
 SESSION_IDLE_SECONDS = ENVIRONMENT.session_idle_hours * 3600
@@ -112,7 +118,7 @@ if OIDC_ISSUER:
     if importlib.util.find_spec("requests") is None or importlib.util.find_spec("jwt") is None:
         raise ConfigurationError(
             "OIDC_ISSUER is set, and the packages for it are not installed. "
-            "Install them with: pip install --require-hashes --no-deps -r requirements-oidc.lock"
+            f"Install them with: {install_command('oidc')}"
         )
     INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
@@ -153,7 +159,7 @@ WSGI_APPLICATION = "studio.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [RESOURCES_DIR / "templates"],
         # template_partials replaces this by its own loaders, cached unless DEBUG is on.
         "APP_DIRS": True,
         "OPTIONS": {

@@ -153,7 +153,7 @@ def _anthropic_tool(tool: Json) -> str:
 
 
 def check_gemini(contents: Sequence[Json]) -> None:
-    """Raise `VendorRefused` for `contents` that `generateContent` refuses."""
+    """Raise `VendorRefused` for `contents` that Gemini refuses."""
     roles = [content.get("role") for content in contents]
     _require(roles and roles == (["user", "model"] * len(roles))[: len(roles)], f"contents: alternate, found {roles}")
     wanted: list[str] = []

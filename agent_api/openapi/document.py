@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Final
 
@@ -64,13 +65,23 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             }
         },
     }
+    result["info"]["license"] = {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"}
+    # The host that serves the document.
+    result["servers"] = [{"url": "/"}]
     result["security"] = _KEY
     for operations in result["paths"].values():
+        operations |= {method: _with_summary(operation) for method, operation in operations.items()}
         for operation in operations.values():
             operation.pop("security", None)
             if "requestBody" in operation:
                 operation["requestBody"]["required"] = True
     return result
+
+
+def _with_summary(operation: dict[str, Any]) -> dict[str, Any]:
+    """What lists of operations show: the first clause of the description."""
+    first = re.split(r"[.:;] |\.$", operation["description"], maxsplit=1)[0]
+    return {"operationId": operation["operationId"], "summary": first} | operation
 
 
 def render_yaml(document: dict[str, Any] | None = None) -> str:

@@ -9,8 +9,8 @@ from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from registry.bundles.supporting_files import PATH_MAX
 from registry.common import rate_limits, tracing
-from registry.common.errors import InvalidRequest, RevisionNotFound
-from registry.core.queries import not_found
+from registry.common.errors import InvalidRequest, RevisionNotFound, SkillMalformed
+from registry.core.queries import not_found, suggest_others
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.pinned_revisions import find_pinned_revision
 from registry.snapshot.response_cache import RenderedResponse, get_load_response, load_file
@@ -28,9 +28,17 @@ def load_response(
     `RegistryUnavailable`.
     """
     entry, revision_id, revision = find_revision(snapshot, caller, values)
-    rendered = get_load_response(
-        entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh, exact=bool(values.get("digest"))
-    )
+    exact = bool(values.get("digest"))
+    try:
+        rendered = get_load_response(
+            entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh, exact=exact
+        )
+    except SkillMalformed as error:
+        known = restricted_view(snapshot, caller.principal)
+        name, wanted = known.names.get(entry.capability_id, entry.capability_id), entry.capability_id
+        error.extra |= {"capability_id": wanted, "name": name}
+        error.extra["suggestions"] = suggest_others(wanted, known.ids, known.names)
+        raise
     if entry.draft is None:
         usage_counters.count_load(entry.capability_id, revision, key_name=caller.key_name)
     return rendered

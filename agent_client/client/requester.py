@@ -19,7 +19,7 @@ from agent_client.errors import RateLimited, RegistryUnreachable, ResponseReject
 
 API_PATH: Final = "/api/v1"
 REDIRECTS_MAX: Final = 3
-USER_AGENT: Final = "capability-studio-agent-client/0.1"
+USER_AGENT: Final = "capability-studio-client/0.1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def parse_document(reply: Response) -> dict[str, Any]:
 
 
 def parse_json(raw: bytes) -> Any:
-    """JSON of at most LEVELS_MAX levels. Raises `AnswerRefused`."""
+    """JSON of at most LEVELS_MAX levels. Raises `ResponseRejected`."""
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except RecursionError:

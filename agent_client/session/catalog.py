@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from agent_client.bundles.bundle import Listing, ListingEntry
@@ -137,7 +138,11 @@ class SessionCatalog(SessionState):
         return complete_name(typed, self._known_entries().values())
 
     def _not_found(self, wanted: str) -> CapabilityNotFound:
-        names = list(self._known_entries())
-        data = {"available_capabilities": names[:100], "available_total": len(names)}
+        known = self._known_entries()
+        data = {
+            "available_capabilities": list(known)[:100],
+            "available_names": {name: each.name for name, each in islice(known.items(), 10) if each.name},
+            "available_total": len(known),
+        }
         shown = one_line(str(wanted), most=64)
         return CapabilityNotFound(f"No capability found for ID '{shown}'", data=data, capability_id=shown)

@@ -58,7 +58,7 @@ def create_key(
     `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. It changes what
     belongs to the `team` of this name, or `capability_ids`, and everything without either
     (registry/access/key_limits.py). Raises `InvalidRequest` for an invalid name, scope, group, end or limit, and for a
-    key that is to publish and sees less, `NameTaken`, and `NotFound` for an unknown team.
+    key that is to publish and sees less, `NameConflict`, and `NotFound` for an unknown team.
     """
     name = name.strip()
     _require_name(name)

@@ -26,7 +26,7 @@ def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None
     """Create a link; the second of the pair is its URL, which is returned only here.
 
     It shows one skill group, or everything, for that many days, or until it is revoked. Raises `InvalidRequest` for an
-    invalid name, group or number of days, `NameTaken`.
+    invalid name, group or number of days, `NameConflict`.
     """
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():

@@ -64,7 +64,7 @@ def get_team_page(key: int) -> TeamPage:
 
 
 def create_team(*, name: str, by: Actor, description: str = "") -> Team:
-    """Raises `InvalidRequest` for an invalid name, `NameTaken`."""
+    """Raises `InvalidRequest` for an invalid name, `NameConflict`."""
     name = _good_name(name)
     with write_transaction():
         _require_free(name)
@@ -74,7 +74,7 @@ def create_team(*, name: str, by: Actor, description: str = "") -> Team:
 
 
 def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Team:
-    """Another name or description. Raises `NotFound`, `InvalidRequest`, `NameTaken`."""
+    """Another name or description. Raises `NotFound`, `InvalidRequest`, `NameConflict`."""
     name = _good_name(name)
     with write_transaction():
         team = _get(key)

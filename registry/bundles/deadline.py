@@ -26,7 +26,7 @@ class Deadline:
         return time.thread_time() > self.ends_at_seconds
 
     def check(self) -> None:
-        """Raise `OutOfTime` where it is over; steps between two calls should take some hundredths of a second."""
+        """Raise `DeadlineExceeded` where it is over; steps between two calls should take hundredths of a second."""
         if self.is_over():
             raise DeadlineExceeded
 

@@ -27,6 +27,7 @@ from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decod
 from registry.bundles.validation_context import ValidationContext
 from registry.catalog import draft_versions
 from registry.catalog.assessment import assess_report
+from registry.catalog.incidents import close_incidents
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.core import audit
@@ -34,7 +35,7 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
+from registry.models import AgentKey, Capability, Draft, Incident, Proposal, RegistryState
 from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
 
 DISCARDED_RETENTION: Final = draft_versions.KEPT
@@ -309,6 +310,8 @@ def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_versio
 def discard(draft: Draft) -> None:
     """Mark a draft as discarded and delete those that are past their time; the caller holds the lock."""
     update_row(draft, discarded_at=timezone.now())
+    # What could not be released is no longer to be.
+    close_incidents(draft.capability, kind=Incident.Kind.RELEASE)
     _notify_preview_keys()
     Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_RETENTION).delete()
 

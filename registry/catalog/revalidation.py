@@ -59,6 +59,14 @@ def queue_outdated() -> QueueResult:
     return _queue([revision_id for revision_id in _published(outdated=True) if _key(revision_id) not in known])
 
 
+def queue_failing(capability: Capability | None = None) -> QueueResult:
+    """A job for what has an open incident: whether it still fails is seen though nothing else was published."""
+    found = Incident.objects.filter(kind=Incident.Kind.BUNDLE, closed_at__isnull=True)
+    if capability is not None:
+        found = found.filter(capability=capability)
+    return _queue(_published(capability_ids=list(found.values_list("capability__capability_id", flat=True).distinct())))
+
+
 def _published(*, outdated: bool = False, capability_ids: Sequence[str] | None = None) -> list[int]:
     """The primary keys of the revisions that readers see."""
     listed = Capability.objects.filter(status__in=LOADABLE_STATUSES)

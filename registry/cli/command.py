@@ -18,6 +18,7 @@ from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.common import database_errors
 from registry.common.actors import Actor
 from registry.common.errors import RegistryError, RegistryUnavailable
+from registry.common.installation import PROGRAM
 
 Handler = Callable[[dict[str, Any]], int]
 
@@ -57,7 +58,7 @@ def _unusable(error: Exception) -> str:
     outage = database_errors.classify_error(error)
     if outage in database_errors.PERSISTENT_OUTAGES:
         return outage.sentences(error)
-    return f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: python3 run.py manage migrate"
+    return f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: {PROGRAM} manage migrate"
 
 
 class SubcommandBase(BaseCommand):

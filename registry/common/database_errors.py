@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from registry.common import caches
+from registry.common.installation import PROGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ DAMAGED: Final = DatabaseOutage(
     "damaged",
     "The database file is damaged",
     "The database file is damaged: the operator of this registry must restore a backup with `manage.py backup restore`",
-    "Fix: stop everything, move the damaged file and those beside it (-wal, -shm) away, then run python3 run.py manage "
-    "migrate and python3 run.py manage backup restore FILE (docs/operate.md).",
+    f"Fix: stop everything, move the damaged file and those beside it (-wal, -shm) away, then run {PROGRAM} manage "
+    f"migrate and {PROGRAM} manage backup restore FILE (docs/operate.md).",
 )
 READ_ONLY: Final = DatabaseOutage(
     "read-only",
@@ -144,7 +145,7 @@ caches.register(KNOWN_OUTAGES.forget)
 
 
 def record_outage(error: BaseException) -> DatabaseOutage:
-    """As `find_outage`, and kept for `find_storage_outage` where it lasts."""
+    """As `classify_error`, and kept for `find_storage_outage` where it lasts."""
     outage = classify_error(error)
     if outage is DAMAGED:
         KNOWN_OUTAGES.is_damaged = True

@@ -33,12 +33,14 @@ class CapabilityNotFound(RegistryError):
         capability_id: str,
         *,
         available: Sequence[str] = (),
+        available_names: Mapping[str, str] | None = None,
         available_total: int = 0,
         suggestions: Sequence[Mapping[str, str]] = (),
     ) -> None:
         super().__init__(
             f"No capability found for ID '{capability_id}'",
             available_capabilities=list(available),
+            available_names=dict(available_names or {}),
             available_total=available_total,
             suggestions=list(suggestions),
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-SCHEMAS_DIR = Path(__file__).resolve().parents[2] / "schemas"
+from registry.common.installation import RESOURCES_DIR
+
+SCHEMAS_DIR = RESOURCES_DIR / "schemas"
 
 
 @cache

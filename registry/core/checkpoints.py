@@ -22,6 +22,7 @@ from django.utils import timezone
 from agent_client.signatures.statements import CHECKPOINT_TYPE, GENESIS, CheckpointFacts, parse_checkpoint
 from registry.common.actors import Actor
 from registry.common.errors import HistoryDamaged
+from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.jobs import queue as jobs
 from registry.core.jobs.queue import CommitAction, Lease
@@ -116,7 +117,7 @@ def _require_kept(last: CheckpointFacts) -> None:
         what = "is missing in the database" if found is None else "is another one in the database"
         raise HistoryDamaged(
             f"Checkpoint {kept.number}, which this host has kept, {what}; no checkpoint is signed over "
-            "that. Run: python3 run.py manage registry verify. After a restore or a move of yours: registry "
+            f"that. Run: {PROGRAM} manage registry verify. After a restore or a move of yours: registry "
             "checkpoint --forget-kept"
         )
 
@@ -158,13 +159,13 @@ def _require_continued(last: CheckpointFacts) -> None:
             what = "is missing" if found is None else "has another hash"
             raise HistoryDamaged(
                 f"Audit row {last.audit_id}, with which checkpoint {last.number} ends, {what}; no checkpoint is "
-                "signed over that. Run: python3 run.py manage registry verify"
+                f"signed over that. Run: {PROGRAM} manage registry verify"
             )
     newest = Release.objects.filter(pk__lte=last.release_id).aggregate(newest=Max("pk"))["newest"] or 0
     if newest != last.release_id:
         raise HistoryDamaged(
             f"Release {last.release_id}, with which checkpoint {last.number} ends, is missing; no checkpoint is "
-            "signed over that. Run: python3 run.py manage registry verify"
+            f"signed over that. Run: {PROGRAM} manage registry verify"
         )
 
 

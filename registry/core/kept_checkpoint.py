@@ -16,6 +16,7 @@ from django.conf import settings
 
 from agent_client.bundles.bundle import DIGEST
 from registry.common.errors import HistoryDamaged
+from registry.common.installation import PROGRAM
 from registry.common.json_text import parse_json
 from registry.common.private_file import replace_private_file
 
@@ -48,7 +49,7 @@ def read_kept() -> KeptCheckpoint | None:
     if not isinstance(number, int) or not isinstance(digest, str) or not DIGEST.fullmatch(f"sha256:{digest}"):
         raise HistoryDamaged(
             f"{path} does not have a checkpoint. Restore the file from a copy; where the history is "
-            "what it should be: python3 run.py manage registry checkpoint --forget-kept"
+            f"what it should be: {PROGRAM} manage registry checkpoint --forget-kept"
         )
     return KeptCheckpoint(number, digest)
 

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from agent_client.bundles.invocation_rules import list_invocation_facts
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import build_file_facts
@@ -28,6 +29,8 @@ HELD_STATUSES = (*LOADABLE_STATUSES, Capability.Status.QUARANTINED)
 AVAILABLE_MAX = 100
 _TEXTS = (*Revision.COLUMNS.values(), "supporting_files", "signature")
 SUGGESTIONS_MAX = 5
+# Of what is available, those that an agent names to its user.
+NAMED_MAX = 10
 # Of an unknown id, what is looked for in names and descriptions.
 ID_WORDS_MAX = 8
 ID_WORD_LEAST = 4
@@ -90,6 +93,7 @@ def build_list_entry(
         "priority": capability.get("priority", 0),
         # What a client has to have, so that it can say before a load whether the capability works there.
         **({"dependencies": dependencies} if (dependencies := capability.get("dependencies")) else {}),
+        **list_invocation_facts(capability),
     }
 
 
@@ -154,12 +158,20 @@ def not_found(
     return CapabilityNotFound(
         capability_id,
         available=near,
+        available_names={name: names[name] for name in near[:NAMED_MAX] if name in names},
         available_total=len(available),
         suggestions=[
             {"capability_id": name, "name": names.get(name, name)}
             for name in list(dict.fromkeys([*alike, *sharing]))[:SUGGESTIONS_MAX]
         ],
     )
+
+
+def suggest_others(capability_id: str, available: Sequence[str], names: Mapping[str, str]) -> list[dict[str, str]]:
+    """What an agent can offer in place of one that it cannot use: `{"capability_id", "name"}`, the nearest first."""
+    near = closest_matches(capability_id, available, most=SUGGESTIONS_MAX + 1)
+    others = [name for name in near if name != capability_id][:SUGGESTIONS_MAX]
+    return [{"capability_id": name, "name": names.get(name, name)} for name in others]
 
 
 def _sharing_words(capability_id: str, words: Mapping[str, tuple[str, str]]) -> list[str]:

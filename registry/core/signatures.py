@@ -15,6 +15,7 @@ from agent_client.signatures.dsse import encode_pae
 from agent_client.signatures.statements import REVISION_TYPE
 from registry.common import tracing
 from registry.common.errors import HistoryDamaged
+from registry.common.installation import PROGRAM
 from registry.core.signing_keys import get_signing_keys
 from registry.models import Revision
 
@@ -38,7 +39,7 @@ def payload_of(envelope: str) -> bytes:
     try:
         return base64.b64decode(json.loads(envelope)["payload"], validate=True)
     except (ValueError, KeyError, TypeError):
-        raise HistoryDamaged("A stored envelope cannot be read. Run: python3 run.py manage registry verify") from None
+        raise HistoryDamaged(f"A stored envelope cannot be read. Run: {PROGRAM} manage registry verify") from None
 
 
 @tracing.traced("sign revision")

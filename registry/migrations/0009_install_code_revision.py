@@ -5,11 +5,14 @@ from typing import Any
 from django.db import migrations, models
 
 
-def fill(apps: Any, _: Any) -> None:
+def fill(apps: Any, schema_editor: Any) -> None:
     """What was redeemed before is shown once more to a client that is behind now, and to no other."""
-    state = apps.get_model("registry", "RegistryState").objects.filter(id=1).first()
+    alias = schema_editor.connection.alias
+    state = apps.get_model("registry", "RegistryState").objects.using(alias).filter(id=1).first()
     if state is not None:
-        redemptions = apps.get_model("registry", "InstallCodeRedemption").objects.filter(registry_revision=0)
+        redemptions = (
+            apps.get_model("registry", "InstallCodeRedemption").objects.using(alias).filter(registry_revision=0)
+        )
         redemptions.update(registry_revision=state.registry_revision)
 
 

@@ -36,7 +36,7 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
     """Make a webhook; the second of the pair is its secret, which is shown this once.
 
     No `events` means all of them but `OPT_IN_TYPES`. Raises `InvalidRequest` for an invalid name, URL or event type,
-    `NameTaken`.
+    `NameConflict`.
     """
     name = name.strip()
     if not 1 <= len(name) <= 80 or not name.isprintable():

@@ -39,12 +39,12 @@ def queue_daily(today: date) -> int:
 
 
 def prune_jobs(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets what ended more than `DAYS_KEPT` days ago. What was parked waits for a person."""
+    """The handler: forgets what ended more than `RETENTION_DAYS` days ago. What was parked waits for a person."""
     return Job.objects.filter(state__in=["done", "cancelled"], finished_at__lt=_kept_since()).delete
 
 
 def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
-    """The handler: forgets deliveries that arrived or failed and are older than `DAYS_KEPT` days."""
+    """The handler: forgets deliveries that arrived or failed and are older than `RETENTION_DAYS` days."""
     return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=_kept_since()).delete
 
 

@@ -86,7 +86,8 @@ class Worker:
         """At the start and with each new day (UTC)."""
         if self._scheduled == today:
             return
-        for queue in (revalidation.queue_outdated, lambda: housekeeping.queue_daily(today), _queue_learning):
+        daily = (revalidation.queue_outdated, revalidation.queue_failing, lambda: housekeeping.queue_daily(today))
+        for queue in (*daily, _queue_learning):
             try:
                 queue()
             except (DatabaseError, InterfaceError):

@@ -1,7 +1,7 @@
 """What publishing requires beside valid texts: a second person, who may loosen a policy, a note, no open comment.
 
 One rule applies to the whole registry and one may apply to each skill group; of those that apply to a capability the
-strictest counts. Without any, publishing requires nothing of it. Every way to publish goes through `rule_findings`.
+strictest counts. Without any, publishing requires nothing of it. Every way to publish goes through `check_rule`.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import Finding
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
+from registry.catalog.revalidation import queue_failing
 from registry.catalog.waived_findings import explain_unwaivable, waivers_in_force
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
@@ -134,6 +135,8 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
         )
         _record(waiver, by, "waiver.create", {}, _values(waiver))
     refresh_digest(capability)
+    # What is published may have failed by what is waived now.
+    queue_failing(capability)
     return waiver
 
 

@@ -78,7 +78,7 @@ class _Malformed:
 
 
 class ResponseCache:
-    """Keyed by what the bytes depend on (`body_key`)."""
+    """Keyed by what the bytes depend on (the `key` of `get`)."""
 
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self.bytes_max = bytes_max

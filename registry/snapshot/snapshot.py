@@ -33,6 +33,8 @@ from registry.usage.reporting_keys import is_single_key
 logger = logging.getLogger(__name__)
 
 ENTRY_FIELDS = ("capability_id", "name", "description", "intent_triggers")
+# Beside these in the short list too: who builds a prompt of it must know who may start a skill.
+_INVOCATION_FACTS = ("disable_model_invocation", "user_invocable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class SnapshotEntry:
     """One capability as readers see it. `changed_at` is the registry revision that last touched it.
 
     `draft` is the row and the version of a draft that a key previews; `is_read_only` says that write tools are
-    withheld, and `read_only_digest` is the digest then (empty: not known).
+    withheld, and `read_only_digest` is the digest then (empty: not known). `is_closed_to_model` and `is_off_menu` are
+    `disable-model-invocation: true` and `user-invocable: false` of its front matter.
     """
 
     capability_id: str
@@ -60,6 +63,8 @@ class SnapshotEntry:
     read_only_digest: str = ""
     is_read_only: bool = False
     draft: tuple[int, int] | None = None
+    is_closed_to_model: bool = False
+    is_off_menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +344,11 @@ def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> SnapshotEntry:
         skill_groups=tuple(fields["skill_groups"]),
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
-        rendered_minimal=orjson.dumps({key: fields[key] for key in ENTRY_FIELDS}),
+        rendered_minimal=orjson.dumps(
+            {key: fields[key] for key in (*ENTRY_FIELDS, *_INVOCATION_FACTS) if key in fields}
+        ),
+        is_closed_to_model=bool(fields.get("disable_model_invocation")),
+        is_off_menu=fields.get("user_invocable") is False,
         **more,
     )
 

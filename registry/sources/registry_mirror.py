@@ -48,7 +48,7 @@ class _MirroredEntry:
 def read_registry(source: GitSource, known: KnownState) -> SourceSnapshot:
     """Read the list, and while the result is walked through the bundles that are not `known` as they are there.
 
-    Raises `SourceUnreadable`, and `SourceClosed` where trying again would not help.
+    Raises `SourceUnreadable`, and `SourceMisconfigured` where trying again would not help.
     """
     upstream = RegistryClient(source.url, source.read_key)
     here = {path: item for path, item in known.items() if item.upstream_state != GitSourceItem.UpstreamState.GONE}

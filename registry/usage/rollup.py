@@ -16,7 +16,7 @@ RETENTION_DAYS: Final = 90
 
 
 def roll_up_loads(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: folds the oldest month that is wholly past `DAYS_KEPT` days; a day later the next one."""
+    """The handler: folds the oldest month that is wholly past `RETENTION_DAYS` days; a day later the next one."""
     return lambda: fold_oldest_month(datetime.now(UTC).date())
 
 

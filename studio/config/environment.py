@@ -15,6 +15,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
+from registry.common.installation import DATA_DIR_NAME
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
 from studio.config.parsers import (
     DEFAULT_RATE_LIMITS,
@@ -105,7 +106,8 @@ class StudioEnvironment:
     stop nothing.
     """
 
-    data_dir: Path = _setting("DATA_DIR", parse_directory, Path(".data"),
+    data_dir: Path = _setting("DATA_DIR", parse_directory, Path(DATA_DIR_NAME),
+        default_text="`.data` in the checkout, or `capability-studio-data` where `capability-studio` is started",
         purpose="all files of the embedded default: database, secret key, static files")
     static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"), default_text="`static` in `DATA_DIR`",
         purpose="the collected static files; may be read-only where `manage.py prepare_site --static` was run "
@@ -242,7 +244,7 @@ VARIABLES = tuple(setting.variable for setting in SETTINGS.values())
 
 
 def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnvironment:
-    """Read every setting from `environ`; `base_dir` is where `.data` is by default.
+    """Read every setting from `environ`; `base_dir` is what DATA_DIR is in by default.
 
     Raises ConfigurationError with all problems at once.
     """

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
+from registry.common.installation import DATA_DIR_PARENT
 from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.launcher.console import Refusal, print_answer, say
+from studio.launcher.manage import manage_command
 from studio.launcher.virtualenv import Virtualenv, choose_lock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -38,10 +40,16 @@ class Interrupted(BaseException):
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code: 0 done, 1 failed, 2 an invalid setting or command."""
-    signal.signal(signal.SIGTERM, _interrupt)
     verbose = arguments[:1] == ["--verbose"]
+    rest = list(arguments[1:] if verbose else arguments)
+    return guard_command(lambda: _dispatch(rest, Virtualenv(ROOT, verbose=verbose)))
+
+
+def guard_command(command: Callable[[], int]) -> int:
+    """The exit code of a command; what stops it is said in a sentence."""
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return _dispatch(list(arguments[1:] if verbose else arguments), Virtualenv(ROOT, verbose=verbose))
+        return command()
     except ConfigurationError as error:
         say(str(error))
         return 2
@@ -63,7 +71,7 @@ def _dispatch(arguments: list[str], setup: Virtualenv) -> int:
         # Each verb imports what it needs alone: a start must be quick.
         from studio.launcher.serving import serve
 
-        return serve(setup, _environment())
+        return serve(setup, read_settings())
     if command == "manage":
         return _manage(setup, rest)
     if command == "test":
@@ -89,8 +97,9 @@ def _dispatch(arguments: list[str], setup: Virtualenv) -> int:
     raise Refusal(f"Unknown command '{command}'.\n\n{HELP}", exit_code=2)
 
 
-def _environment() -> StudioEnvironment:
-    environment = read_environment(os.environ, base_dir=ROOT)
+def read_settings() -> StudioEnvironment:
+    """Read every setting, and print the warnings. Raises ConfigurationError."""
+    environment = read_environment(os.environ, base_dir=DATA_DIR_PARENT)
     for warning in environment.warnings:
         say(f"Warning: {warning}")
     return environment
@@ -98,8 +107,8 @@ def _environment() -> StudioEnvironment:
 
 def _manage(setup: Virtualenv, arguments: Sequence[str]) -> int:
     """Become manage.py, so that its input, output, signals and exit code are the command's own."""
-    lock = choose_lock(_environment())
-    command = [str(setup.ensure(lock)), str(ROOT / "manage.py"), *arguments]
+    lock = choose_lock(read_settings())
+    command = manage_command(setup.ensure(lock), *arguments)
     if os.name != "nt":
         sys.stdout.flush()
         sys.stderr.flush()

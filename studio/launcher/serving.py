@@ -11,14 +11,17 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from registry.common.installation import PROGRAM
 from studio.config.environment import StudioEnvironment
 from studio.config.parsers import format_host
 from studio.config.secret_key import describe_open_directory, describe_unusable
 from studio.launcher.console import Refusal, print_answer, say, show_step
+from studio.launcher.manage import manage_command
 from studio.launcher.processes import Processes, StopSignals, how_ended, run_to_end
 from studio.launcher.readiness_stamp import ReadinessStamp
-from studio.launcher.virtualenv import Virtualenv, choose_lock
+from studio.launcher.virtualenv import choose_lock
 
 START_SECONDS = 60.0
 # How long requests in progress may take when the server is stopped.
@@ -33,7 +36,18 @@ MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"
 _ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 
 
-def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
+class Setup(Protocol):
+    """Where the packages are, and the interpreter that has them."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that the packages are in."""
+
+    def ensure(self, lock: str) -> Path:
+        """The interpreter, with every requirement of `lock`; installs what is missing, or raises Refusal."""
+
+
+def serve(setup: Setup, environment: StudioEnvironment) -> int:
     """Set up, prepare, serve until a signal comes. The exit code is 0 then.
 
     Raises Refusal where it cannot start. A server or worker that ends by itself later is started again.
@@ -53,7 +67,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
             _await_answer(processes, environment, address, stop)
             processes.keep("server", server, at_once=True)
             # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
-            processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+            processes.keep("worker", manage_command(python, "worker"))
             processes.wait(stop)
         finally:
             processes.stop_all()
@@ -157,9 +171,9 @@ def check_port(host: str, port: int) -> str:
 def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
     if error.errno == errno.EADDRINUSE:
         other = _next_free(host, port)
-        return Refusal(f"Port {port} on {host} is taken by another program. Fix: PORT={other} python3 run.py")
+        return Refusal(f"Port {port} on {host} is taken by another program. Fix: PORT={other} {PROGRAM}")
     if error.errno == errno.EACCES:
-        return Refusal(f"Port {port} is for the system's own services. Fix: PORT=8000 python3 run.py", exit_code=2)
+        return Refusal(f"Port {port} is for the system's own services. Fix: PORT=8000 {PROGRAM}", exit_code=2)
     return Refusal(
         f"HOST is '{host}', which is not an address of this machine ({error.strerror}): expected one that it has, "
         "for example HOST=127.0.0.1",
@@ -217,7 +231,7 @@ def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapp
     prepared.forget()
     with show_step("Preparing the database and the pages") as current:
         # It says the first sign-in and the first key itself, this once: nothing of it may be lost on the way.
-        code = run_to_end([str(python), str(root / "manage.py"), "prepare_site"], env=env)
+        code = run_to_end(manage_command(python, "prepare_site"), env=env)
         if code != 0:
             raise Refusal(f"The start ends here after {current.elapsed_seconds:.0f} s; see the reason above.")
     prepared.remember()

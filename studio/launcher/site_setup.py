@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import connection
 
+from registry.common.installation import PROGRAM
 from studio.config.environment import ConfigurationError
 
 # Kept by PostgreSQL for the length of a session; any number that nobody else uses.
@@ -47,7 +48,7 @@ def _require_database_of_before() -> None:
         raise ConfigurationError(
             f"DATA_DIR is '{settings.DATA_DIR}', where a registry was started before, and its database "
             f"{database.name} is {'missing' if size_bytes is None else 'empty'}: expected the file. Fix: put it back, "
-            "or restore a backup with python3 run.py manage migrate and then python3 run.py manage backup restore "
+            f"or restore a backup with {PROGRAM} manage migrate and then {PROGRAM} manage backup restore "
             f"FILE. To begin with an empty registry, delete {_first_start_mark()}"
         )
 

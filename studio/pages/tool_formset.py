@@ -129,7 +129,7 @@ def _argument(sent: QueryDict, key: str, place: int) -> ArgumentRow:
 
 
 def _name(sent: QueryDict, field_name: str) -> str:
-    """As it was typed; what somebody writes as words becomes the name that they mean: "Find desks", `find_desks`."""
+    """As it was typed; what somebody writes as words becomes the name that they mean: "Find desks", "find_desks"."""
     typed = _line(sent, field_name, 64)
     return re.sub(r"[ -]+", "_", typed).lower() if _SPOKEN.fullmatch(typed) else typed
 

@@ -25,7 +25,7 @@ _UNPREFIXED: Final = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT
 def build_environ(scope: RequestScope) -> Environ:
     """The environ of a request whose body has not been received: `wsgi.input` is empty.
 
-    A header whose name has an underscore is dropped: `X_Forwarded_For` would take the place of `X-Forwarded-For`.
+    A header whose name has an underscore is dropped: "X_Forwarded_For" would take the place of `X-Forwarded-For`.
     """
     environ = _CONSTANT.copy()
     environ["REQUEST_METHOD"] = scope.method

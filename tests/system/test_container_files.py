@@ -7,6 +7,7 @@ import stat
 from typing import Any
 
 import pytest
+import yaml
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX
 from studio.config.environment import VARIABLES
@@ -63,6 +64,24 @@ def test_a_service_has_no_right_that_it_does_not_need(name: str) -> None:
     assert name in OURS or re.fullmatch(r"[1-9]\d*:[1-9]\d*", service["user"])
     assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
     assert service["logging"]["options"]["max-size"]
+
+
+def test_the_small_file_is_one_service_with_its_data_in_a_volume() -> None:
+    document = yaml.safe_load((ROOT / "deploy" / "compose.small.yml").read_text("utf-8"))
+    (service,) = document["services"].values()
+    assert service["read_only"] is True
+    assert (service["cap_drop"], service["security_opt"]) == (["ALL"], ["no-new-privileges:true"])
+    # This machine alone, unless somebody says otherwise.
+    assert service["ports"] == ["${PUBLISH:-127.0.0.1:8000}:8000"]
+    assert image_environment()["DATA_DIR"] in {volume.partition(":")[2] for volume in service["volumes"]}
+    assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
+    module = service["command"][service["command"].index("-m") + 1]
+    assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+
+
+def test_the_image_has_git_for_followed_sources() -> None:
+    installed = next(one.text for one in dockerfile() if "apt-get install" in one.text)
+    assert re.search(r"\bgit\b", installed)
 
 
 @pytest.mark.parametrize("name", sorted(OURS))

@@ -13,7 +13,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Report how one use of a capability ended; this changes a playbook's confidence. */
+        /**
+         * Report how one use of a capability ended
+         * @description Report how one use of a capability ended; this changes a playbook's confidence.
+         */
         post: operations["capability_feedback"];
         delete?: never;
         options?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Load one supporting file of a capability, by its path in `files` of the load response. */
+        /**
+         * Load one supporting file of a capability, by its path in `files` of the load response
+         * @description Load one supporting file of a capability, by its path in `files` of the load response.
+         */
         get: operations["capability_file_load"];
         put?: never;
         post?: never;
@@ -47,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Redeem an install code: from then on the key sees that capability, listed or not. */
+        /**
+         * Redeem an install code
+         * @description Redeem an install code: from then on the key sees that capability, listed or not.
+         */
         post: operations["capability_install"];
         delete?: never;
         options?: never;
@@ -64,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Which capability a message asks for: match, ambiguous or none, with the reasons. */
+        /**
+         * Which capability a message asks for
+         * @description Which capability a message asks for: match, ambiguous or none, with the reasons.
+         */
         post: operations["capability_match"];
         delete?: never;
         options?: never;
@@ -79,7 +91,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What became of a proposal; for the key that made it, and for those that may publish. */
+        /**
+         * What became of a proposal
+         * @description What became of a proposal; for the key that made it, and for those that may publish.
+         */
         get: operations["capability_proposal"];
         put?: never;
         post?: never;
@@ -98,7 +113,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Hand a bundle in for review; an operator decides whether it is published. */
+        /**
+         * Hand a bundle in for review
+         * @description Hand a bundle in for review; an operator decides whether it is published.
+         */
         post: operations["capability_propose"];
         delete?: never;
         options?: never;
@@ -113,7 +131,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List every capability that can be loaded, ordered by capability_id. */
+        /**
+         * List every capability that can be loaded, ordered by capability_id
+         * @description List every capability that can be loaded, ordered by capability_id.
+         */
         get: operations["capability_registry_list"];
         put?: never;
         post?: never;
@@ -130,7 +151,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Capabilities for some words, by meaning and by keyword. */
+        /**
+         * Capabilities for some words, by meaning and by keyword
+         * @description Capabilities for some words, by meaning and by keyword.
+         */
         get: operations["capability_search"];
         put?: never;
         post?: never;
@@ -147,7 +171,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The signature of the revision that capability_skill_load returns for the same arguments. */
+        /**
+         * The signature of the revision that capability_skill_load returns for the same arguments
+         * @description The signature of the revision that capability_skill_load returns for the same arguments.
+         */
         get: operations["capability_signature"];
         put?: never;
         post?: never;
@@ -164,10 +191,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Load one capability: its skill doc, tools and UI schemas. */
+        /**
+         * Load one capability
+         * @description Load one capability: its skill doc, tools and UI schemas.
+         */
         get: operations["capability_skill_load"];
         put?: never;
-        /** @description Load one capability: its skill doc, tools and UI schemas. */
+        /**
+         * Load one capability
+         * @description Load one capability: its skill doc, tools and UI schemas.
+         */
         post: operations["capability_skill_load_post"];
         delete?: never;
         options?: never;
@@ -184,7 +217,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Load one capability past every cache. */
+        /**
+         * Load one capability past every cache
+         * @description Load one capability past every cache.
+         */
         post: operations["capability_skill_reload"];
         delete?: never;
         options?: never;
@@ -199,7 +235,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill. */
+        /**
+         * The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill
+         * @description The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill.
+         */
         get: operations["bundle_export"];
         put?: never;
         post?: never;
@@ -218,7 +257,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Import bundles and Agent Skills as drafts; with `"publish": true` publish them. */
+        /**
+         * Import bundles and Agent Skills as drafts
+         * @description Import bundles and Agent Skills as drafts; with `"publish": true` publish them.
+         */
         post: operations["bundle_import"];
         delete?: never;
         options?: never;
@@ -233,7 +275,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Every capability, whatever its status. */
+        /**
+         * Every capability, whatever its status
+         * @description Every capability, whatever its status.
+         */
         get: operations["bundle_list"];
         put?: never;
         post?: never;
@@ -250,7 +295,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What a published bundle, or a draft, may do, and what is new since the release before. */
+        /**
+         * What a published bundle, or a draft, may do, and what is new since the release before
+         * @description What a published bundle, or a draft, may do, and what is new since the release before.
+         */
         get: operations["bundle_powers"];
         put?: never;
         post?: never;
@@ -269,7 +317,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Publish bundles one by one; one that is refused never stops the rest. */
+        /**
+         * Publish bundles one by one
+         * @description Publish bundles one by one; one that is refused never stops the rest.
+         */
         post: operations["bundle_publish"];
         delete?: never;
         options?: never;
@@ -286,7 +337,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Point readers at an older revision. */
+        /**
+         * Point readers at an older revision
+         * @description Point readers at an older revision.
+         */
         post: operations["bundle_rollback"];
         delete?: never;
         options?: never;
@@ -303,7 +357,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Check bundles against the rules, what is published and each other. */
+        /**
+         * Check bundles against the rules, what is published and each other
+         * @description Check bundles against the rules, what is published and each other.
+         */
         post: operations["bundle_validate"];
         delete?: never;
         options?: never;
@@ -320,7 +377,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Keep a capability loadable and say what replaces it. */
+        /**
+         * Keep a capability loadable and say what replaces it
+         * @description Keep a capability loadable and say what replaces it.
+         */
         post: operations["capability_deprecate"];
         delete?: never;
         options?: never;
@@ -337,7 +397,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Hold a capability back from readers because it may do harm, until a member ends the quarantine; no key does. */
+        /**
+         * Hold a capability back from readers because it may do harm, until a member ends the quarantine
+         * @description Hold a capability back from readers because it may do harm, until a member ends the quarantine; no key does.
+         */
         post: operations["capability_quarantine"];
         delete?: never;
         options?: never;
@@ -354,7 +417,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restore a deprecated or retired capability, after checking it by the current rules; a quarantine is 403. */
+        /**
+         * Restore a deprecated or retired capability, after checking it by the current rules
+         * @description Restore a deprecated or retired capability, after checking it by the current rules; a quarantine is 403.
+         */
         post: operations["capability_restore"];
         delete?: never;
         options?: never;
@@ -371,7 +437,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Retire a capability: readers can no longer load it. */
+        /**
+         * Retire a capability
+         * @description Retire a capability: readers can no longer load it.
+         */
         post: operations["capability_retire"];
         delete?: never;
         options?: never;
@@ -386,7 +455,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The draft's texts, its version and what validation says of it; without one the published texts, to begin one. */
+        /**
+         * The draft's texts, its version and what validation says of it
+         * @description The draft's texts, its version and what validation says of it; without one the published texts, to begin one.
+         */
         get: operations["draft_get"];
         put?: never;
         post?: never;
@@ -405,7 +477,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Publish the draft in the version that the caller names. */
+        /**
+         * Publish the draft in the version that the caller names
+         * @description Publish the draft in the version that the caller names.
+         */
         post: operations["draft_publish"];
         delete?: never;
         options?: never;
@@ -422,7 +497,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Store texts as the draft; a stale one is refused with both texts. */
+        /**
+         * Store texts as the draft
+         * @description Store texts as the draft; a stale one is refused with both texts.
+         */
         post: operations["draft_save"];
         delete?: never;
         options?: never;
@@ -439,7 +517,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Store what a scanner found in exactly these texts, in the place of what it reported for them before. */
+        /**
+         * Store what a scanner found in exactly these texts, in the place of what it reported for them before
+         * @description Store what a scanner found in exactly these texts, in the place of what it reported for them before.
+         */
         post: operations["scan_results_upload"];
         delete?: never;
         options?: never;
@@ -456,7 +537,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Accept a warning until a day; errors are waived by admins, in the Studio or at the command line. */
+        /**
+         * Accept a warning until a day
+         * @description Accept a warning until a day; errors are waived by admins, in the Studio or at the command line.
+         */
         post: operations["waiver_create"];
         delete?: never;
         options?: never;
@@ -473,7 +557,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description End a waiver before its day: the finding counts at the next gate. */
+        /**
+         * End a waiver before its day
+         * @description End a waiver before its day: the finding counts at the next gate.
+         */
         post: operations["waiver_end"];
         delete?: never;
         options?: never;
@@ -488,7 +575,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The waivers of a capability, those that ended too. */
+        /**
+         * The waivers of a capability, those that ended too
+         * @description The waivers of a capability, those that ended too.
+         */
         get: operations["waiver_list"];
         put?: never;
         post?: never;
@@ -507,7 +597,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Render the prompt that an agent would read for these capabilities. */
+        /**
+         * Render the prompt that an agent would read for these capabilities
+         * @description Render the prompt that an agent would read for these capabilities.
+         */
         post: operations["prompt_render"];
         delete?: never;
         options?: never;
@@ -522,7 +615,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Signed checkpoints of the registry's history, for clients that remember how far it had come. */
+        /**
+         * Signed checkpoints of the registry's history, for clients that remember how far it had come
+         * @description Signed checkpoints of the registry's history, for clients that remember how far it had come.
+         */
         get: operations["registry_checkpoints"];
         put?: never;
         post?: never;
@@ -717,6 +813,8 @@ export interface components {
              * @default false
              */
             publish?: boolean;
+            /** @description bundle_import alone: the capability_id of the one Agent Skill of the call, whatever its name is. */
+            as_id?: string;
             /** @description Codes that a person has acknowledged, such as POLICY_LOOSENED. */
             acknowledge?: string[];
         };
@@ -817,6 +915,10 @@ export interface components {
                 message: string;
                 /** @description The nearest first. */
                 available_capabilities?: string[];
+                /** @description The names of the first ten, as users read them. */
+                available_names?: {
+                    [key: string]: string;
+                };
                 available_total?: number;
                 suggestions?: {
                     capability_id: string;
@@ -1186,7 +1288,7 @@ export interface components {
             /** @description The value of after for the next page; null on the last one. */
             next_after: number | null;
         };
-        /** @description The answer of capability_registry_list. With fields=minimal an entry holds its first four keys alone. */
+        /** @description The answer of capability_registry_list. With fields=minimal an entry holds its first four keys, and who may start it where that is limited. */
         RegistryList: {
             capabilities: {
                 /** @description Lower-case words joined by underscores. */
@@ -1227,6 +1329,10 @@ export interface components {
                     /** @description All of it was reported by one key. Left out where several have reported, or none. */
                     single_key?: boolean;
                 };
+                /** @description true: the user alone starts it, so that it is not matched or hinted (disable-model-invocation in its front matter). Left out otherwise. */
+                disable_model_invocation?: boolean;
+                /** @description false: it is not offered to users by its name (user-invocable in its front matter). Left out otherwise. */
+                user_invocable?: boolean;
             }[];
             /** @description Moves with every change that readers can see. */
             registry_revision: number;
@@ -1320,6 +1426,8 @@ export interface components {
                 status?: "deprecated";
                 /** @description The capability_id to use instead; null where there is none that the reader sees. */
                 replaced_by?: string | null;
+                /** @description true: the user alone starts it, so that it is not matched or hinted (disable-model-invocation in its front matter). Left out otherwise. */
+                disable_model_invocation?: boolean;
             }[];
             /**
              * @description How keywords were scored.
@@ -1388,6 +1496,15 @@ export interface components {
                 /** @description The first fault in words. */
                 details: string;
                 findings: components["schemas"]["Finding"][];
+                /** @description The one that cannot be used. */
+                capability_id?: string;
+                /** @description Its name as users read it. */
+                name?: string;
+                /** @description What an agent can offer instead, the nearest first. */
+                suggestions?: {
+                    capability_id: string;
+                    name: string;
+                }[];
                 /** @description sha256: and 64 hex digits, or null. */
                 last_good_digest: string | null;
             };

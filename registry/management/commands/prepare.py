@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -10,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from registry.common.errors import SigningKeyUnusable
+from registry.common.installation import PROGRAM, RESOURCES_DIR
 from registry.core.signing_keys import get_signing_keys
-from registry.operations.backup.pre_release import is_pre_release_database
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
     InitialCredentials,
@@ -25,27 +24,20 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        if is_pre_release_database():
-            raise CommandError(
-                "A development version before 0.1.0 created this database; nothing in it was changed. Fix: with the "
-                "old checkout run python3 run.py manage backup create FILE. Then give this version a new DATA_DIR or "
-                "database, and run python3 run.py manage migrate and python3 run.py manage backup restore FILE "
-                "(docs/operate.md)"
-            )
         try:
             # Made at the first start; a start without a key that can be used would end at the first publish.
             get_signing_keys()
         except SigningKeyUnusable as error:
             raise CommandError(error.message) from error
         call_command("migrate", verbosity=0, interactive=False)
-        examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
+        examples = RESOURCES_DIR / "examples" if settings.EXAMPLES else None
         # Asked before the first password is printed: beside it the line would read like an error.
         was_waiting = is_waiting_for_first_sign_in()
         create_initial_data(examples=examples, tell=self._tell)
         if was_waiting:
             self.stdout.write(
-                f"{FIRST_OPERATOR} has not signed in yet. Password lost? python3 run.py manage operator passwd "
-                f"{FIRST_OPERATOR}; another key: python3 run.py manage agent_key create NAME"
+                f"{FIRST_OPERATOR} has not signed in yet. Password lost? {PROGRAM} manage operator passwd "
+                f"{FIRST_OPERATOR}; another key: {PROGRAM} manage agent_key create NAME"
             )
 
     def _tell(self, made: InitialCredentials) -> None:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable, HistoryDamaged
+from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.append_only import lift_append_only
 from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
@@ -35,7 +36,6 @@ from registry.models import (
     Revision,
     UnknownCapabilityRequest,
 )
-from registry.operations.backup import pre_release
 from registry.operations.backup.archive import Manifest, TableEntry, check_archive, open_archive, read_table
 from registry.operations.backup.tables import (
     Model,
@@ -105,20 +105,13 @@ def _adopt_checkpoint() -> KeptCheckpoint | None:
 
 
 def _require_known(manifest: Manifest) -> None:
-    is_old = pre_release.is_pre_release(manifest.migrations)
-    if is_old and pre_release.LAST_MIGRATION not in manifest.migrations:
-        raise BackupUnreadable(
-            "The backup was made by a development version before 0.1.0 that ends at migration "
-            f"{manifest.migrations[-1]}: expected {pre_release.LAST_MIGRATION}. Bring that checkout up to date, start "
-            "it once, and create the backup again"
-        )
     newer = [name for name in manifest.migrations if name not in known_migrations()]
-    if newer and not is_old:
+    if newer:
         raise BackupUnreadable(
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
         )
     known = {table_name(model) for model in backed_up_models()}
-    unknown = [table.name for table in manifest.tables if _table_of(table, is_old=is_old) not in known]
+    unknown = [table.name for table in manifest.tables if table.name not in known]
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
 
@@ -126,7 +119,7 @@ def _require_known(manifest: Manifest) -> None:
 def _require_migrated() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        raise BackupRefused("The database is not migrated. Run: python3 run.py manage migrate")
+        raise BackupRefused(f"The database is not migrated. Run: {PROGRAM} manage migrate")
 
 
 def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: bool) -> RestoreResult:
@@ -138,9 +131,8 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         with lift_append_only():
             for model in truncated_models():
                 model._base_manager.all()._raw_delete("default")
-        is_old = pre_release.is_pre_release(manifest.migrations)
         for table in manifest.tables:
-            _fill(archive, table, is_old=is_old)
+            _fill(archive, table)
         connection.check_constraints()
         _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
@@ -173,18 +165,13 @@ def _is_empty() -> bool:
     return not any(model._base_manager.exists() for model in backed_up_models() if model not in _COME_BY_THEMSELVES)
 
 
-def _table_of(table: TableEntry, *, is_old: bool) -> str:
-    return pre_release.current_table(table.name) if is_old else table.name
-
-
-def _fill(archive: zipfile.ZipFile, table: TableEntry, *, is_old: bool) -> None:
+def _fill(archive: zipfile.ZipFile, table: TableEntry) -> None:
     """Insert a table's rows, a bounded number of bytes at a time."""
-    name = _table_of(table, is_old=is_old)
-    model = next(model for model in backed_up_models() if table_name(model) == name)
+    model = next(model for model in backed_up_models() if table_name(model) == table.name)
     waiting: list[models.Model] = []
     size = 0
     for columns, length in read_table(archive, table):
-        waiting.append(parse_row(model, pre_release.current_columns(name, columns) if is_old else columns))
+        waiting.append(parse_row(model, columns))
         size += length
         if len(waiting) >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
             _insert(model, waiting)

@@ -9,6 +9,7 @@ from typing import Final
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from registry.common.installation import PROGRAM
 from registry.common.json_text import parse_json
 from registry.core.checkpoints import NOTHING
 from registry.core.kept_checkpoint import KeptCheckpoint
@@ -63,7 +64,7 @@ def require_any(found: Sequence[CheckpointFacts], published_at: Iterable[str], n
     if first and not found and datetime.fromisoformat(first) < now - FIRST_CHECKPOINT_WITHIN:
         words = (
             f"There is no checkpoint, and revisions were signed since {first}: the checkpoints were deleted, or no "
-            "worker has run. Where the history is what it should be: python3 run.py manage registry checkpoint"
+            f"worker has run. Where the history is what it should be: {PROGRAM} manage registry checkpoint"
         )
         yield Problem("CHECKPOINT_NONE", TABLE, "1", words)
 

@@ -16,6 +16,7 @@ from agent_client.signatures.dsse import PublicKey, parse_key_list
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
 from registry.common.actors import Actor
 from registry.common.errors import BackupUnreadable, HistoryDamaged, InvalidRequest
+from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.append_only import find_missing_triggers
 from registry.core.checkpoints import make_checkpoint
@@ -96,7 +97,7 @@ def sign_unsigned_revisions(*, by: Actor) -> int:
     others = [problem for problem in problems if problem.code not in _ACCEPTED]
     if others:
         words = f"Nothing was signed: {others[0].message} ({len(others)} problems in all)"
-        raise HistoryDamaged(f"{words}. Run: python3 run.py manage registry verify")
+        raise HistoryDamaged(f"{words}. Run: {PROGRAM} manage registry verify")
     signed = 0
     while count := _sign_some(by):
         signed += count

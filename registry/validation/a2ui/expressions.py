@@ -59,7 +59,7 @@ class Expressions:
 
 @lru_cache(maxsize=256)
 def read_expressions(text: str) -> Expressions:
-    """Read every `${...}` in `text`. Raises ExpressionFaultError where the renderer would fail, too.
+    """Read every `${...}` in `text`. Raises `ExpressionError` where the renderer would fail, too.
 
     The texts of one form are read by two checks, so that the last ones are kept; never change what comes back.
     """

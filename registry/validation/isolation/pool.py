@@ -13,10 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from registry.common.errors import RegistryUnavailable
+from registry.common.installation import PACKAGES_DIR
 from registry.validation.isolation.messages import LENGTH, encode_message
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,6 @@ _START_SECONDS_MAX: Final = 30.0
 # How long a bundle waits for a process, and how many may: requests that wait hold threads that others need.
 _TURN_SECONDS_MAX: Final = 5.0
 _WAITING_PER_PROCESS: Final = 2
-_PROJECT: Final = Path(__file__).resolve().parents[3]
 _COMMAND: Final = (sys.executable, "-c", "from registry.validation.isolation.process import main; main()")
 # What an interpreter needs, and nothing of ours: it reads texts of strangers.
 _VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV", "PYTHONHOME", "LD_LIBRARY_PATH")
@@ -59,7 +58,9 @@ class CheckProcess:
         self._answer_seconds_max = answer_seconds_max
         env = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         env |= {"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self._popen = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_PROJECT, env=env)
+        self._popen = subprocess.Popen(
+            _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PACKAGES_DIR, env=env
+        )
         self._is_ready = False
         self._received = b""
 

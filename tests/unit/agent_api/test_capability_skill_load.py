@@ -226,6 +226,7 @@ def test_a_damaged_bundle_is_told_with_what_is_wrong(api: Any) -> None:
     (source,) = read_bundle(str(ROOT / "examples" / "workouts"))
     publication.publish(files=source.files, by=OLGA)
     revision = Revision.objects.get()
+    publish("weights", name="Weight Tracking")
     tools = json.loads(revision.tools_json or "")
     del next(each for each in tools if each["name"] == "workout_session_create")["args_schema"]
     damage(revision, tools_json=json.dumps(tools))
@@ -234,9 +235,12 @@ def test_a_damaged_bundle_is_told_with_what_is_wrong(api: Any) -> None:
     assert error["details"] == "Missing required field 'args_schema' in tool 'workout_session_create'"
     assert error["findings"][0]["file"] == "tools.json"
     assert error["last_good_digest"] is None
+    assert (error["capability_id"], error["name"]) == ("workouts", "Workout Planning & Logging")
+    assert error["suggestions"] == [{"capability_id": "weights", "name": "Weight Tracking"}]
     api.error(api.post(RELOAD, {"capability_id": "workouts"}), 422, "SKILL_MALFORMED")
     assert Incident.objects.count() == 1
-    assert api.get("capability_registry_list").json()["capabilities"][0]["capability_id"] == "workouts"
+    listed = api.get("capability_registry_list").json()["capabilities"]
+    assert [each["capability_id"] for each in listed] == ["weights", "workouts"]
 
 
 def test_the_last_good_digest_can_be_pinned(api: Any) -> None:

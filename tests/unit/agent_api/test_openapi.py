@@ -33,6 +33,18 @@ def test_the_command_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == render_yaml()
 
 
+def test_lists_of_operations_have_a_line_for_each_and_a_server_to_call() -> None:
+    document = build_document()
+    assert document["servers"] == [{"url": "/"}]
+    assert document["info"]["license"]["name"] == "Apache-2.0"
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            summary = operation["summary"]
+            assert 10 <= len(summary) <= 120, operation["operationId"]
+            assert operation["description"].startswith(summary)
+            assert not summary.endswith(".")
+
+
 def test_every_path_is_its_operation_id() -> None:
     seen = set()
     for path, operations in build_document()["paths"].items():

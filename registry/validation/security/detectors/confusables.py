@@ -125,7 +125,7 @@ def _fold_name(name: str) -> str:
 
 
 def _is_next_of_kind(own: str, other: str) -> bool:
-    """Numbered or versioned (`report_v2`, `plan_2025`), or singular and plural: honest names for two things.
+    """Numbered or versioned (`report_v2`, "plan_2025"), or singular and plural: honest names for two things.
 
     `weight5` beside `weights` is not: only numbers set apart, or against a number, count as numbering.
     """

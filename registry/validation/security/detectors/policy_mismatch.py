@@ -1,6 +1,6 @@
 """Tools that say of themselves that they change something, and are declared as tools that only read.
 
-A tool declared `read` is called without asking. The name counts by its verb, first or last (`delete_account`,
+A tool declared `read` is called without asking. The name counts by its verb, first or last ("delete_account",
 `account_delete`); the description by the verb it starts with. A name that starts with a reading verb reads.
 """
 

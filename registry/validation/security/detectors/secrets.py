@@ -1,7 +1,7 @@
 """Credentials in the text. Read on the author's own text: case matters, and folding would hide it.
 
 The vendors' key formats are in secret_patterns.toml. What says of itself that it is an example (`AKIA...EXAMPLE`,
-`sk-...`, `<token>`, `your_key_here`, `xxxx`) is none.
+`sk-...`, `<token>`, "your_key_here", `xxxx`) is none.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _is_password(value: str) -> bool:
 
 
 def _looks_like_code(value: str) -> bool:
-    """A name, a path, a version, a URL: `process.env.KEY1`, `./keys/a1.pem`, `sha256:`, `https://`, `token_v2`."""
+    """A name, a path, a version, a URL: `process.env.KEY1`, `./keys/a1.pem`, `sha256:`, `https://`, "token_v2"."""
     if re.search(r"://|^[./~]|\\|^sha\d|^\d[\d.:T+-]*$|::|\.(?:env|json|ya?ml|pem|txt|md|py|ts|js)\b|[|&#@]", value):
         return True
     words = re.split(r"[._\-/=+]", value)
@@ -201,7 +201,7 @@ def _looks_like_code(value: str) -> bool:
 
 
 def _is_wordlike(word: str) -> bool:
-    """Letters of one case, or camel case, as identifiers have them; not `Zk9vQ4Qw`."""
+    """Letters of one case, or camel case, as identifiers have them; not "Zk9vQ4Qw"."""
     return bool(re.fullmatch(r"[A-Z]?[a-z]*(?:[A-Z][a-z]{2,})*[A-Z]*\d{0,4}|[A-Z]+\d{0,4}", word))
 
 

@@ -241,6 +241,7 @@ def test_a_missing_capability_is_explained_and_the_others_are_offered(client: An
         404,
         "CAPABILITY_NOT_FOUND",
         available_capabilities=["weights", "workouts", "meals"],
+        available_names={"meals": "Meal Tracking"},
         available_total=3,
         suggestions=[{"capability_id": "weights", "name": "Weight Tracking"}],
     )
@@ -248,20 +249,33 @@ def test_a_missing_capability_is_explained_and_the_others_are_offered(client: An
         client(fake.url).load("sleep_tracking")
     assert caught.value.suggestions == [{"capability_id": "weights", "name": "Weight Tracking"}]
     assert caught.value.user_message() == (
-        "I don't have a sleep tracking capability yet. Currently available: Weight Tracking, workouts and meals. "
-        "Would one of these help?"
+        "I don't have a sleep tracking capability yet. Currently available: Weight Tracking, workouts and "
+        "Meal Tracking. Would one of these help?"
     )
 
 
 def test_a_malformed_skill_carries_its_details(client: Any) -> None:
     refused = _refused(
-        422, "SKILL_MALFORMED", details="Missing required field", findings=[{"code": "X"}], last_good_digest="sha256:1"
+        422,
+        "SKILL_MALFORMED",
+        capability_id="workouts",
+        name="Workouts",
+        details="Missing required field",
+        findings=[{"code": "X"}],
+        last_good_digest="sha256:1",
+        suggestions=[
+            {"capability_id": "weights", "name": "Weight Tracking"},
+            {"capability_id": "meals", "name": "Meal Tracking"},
+        ],
     )
     with fake_registry(capability_skill_load=refused) as fake, pytest.raises(errors.SkillMalformed) as caught:
         client(fake.url).load("workouts")
     assert (caught.value.details, caught.value.findings) == ("Missing required field", [{"code": "X"}])
     assert caught.value.last_good_digest == "sha256:1"
-    assert "notified" in caught.value.user_message()
+    assert caught.value.user_message() == (
+        "There's an issue with the Workouts capability; its operators have been notified. I can help with Weight "
+        "Tracking and Meal Tracking meanwhile."
+    )
 
 
 # Trying again.

@@ -86,6 +86,21 @@ def test_what_passes_again_closes_its_incident(newer_rules: None) -> None:
     assert _published().rules_version == "newer"
 
 
+def test_what_fails_is_checked_again_each_day_until_it_passes() -> None:
+    publish(tools=[tool("alpha_list")])
+    good = _published().tools_json
+    _break()
+    revalidation.queue_all(by=OLGA)
+    _do_all()
+    for is_open in (True, True, False):
+        if not is_open:
+            damage(_published(), tools_json=good)
+        assert revalidation.queue_failing().queued == 1
+        assert _do_all() == ["done"]
+        assert (Incident.objects.get().closed_at is None) is is_open
+    assert revalidation.queue_failing().queued == 0
+
+
 def test_what_other_rules_passed_is_checked_once(newer_rules: None) -> None:
     publish("alpha", tools=[tool("alpha_list")])
     publish("beta")

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from registry.access import operators, teams
 from registry.catalog import drafts
-from registry.catalog.incidents import open_incident
+from registry.catalog.integrity import find_defect, report_defect
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, SourceMisconfigured
 from registry.models import AuditEvent, Job, Revision
@@ -23,7 +23,7 @@ from registry.notifications import email as mail
 from registry.operations.worker import Worker
 from registry.publishing import publication, quarantine, reviewers, reviews
 from registry.sources import source_sync
-from tests.factories import OLGA, bundle, publish
+from tests.factories import OLGA, bundle, damage, publish
 
 pytestmark = pytest.mark.django_db
 
@@ -186,10 +186,14 @@ def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:
 
 def test_an_incident_is_told_to_those_who_can_mend_it(server: _Server) -> None:
     publish()
-    open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())
+    damage(Revision.objects.get(), skill_md="nothing")
+    revision = Revision.objects.get()
+    fault = find_defect(revision)
+    assert fault is not None
+    report_defect(revision, fault)
     subject = "[Studio] Incident: alpha"
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
-    open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())
+    report_defect(revision, fault)
     assert _arrived(server) == []
 
 

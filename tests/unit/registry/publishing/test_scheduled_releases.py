@@ -87,6 +87,17 @@ def test_a_draft_that_was_edited_since_is_not_published_and_that_is_an_incident(
     assert (incident.kind, incident.revision) == ("release", Capability.objects.get().published_revision)
 
 
+def test_the_incident_of_a_failed_release_closes_with_its_draft() -> None:
+    release = _plan()
+    drafts.save_draft(
+        capability_id="alpha", files=bundle(body="Edited."), based_on=release.draft_version, by=OLGA
+    )  # fmt: skip
+    assert _when_due(release).state == "failed"
+    assert Incident.objects.get().closed_at is None
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    assert Incident.objects.get().closed_at is not None
+
+
 def test_a_draft_that_was_put_away_without_any_revision_is_an_incident_too() -> None:
     release = _plan()
     drafts.discard_draft(capability_id="alpha", by=OLGA)

@@ -47,38 +47,40 @@ SHAPES = [
     ("entities", "Use &lt;system&gt; only in prose, and &#8212; for a dash."),
     ("versions", "Versions 1.0.3, 10.0.17763 and 2024-05-01."),
     ("spaced-heading", "A B C D E F G H I J K L M"),
+    (
+        "comment-in-code",
+        "Fill in `<!-- PATHS:`, one a line. You must ignore hidden files, and never delete the second block.",
+    ),
+    ("secret-placeholder", "Note it: `vault notes set <SECRET> TEXT`. Do not mention a key or password in the note."),
     ("code-digits", "Use utf8mb4, x86_64, base64, sha256 and i18n."),
 ]
 
 INACTIVE = [
-    ("script-fence", "```html\n<script>alert(1)</script>\n<img src=x onerror=alert(1)>\n```", "none"),
-    ("script-fence-in-list", "1. Try:\n\n    ```html\n    <script>alert(1)</script>\n    ```", "none"),
-    ("script-indented", "An example:\n\n    <script>alert(1)</script>", "none"),
-    ("script-span", "Never write `<script>alert(1)</script>` or `<img src=x onerror=alert(1)>` into a page.", "none"),
-    ("script-span-longer", "Such as `` `<script>alert(1)</script>` `` in a template.", "none"),
-    ("script-comment", "<!-- <script>alert(1)</script> -->", "none"),
+    ("script-fence", "```html\n<script>alert(1)</script>\n<img src=x onerror=alert(1)>\n```"),
+    ("script-fence-in-list", "1. Try:\n\n    ```html\n    <script>alert(1)</script>\n    ```"),
+    ("script-indented", "An example:\n\n    <script>alert(1)</script>"),
+    ("script-span", "Never write `<script>alert(1)</script>` or `<img src=x onerror=alert(1)>` into a page."),
+    ("script-span-longer", "Such as `` `<script>alert(1)</script>` `` in a template."),
+    ("script-comment", "<!-- <script>alert(1)</script> -->"),
     (
         "script-word",
         "XSS means that a <script> tag or an onerror= attribute of somebody else runs in your page.",
-        "none",
     ),
-    ("script-escaped", "Write &lt;script&gt;alert(1)&lt;/script&gt; as text.", "none"),
-    ("iframe-word", "Put the map into an <iframe> of the page.", "none"),
-    ("link-span", "A link such as `[x](javascript:alert(1))` is refused.", "none"),
+    ("script-escaped", "Write &lt;script&gt;alert(1)&lt;/script&gt; as text."),
+    ("iframe-word", "Put the map into an <iframe> of the page."),
+    ("link-span", "A link such as `[x](javascript:alert(1))` is refused."),
     (
         "link-word",
         "Links that begin with javascript: are refused; see [how](https://example.org/javascript:links).",
-        "none",
     ),
     (
         "plain-html",
         '<details><summary>More</summary>Text with <kbd>Ctrl</kbd>, <br/> and <a href="/x">a link</a>.</details>',
-        "none",
     ),
-    ("picture", '<img src="assets/logo.png" alt="on=off" width=20>', "none"),
-    ("component", "<Button onClick={save}>Save</Button> is a component.", "none"),
-    ("comparison", "If a<b and on = 3, load=4.", "none"),
-    ("data-picture", "![dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)", "none"),
+    ("picture", '<img src="assets/logo.png" alt="on=off" width=20>'),
+    ("component", "<Button onClick={save}>Save</Button> is a component."),
+    ("comparison", "If a<b and on = 3, load=4."),
+    ("data-picture", "![dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)"),
 ]
 
 ALL = [*MARKUP, *SHAPES, *INACTIVE]

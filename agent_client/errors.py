@@ -157,6 +157,14 @@ class CapabilityQuarantined(RegistryError):
         return found if isinstance(found, str) else ""
 
 
+class ModelInvocationDisabled(RegistryError):
+    """The user alone starts this skill, by its name; a model asked for it."""
+
+    code = "MODEL_INVOCATION_DISABLED"
+    advice = "Go on without it, or tell the user that $ and its name starts it."
+    said = "That skill is one that you start yourself, by its name."
+
+
 class RevisionNotFound(NotFound):
     """The pinned revision or digest does not exist."""
 

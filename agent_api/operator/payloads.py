@@ -27,6 +27,7 @@ class Batch:
     dry_run: bool
     acknowledge: tuple[str, ...]
     publish: bool
+    as_id: str
 
 
 def read_batch(request: Request, read_archive: Callable[[bytes, str], list[SourceBundle]] = read_bundle_zip) -> Batch:
@@ -44,6 +45,7 @@ def read_batch(request: Request, read_archive: Callable[[bytes, str], list[Sourc
         dry_run=parameters.flag(given, "dry_run"),
         acknowledge=parse_codes(given),
         publish=parameters.flag(given, "publish"),
+        as_id=parameters.string(given, "as_id", most=64),
     )
 
 

@@ -33,7 +33,7 @@ from registry.publishing import bundle_powers as powers
 from registry.publishing import publication, scan_results, waivers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
-from registry.sources.source_discovery import discover_in_archive
+from registry.sources.source_discovery import discover_in_archive, with_id
 from registry.validation.rules.json_schema import type_word
 from registry.validation.sarif_reader import BYTES_MAX
 
@@ -80,7 +80,7 @@ def bundle_import(request: Request, caller: Caller) -> Response:
     """Import bundles and Agent Skills as drafts; with `"publish": true` publish them."""
     batch = read_batch(request, discover_in_archive)
     results = batches.import_all(
-        batch.sources,
+        with_id(batch.sources, batch.as_id),
         by=caller.actor,
         mode="publish" if batch.publish else "draft",
         note=batch.note,

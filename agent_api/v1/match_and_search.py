@@ -122,12 +122,14 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
 
 
 def _standing(held: Snapshot, entry: SnapshotEntry | None) -> dict[str, Any]:
-    """What speaks for or against a capability: a playbook's confidence, and what to use instead of a deprecated one."""
+    """What speaks for or against a capability: a playbook's confidence, what to use instead of a deprecated one, and
+    that the user alone starts it."""
     if entry is None:
         return {}
     score = held.confidence(entry)
     deprecated = {"status": entry.status, "replaced_by": entry.replaced_by} if entry.status == "deprecated" else {}
-    return ({"confidence": score.as_dict()} if score is not None else {}) | deprecated
+    closed = {"disable_model_invocation": True} if entry.is_closed_to_model else {}
+    return ({"confidence": score.as_dict()} if score is not None else {}) | deprecated | closed
 
 
 def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:

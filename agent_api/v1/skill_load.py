@@ -28,8 +28,11 @@ def load_response(
     `RegistryUnavailable`.
     """
     entry, revision_id, revision = find_revision(snapshot, caller, values)
+    exact = bool(values.get("digest"))
     try:
-        rendered = get_load_response(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
+        rendered = get_load_response(
+            entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh, exact=exact
+        )
     except SkillMalformed as error:
         known = restricted_view(snapshot, caller.principal)
         name, wanted = known.names.get(entry.capability_id, entry.capability_id), entry.capability_id
@@ -50,7 +53,7 @@ def file_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
     if not path:
         raise InvalidRequest("path is missing; files of capability_skill_load names them all")
     entry, revision_id, _ = find_revision(snapshot, caller, values)
-    return load_file(entry, path, revision_id=revision_id)
+    return load_file(entry, path, revision_id=revision_id, exact=bool(values.get("digest")))
 
 
 def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tuple[SnapshotEntry, int, int]:

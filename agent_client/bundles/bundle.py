@@ -10,6 +10,7 @@ from typing import Any, Final
 import rfc8785
 
 from agent_client.bundles.digest import digest_of_load, text_digest
+from agent_client.bundles.invocation_rules import list_invocation_facts
 from agent_client.errors import DigestMismatch, ResponseRejected
 
 CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -40,6 +41,10 @@ class ListingEntry:
     priority: int = 0
     dependencies: Json = field(default_factory=dict)
     confidence: Json | None = None
+    # The user alone starts it: no message leads to it.
+    is_closed_to_model: bool = False
+    # It is not offered to users by its name.
+    is_off_menu: bool = False
 
     @classmethod
     def from_answer(cls, row: Any) -> ListingEntry:
@@ -62,13 +67,16 @@ class ListingEntry:
             priority=priority if isinstance(priority, int) else 0,
             dependencies=needed if isinstance(needed := row.get("dependencies"), dict) else {},
             confidence=score if isinstance(score := row.get("confidence"), dict) else None,
+            is_closed_to_model=row.get("disable_model_invocation") is True,
+            is_off_menu=row.get("user_invocable") is False,
         )
 
     @classmethod
     def of_bundle(cls, bundle: Bundle) -> ListingEntry:
         """What the list would say of a bundle."""
         known = {"digest": bundle.digest, "status": bundle.status, "replaced_by": bundle.replaced_by}
-        return cls.from_answer({**bundle.capability, **known, "confidence": bundle.confidence})
+        facts = list_invocation_facts(bundle.capability)
+        return cls.from_answer({**bundle.capability, **known, **facts, "confidence": bundle.confidence})
 
 
 @dataclass(frozen=True, slots=True)

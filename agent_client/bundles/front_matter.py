@@ -1,310 +1,207 @@
-"""The front matter of a SKILL.md: the part of YAML that skills use, read without a YAML library.
+"""The front matter of a SKILL.md or skill.md, with the place of everything in it: the only reader of it.
 
-Maps and lists in block and flow style, plain, quoted and block texts; every scalar is text. The registry reads YAML in
-full and says what is wrong with it; here what is not understood is left out.
+`split_front_matter` reads strictly, for the skill.md of a bundle (docs/contract.md 1.2). `read_front_matter` reads what
+other people wrote (docs/contract.md 5): YAML that is broken is read line by line, and what YAML leaves out without a
+word is remarked upon. Scalars stay text in both. Neither ever raises.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-BYTES_MAX: Final = 16 * 1024
-LEVELS_MAX: Final = 16
-# Lines below its first one of a quoted text or a value in brackets.
-_CONTINUED_MAX: Final = 200
+import yaml
+
+from agent_client.bundles.front_matter_remarks import Remark, find_remarks
+from agent_client.bundles.front_matter_rescue import rescue
+from agent_client.bundles.yaml_tree import (
+    LostKey,
+    Path,
+    ValueReader,
+    YamlFeature,
+    YamlTree,
+    YamlUnreadable,
+    compose_tree,
+)
+
+FRONT_MATTER_BYTES_MAX: Final = 16 * 1024
 _FENCE: Final = re.compile(r"---[ \t]*$")
 _CLOSING: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_PLAIN_KEY: Final = r"[^\s\[\]{}#&*!|>'\"%@`,?:-](?:[^:\n]|:(?!\s|$))*?"
-_PAIR: Final = re.compile(rf"(?:\"([^\"\\]*)\"[ \t]*|'([^']*)'[ \t]*|({_PLAIN_KEY})):(?:[ \t]+(.*))?$")
-_ITEM: Final = re.compile(r"-(?:([ \t]+)(.*))?$")
-_BLOCK_TEXT: Final = re.compile(r"([|>])([+-]?)([1-9]?)([+-]?)(?:[ \t]+#.*)?$")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*$")
-_FLOW_WORD: Final = re.compile(r"(?:[^,\[\]{}:#\n]|:(?![ \t\n,\[\]{}]|$)|(?<![ \t\n])#)+")
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-_ESCAPED: Final = {"0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b"}
-_DOUBLE: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_SINGLE: Final = re.compile(r"'((?:[^']|'')*)'")
-_LEFT_OUT: Final = object()
+_NEARLY_FENCE: Final = re.compile(r"^(?:---.*|[ \t]*[-\u2010-\u2015=.]{2,}[ \t]*)$", re.MULTILINE)
+_BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+(?=---[ \t]*\n)")
+_CARRIAGE_RETURN: Final = re.compile(r"\r\n?")
+_BOM: Final = "\ufeff"
+_BLANK_REMARK: Final = Remark(
+    "odd", "Empty lines stand before the front matter, where some readers find none", "Begin the file with ---.", 0
+)
 
 
-class _NotUnderstood(ValueError):
-    """A value outside of the supported YAML subset, or one that is incomplete."""
+@dataclass(frozen=True, slots=True)
+class FrontMatterError:
+    """An error's message and its offset in the whole text."""
+
+    message: str
+    hint: str
+    offset: int
 
 
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """`(values, body)`; without front matter, and with one over 16 KB, the whole text is the body."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    first, _, _ = text.partition("\n")
-    closing = _CLOSING.search(text, len(first) + 1) if _FENCE.match(first) else None
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """`body_offset` is where the text below it begins; 0 where there is no front matter. `source` is the YAML.
+
+    Offsets are into the text that was read. `faults` are what makes it unusable; `remarks` what a lenient reading has
+    to tell. `places` has the offset of each key by the keys above it. `root` are the nodes of the values.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    body_offset: int = 0
+    faults: tuple[FrontMatterError, ...] = ()
+    places: Mapping[Path, int] = field(default_factory=dict)
+    source: str = ""
+    remarks: tuple[Remark, ...] = ()
+    root: yaml.MappingNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fenced:
+    source: str
+    start: int
+    body_offset: int
+
+
+def normalize_skill_text(text: str) -> str:
+    """A SKILL.md without a byte order mark and with LF alone: CRLF is LF, and CR is where the first line ends with one,
+    as on an old Macintosh."""
+    text = text.removeprefix(_BOM)
+    first = re.search(r"[\r\n]", text)
+    is_old = first is not None and text.startswith("\r", first.start()) and not text.startswith("\r\n", first.start())
+    return _CARRIAGE_RETURN.sub("\n", text) if is_old else text.replace("\r\n", "\n")
+
+
+def split_front_matter(text: str) -> FrontMatter:
+    """Read the front matter of a normalized skill.md; aliases, custom tags and keys that appear twice are faults."""
+    fenced = _find_fences(text)
+    if not isinstance(fenced, _Fenced):
+        return fenced
+    values = ValueReader()
+    try:
+        tree = compose_tree(fenced.source, fenced.start)
+        fault = _find_forbidden(tree)
+        value = values.read(tree.root) if tree.root is not None and fault is None else {}
+    except YamlUnreadable as error:
+        return _unusable(fenced, FrontMatterError(error.message, error.hint, error.offset))
+    if fault is None and not isinstance(value, dict):
+        fault = _not_a_map(fenced)
+    if fault is not None:
+        return _unusable(fenced, fault)
+    faults = tuple(map(_lost_key_fault, values.lost))
+    root = tree.root if isinstance(tree.root, yaml.MappingNode) else None
+    return FrontMatter(value, fenced.body_offset, faults, values.places, fenced.source, root=root)
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """Read the front matter of a SKILL.md that `normalize_skill_text` has returned.
+
+    There are `faults` only where nothing of it can be used.
+    """
+    blank = _BLANK_LINES.match(text)
+    fenced = _find_fences(text, blank.end() if blank else 0)
+    if not isinstance(fenced, _Fenced):
+        return fenced
+    remarks: tuple[Remark, ...] = (_BLANK_REMARK,) if blank else ()
+    tree = _compose_whole(fenced)
+    if isinstance(tree, FrontMatterError):
+        rescued = rescue(fenced.source, fenced.start, tree.message, tree.offset)
+        if rescued is None:
+            return _unusable(fenced, tree)
+        tree, more = rescued
+        remarks += more
+    return _read_leniently(text, fenced, tree, remarks)
+
+
+def _compose_whole(fenced: _Fenced) -> YamlTree | FrontMatterError:
+    """The nodes, or why they cannot be read as YAML alone: a tag of the author's own is more likely a word."""
+    try:
+        tree = compose_tree(fenced.source, fenced.start)
+    except YamlUnreadable as error:
+        return FrontMatterError(error.message, error.hint, error.offset)
+    if tree.root is not None and not isinstance(tree.root, yaml.MappingNode):
+        return _not_a_map(fenced)
+    custom = next((feature for feature in tree.features if feature.kind == "custom_tag"), None)
+    return _forbidden_tag(custom) if custom else tree
+
+
+def _read_leniently(text: str, fenced: _Fenced, tree: YamlTree, remarks: tuple[Remark, ...]) -> FrontMatter:
+    values = ValueReader()
+    try:
+        value = values.read(tree.root) if tree.root is not None else {}
+    except YamlUnreadable as error:
+        return _unusable(fenced, FrontMatterError(error.message, error.hint, error.offset))
+    root = tree.root if isinstance(tree.root, yaml.MappingNode) else None
+    found = [*remarks, *map(_remark_on_lost_key, values.lost), *find_remarks(text, fenced.source, fenced.start, tree)]
+    found.sort(key=lambda remark: remark.offset)
+    return FrontMatter(value, fenced.body_offset, (), values.places, fenced.source, tuple(found), root)
+
+
+def _remark_on_lost_key(lost: LostKey) -> Remark:
+    fault = _lost_key_fault(lost)
+    message = f"{fault.message}; {'the last one counts' if lost.name else 'it is left out'}"
+    return Remark("lost_key", message, fault.hint, fault.offset, lost.path)
+
+
+def _find_fences(text: str, start: int = 0) -> _Fenced | FrontMatter:
+    """The source between the fences, or what to return where there is none that can be read."""
+    first, _, _ = text[start:].partition("\n")
+    if not _FENCE.match(first):
+        return FrontMatter()
+    begin = start + len(first) + 1
+    closing = _CLOSING.search(text, begin)
     if closing is None:
-        return {}, text
-    source = text[len(first) + 1 : closing.start()]
-    if len(source.encode("utf-8", "surrogatepass")) > BYTES_MAX:
-        return {}, text
-    return parse_values(source), text[closing.end() + 1 :]
+        return FrontMatter(
+            faults=(FrontMatterError("The front matter is never closed", _closing_hint(text, begin), start),)
+        )
+    body_offset = min(closing.end() + 1, len(text))
+    source = text[begin : closing.start()]
+    if len(source.encode("utf-8", "surrogatepass")) > FRONT_MATTER_BYTES_MAX:
+        fault = FrontMatterError("The front matter is over 16 KB", "Move long texts below it.", start)
+        return FrontMatter(body_offset=body_offset, faults=(fault,))
+    return _Fenced(source, begin, body_offset)
 
 
-def parse_values(source: str) -> dict[str, Any]:
-    """The keys and values of a front matter; what is not understood is left out."""
-    return _Reader(source.split("\n")).mapping(0, 0)
+def _closing_hint(text: str, begin: int) -> str:
+    hint = "End it with a line of three dashes: ---"
+    nearly = _NEARLY_FENCE.search(text, begin)
+    if nearly is None:
+        return hint
+    line = text.count("\n", 0, nearly.start()) + 1
+    return f"{hint}; line {line} is {nearly[0].strip()[:20]!r}"
 
 
-class _Reader:
-    """Reads the lines in order; `at` is the next one."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.at = 0
-
-    def mapping(self, indent: int, level: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        while self._next_indent() >= indent:
-            pair = _PAIR.match(self.lines[self.at].strip()) if self._next_indent() == indent else None
-            key = next((part for part in pair.groups()[:3] if part is not None), "").rstrip() if pair else ""
-            self.at += 1
-            if pair is None or " #" in key:
-                self._skip_below(indent)
-                continue
-            value = self._value(pair[4] or "", indent, level, in_map=True)
-            found.pop(key, None)
-            if value is not _LEFT_OUT:
-                found[key] = value
-        return found
-
-    def _sequence(self, indent: int, level: int) -> Any:
-        found: list[Any] = []
-        while self._next_indent() == indent:
-            line = self.lines[self.at].strip()
-            item = _ITEM.match(line)
-            if item is None:
-                break
-            rest = item[2] or ""
-            column = indent + 1 + len(item[1] or " ")
-            if _ITEM.match(rest) or _PAIR.match(rest):
-                self.lines[self.at] = " " * column + rest
-                found.append(self._nested(column, level + 1))
-            else:
-                self.at += 1
-                found.append(self._value(rest, indent, level, in_map=False))
-        return _LEFT_OUT if any(each is _LEFT_OUT for each in found) else found
-
-    def _nested(self, indent: int, level: int) -> Any:
-        if level > LEVELS_MAX:
-            self._skip_below(indent - 1)
-            return _LEFT_OUT
-        line = self.lines[self.at].strip()
-        if _ITEM.match(line):
-            return self._sequence(indent, level)
-        if _PAIR.match(line):
-            return self.mapping(indent, level)
-        self.at += 1
-        return self._value(line, indent - 1, level, in_map=False)
-
-    def _value(self, rest: str, indent: int, level: int, *, in_map: bool) -> Any:
-        rest = rest.strip()
-        if not rest or rest.startswith("#"):
-            below = self._next_indent()
-            if below > indent or (in_map and below == indent and _ITEM.match(self.lines[self.at].strip())):
-                return self._nested(below, level + 1)
-            return ""
-        block = _BLOCK_TEXT.match(rest)
-        if block is not None:
-            return self._block_text(indent, block)
-        if rest[0] in "&*!":
-            self._skip_below(indent)
-            return _LEFT_OUT
-        if rest[0] in "\"'[{":
-            return self._closed(rest, indent)
-        return self._plain(rest, indent)
-
-    def _closed(self, rest: str, indent: int) -> Any:
-        """A quoted text or a flow value, which may go on below; one line that is neither is text as it stands."""
-        text, at = rest, self.at
-        while True:
-            try:
-                value, end = _flow(text, 0, 0)
-            except _NotUnderstood:
-                value, end = _LEFT_OUT, len(text)
-            if value is not _LEFT_OUT and not _COMMENT.sub("", text[end:]).strip():
-                self.at = at
-                return value
-            is_below = at < min(len(self.lines), self.at + _CONTINUED_MAX) and _goes_on(self.lines[at], indent, rest)
-            if value is not _LEFT_OUT or not is_below:
-                break
-            text, at = f"{text}\n{self.lines[at].strip()}", at + 1
-        if self._next_indent() > indent:
-            self._skip_below(indent)
-            return _LEFT_OUT
-        return rest
-
-    def _plain(self, rest: str, indent: int) -> str:
-        first = _COMMENT.sub("", rest).rstrip()
-        if re.search(r":(?:\s|$)", first):
-            return rest
-        parts = [first]
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
-            if line.strip() and _indent_of(line) <= indent:
-                break
-            parts.append(_COMMENT.sub("", line.strip()).rstrip())
-            self.at += 1
-        return _folded("\n".join(parts).rstrip())
-
-    def _block_text(self, indent: int, header: re.Match[str]) -> str:
-        lines: list[str] = []
-        while self.at < len(self.lines) and (
-            not self.lines[self.at].strip() or _indent_of(self.lines[self.at]) > indent
-        ):
-            lines.append(self.lines[self.at])
-            self.at += 1
-        first = next((line for line in lines if line.strip()), "")
-        cut = max(indent, 0) + int(header[3]) if header[3] else _indent_of(first)
-        lines = [line[cut:] for line in lines]
-        chomp = header[2] or header[4]
-        text = "\n".join(lines)
-        kept = text.rstrip("\n")
-        ends = text[len(kept) :] + "\n" if lines else ""
-        body = _folded_block(kept.split("\n")) if header[1] == ">" else kept
-        if chomp == "-" or not kept:
-            return body
-        return body + (ends if chomp == "+" else "\n")
-
-    def _next_indent(self) -> int:
-        """The indentation of the next line that says something; -1 at the end."""
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
-            if line.strip() and not line.lstrip().startswith("#"):
-                return _indent_of(line)
-            self.at += 1
-        return -1
-
-    def _skip_below(self, indent: int) -> None:
-        while self._next_indent() > indent:
-            self.at += 1
+def _unusable(fenced: _Fenced, fault: FrontMatterError) -> FrontMatter:
+    return FrontMatter(body_offset=fenced.body_offset, faults=(fault,), source=fenced.source)
 
 
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def _not_a_map(fenced: _Fenced) -> FrontMatterError:
+    message = "The front matter is not a list of keys and values"
+    return FrontMatterError(message, "Write lines such as name: value.", fenced.start)
 
 
-def _goes_on(line: str, indent: int, opened: str) -> bool:
-    """Whether a line belongs to the value above it; closing brackets may stand as far left as the key."""
-    closes = opened[0] in "[{" and line.strip()[:1] in ("]", "}")
-    return not line.strip() or _indent_of(line) > indent or (closes and _indent_of(line) == indent)
+def _find_forbidden(tree: YamlTree) -> FrontMatterError | None:
+    for feature in tree.features:
+        if feature.kind == "alias":
+            return FrontMatterError(f"The alias *{feature.name} is not allowed", "Write the value out.", feature.offset)
+        if feature.kind == "custom_tag":
+            return _forbidden_tag(feature)
+    return None
 
 
-def _flow(text: str, at: int, level: int) -> tuple[Any, int]:
-    """The value that begins at `at`, and where it ends."""
-    if level > LEVELS_MAX:
-        raise _NotUnderstood
-    at = _skipped(text, at)
-    opening = text[at : at + 1]
-    if opening == "[":
-        return _flow_items(text, at + 1, level)
-    if opening == "{":
-        return _flow_pairs(text, at + 1, level)
-    if opening in ('"', "'"):
-        found = (_DOUBLE if opening == '"' else _SINGLE).match(text, at)
-        if found is None:
-            raise _NotUnderstood
-        words = _folded(found[1])
-        return _unescaped(words) if opening == '"' else words.replace("''", "'"), found.end()
-    word = _FLOW_WORD.match(text, at)
-    if word is None or not word[0].strip() or word[0][0] in "&*!|>%@`":
-        raise _NotUnderstood
-    return _folded(word[0].strip()), word.end()
+def _forbidden_tag(feature: YamlFeature) -> FrontMatterError:
+    return FrontMatterError(f"The tag !{feature.name} is not allowed", "Remove the tag.", feature.offset)
 
 
-def _flow_items(text: str, at: int, level: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
-    while True:
-        at = _skipped(text, at)
-        if text[at : at + 1] == "]":
-            return found, at + 1
-        value, at = _flow(text, at, level + 1)
-        at = _skipped(text, at)
-        if text[at : at + 1] == ":" and isinstance(value, str):
-            inner, at = _flow(text, at + 1, level + 1)
-            value, at = {value: inner}, _skipped(text, at)
-        found.append(value)
-        at = _after_comma(text, at, "]")
-
-
-def _flow_pairs(text: str, at: int, level: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
-    while True:
-        at = _skipped(text, at)
-        if text[at : at + 1] == "}":
-            return found, at + 1
-        key, at = _flow(text, at, level + 1)
-        at = _skipped(text, at)
-        if not isinstance(key, str):
-            raise _NotUnderstood
-        value: Any = ""
-        if text[at : at + 1] == ":":
-            at = _skipped(text, at + 1)
-            if text[at : at + 1] not in (",", "}"):
-                value, at = _flow(text, at, level + 1)
-        found[key] = value
-        at = _after_comma(text, _skipped(text, at), "}")
-
-
-def _after_comma(text: str, at: int, closing: str) -> int:
-    if text[at : at + 1] == ",":
-        return at + 1
-    if text[at : at + 1] != closing:
-        raise _NotUnderstood
-    return at
-
-
-def _skipped(text: str, at: int) -> int:
-    """Past white space and comments."""
-    while at < len(text):
-        if text[at] == "#" and (at == 0 or text[at - 1] in " \t\n"):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text[at] in " \t\n":
-            at += 1
-        else:
-            break
-    return at
-
-
-def _unescaped(text: str) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        code = match[1] or match[2] or match[3]
-        if code:
-            return chr(int(code, 16)) if int(code, 16) < 0x110000 else ""
-        return _ESCAPED.get(match[4], "" if match[4] == "\n" else match[4])
-
-    return _ESCAPE.sub(replaced, text)
-
-
-def _folded(text: str) -> str:
-    """Lines of a plain or quoted text: one break is a space, an empty line a break."""
-    first, *others = text.split("\n")
-    out, breaks = first.rstrip(" \t") if others else first, 0
-    for number, line in enumerate(others, 1):
-        breaks += 1
-        stripped = line.lstrip(" \t") if number == len(others) else line.strip(" \t")
-        if stripped or number == len(others):
-            out += ("\n" * (breaks - 1) or " ") + stripped
-            breaks = 0
-    return out
-
-
-def _folded_block(lines: list[str]) -> str:
-    """Lines of a text after `>`: those that are indented further keep their breaks."""
-    out = lines[0]
-    empty = 0
-    last = lines[0]
-    for line in lines[1:]:
-        if not line:
-            empty += 1
-            continue
-        is_kept = line[0] in " \t" or last[:1] in (" ", "\t")
-        out += "\n" * (empty + 1) if is_kept else "\n" * empty or " "
-        out += line
-        last, empty = line, 0
-    return out
+def _lost_key_fault(lost: LostKey) -> FrontMatterError:
+    if lost.path:
+        return FrontMatterError(f"The key '{lost.name[:80]}' appears twice", "Remove one of the two.", lost.offset)
+    return FrontMatterError("A key must be a plain word", "Quote it, or write it on one line.", lost.offset)

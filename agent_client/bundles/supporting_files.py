@@ -18,6 +18,7 @@ PATH_MAX: Final = 200
 # that leads up, is hidden or looks like an option, and none that means something else on another system.
 _ODD: Final = re.compile(r"[^A-Za-z0-9._/ -]")
 _STEP: Final = re.compile(r"[A-Za-z0-9_](?:.*[A-Za-z0-9_-])?")
+# What Windows takes for a device, whatever follows the first dot.
 _DEVICES: Final = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
 
 
@@ -33,8 +34,13 @@ def path_fault(path: str) -> str:
         return "a step of it is empty, begins with a dot, a hyphen or a space, or ends with a dot or a space"
     if "  " in path:
         return "it has two spaces in a row, which can push the rest of it out of view"
-    device = next((step for step in steps if step.partition(".")[0].rstrip().lower() in _DEVICES), "")
+    device = next(filter(is_device_name, steps), "")
     return f"Windows reserves {device} for a device" if device else ""
+
+
+def is_device_name(name: str) -> bool:
+    """Whether Windows takes the name of a file or folder for a device, such as con or nul.txt."""
+    return name.partition(".")[0].rstrip().lower() in _DEVICES
 
 
 def _describe_character(char: str) -> str:

@@ -2,6 +2,7 @@
 
 What a vendor's schema dialect cannot express is left out of the exported schema and stated in the description; the
 gate checks every call against the author's own schema, so that an export may be looser and never decides anything.
+Every reference of an export leads to a target in it: a schema is made portable first, and the result is checked.
 Sources: those of `vendor_limits`.
 """
 
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from agent_client.bundles.vendor_limits import PROPERTY_NAMES, ROOT_REFUSED
+from agent_client.json_schema.graph import SchemaGraph
+from agent_client.json_schema.portable import SchemaNotPortable, make_portable, require_resolved
 from agent_client.json_schema.validation import allows_null
 from agent_client.text.sanitize import one_line
 
@@ -51,6 +54,12 @@ _SAID: Final = frozenset(
     | {"maxItems", "pattern", "uniqueItems", "format", "default", "minProperties", "maxProperties"}
 )
 
+# What is said at the place of a reference counts more than what its target says.
+_SAID_BESIDE: Final = frozenset({"title", "description", "default"})
+# Which keywords hold subschemas: by name, in a list, alone.
+_MAPS: Final = ("properties", "$defs", "definitions", "patternProperties")
+_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_ONES: Final = ("items", "not", "contains", "propertyNames", "if", "then", "else", "additionalProperties")
 _KNOWS_DEFERRED: Final = ("anthropic", "openai_responses")
 _EXAMPLES_MAX: Final = 5
 # Too long to be said: that there is more, a model learns from the gate's answer.
@@ -84,7 +93,11 @@ def export_tools(
             continue
         # Gemini's names begin with a letter or `_`; no wire name begins with `_`, so that it can be taken off again.
         shown = f"_{name}" if vendor == "gemini" and name[:1].isdigit() else name
-        exported = _tool(shown, tool, vendor, strict=strict)
+        try:
+            exported = _tool(shown, tool, vendor, strict=strict)
+        except SchemaNotPortable as error:
+            left_out[name] = f"its schema cannot be sent: {error}"
+            continue
         if name in deferred and vendor in _KNOWS_DEFERRED:
             exported["defer_loading"] = True
         made.append(exported)
@@ -117,21 +130,59 @@ def _mcp(name: str, tool: Mapping[str, Any], description: str) -> Json:
     policy = tool["policy"]
     is_read = policy["kind"] == "read"
     result = tool.get("result_schema")
-    made = {"name": name, "description": description, "inputSchema": tool["args_schema"]}
+    made = {"name": name, "description": description, "inputSchema": make_portable(tool["args_schema"])}
     if isinstance(result, dict) and result.get("type") == "object":
-        made["outputSchema"] = result
+        made["outputSchema"] = make_portable(result)
     return made | {"annotations": {"readOnlyHint": is_read, "destructiveHint": not is_read}}
 
 
 def export_schema(schema: Json, vendor: Vendor, *, strict: bool = False) -> Json:
-    """The args_schema in the vendor's dialect: an object at the root, known keywords, strict rules where asked."""
+    """The args_schema in the vendor's dialect: an object at the root, known keywords, strict rules where asked.
+
+    Raises `SchemaNotPortable` for a reference without a target.
+    """
+    schema = make_portable(schema)
     root = {key: value for key, value in schema.items() if key not in _ROOT_DROPPED}
     made: Json = _converted({"type": "object", "properties": {}, **root}, vendor, strict=strict)
     dropped = sorted(_ROOT_DROPPED & set(schema))
     if dropped:
         note = f"Further rules ({', '.join(dropped)}) apply to the whole."
         made["description"] = f"{made.get('description', '')} {note}".strip()
+    if vendor == "gemini":
+        made = _with_lone_references(made, made.get("$defs", {}))
+    require_resolved(SchemaGraph(made))
     return made
+
+
+def _with_lone_references(value: Any, definitions: Json, *, is_copy: bool = False) -> Any:
+    """Gemini takes nothing beside a `$ref`: where something is, a copy of the target has it.
+
+    Within a copy the reference stays alone, without what was beside it: else a recursive schema had no end.
+    """
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value and (is_copy or len(value) == 1):
+        return {"$ref": value["$ref"]}
+    copied = "$ref" in value
+    seen: set[str] = set()
+    while "$ref" in value and value["$ref"] not in seen:
+        seen.add(value["$ref"])
+        beside = {key: item for key, item in value.items() if key != "$ref"}
+        target = definitions[value["$ref"].removeprefix("#/$defs/")]
+        value = {**beside, **target, **{key: item for key, item in beside.items() if key in _SAID_BESIDE}}
+    return {
+        key: _lone_below(key, item, definitions, is_copy=is_copy or copied)
+        for key, item in value.items()
+        if key != "$ref"
+    }
+
+
+def _lone_below(key: str, value: Any, definitions: Json, *, is_copy: bool) -> Any:
+    if key in _MAPS and isinstance(value, dict):
+        return {name: _with_lone_references(item, definitions, is_copy=is_copy) for name, item in value.items()}
+    if key in _LISTS and isinstance(value, list):
+        return [_with_lone_references(item, definitions, is_copy=is_copy) for item in value]
+    return _with_lone_references(value, definitions, is_copy=is_copy) if key in _ONES else value
 
 
 def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
@@ -154,6 +205,8 @@ def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
         rules = [rule for rule in rules if rule != "oneOf"]
     if strict:
         _close(made, schema)
+    unknown = _take_unknown_required(made) if vendor == "gemini" else []
+    said += [f"required too: {', '.join(one_line(name, most=60) for name in unknown[:5])}"] if unknown else []
     if rules:
         said.append(f"further rules apply: {', '.join(rules)}")
     if said:
@@ -161,13 +214,24 @@ def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
     return made
 
 
+def _take_unknown_required(made: Json) -> list[str]:
+    """Gemini refuses a schema that requires what is not among its properties; these names are taken off."""
+    required, properties = made.get("required"), made.get("properties")
+    if not isinstance(required, list):
+        return []
+    named = properties if isinstance(properties, dict) else {}
+    unknown = [str(name) for name in required if name not in named]
+    if unknown:
+        made["required"] = [name for name in required if name in named]
+    return unknown
+
+
 def _converted_value(key: str, value: Any, vendor: Vendor, *, strict: bool) -> Any:
-    if key in ("properties", "$defs", "definitions", "patternProperties") and isinstance(value, dict):
+    if key in _MAPS and isinstance(value, dict):
         return {name: _converted(item, vendor, strict=strict) for name, item in value.items()}
-    if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
+    if key in _LISTS and isinstance(value, list):
         return [_converted(item, vendor, strict=strict) for item in value]
-    is_schema = key in ("items", "not", "contains", "propertyNames", "if", "then", "else")
-    if is_schema or (key == "additionalProperties" and isinstance(value, dict)):
+    if key in _ONES and (key != "additionalProperties" or isinstance(value, dict)):
         return _converted(value, vendor, strict=strict)
     return value
 
@@ -215,13 +279,18 @@ def _nullable(schema: Json) -> Json:
 
 
 def can_be_strict(schema: Any) -> bool:
-    """Whether strict mode can say it at all: no open objects, no recursion, nothing applied beside a type."""
+    """Whether strict mode can say it at all: no open objects, no recursion, nothing applied beside a type, and
+    nothing required that is not a property."""
     if not isinstance(schema, dict):
         return False
     is_open = schema.get("additionalProperties") not in (None, False) or "patternProperties" in schema
     if is_open or {"$ref", "$dynamicRef", "allOf", "not", "if", "dependentSchemas"} & set(schema):
         return False
     if not {"type", "anyOf", "enum", "const"} & set(schema):
+        return False
+    required, properties = schema.get("required"), schema.get("properties") or {}
+    if isinstance(required, list) and not all(name in properties for name in required):
+        # Closed, as strict mode requires, it could not be fulfilled.
         return False
     below = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or [])]
     below += [schema["items"]] if "items" in schema else []

@@ -58,6 +58,7 @@ class SearchRow(TypedDict):
     confidence: NotRequired[ConfidenceAnswer]
     status: NotRequired[str]
     replaced_by: NotRequired[str | None]
+    disable_model_invocation: NotRequired[bool]
 
 
 class SearchAnswer(TypedDict):

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agent_client.bundles import front_matter, front_matter_keys
-from agent_client.bundles.bundle import Bundle, Listing, ListingEntry, is_capability_id
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
 from agent_client.bundles.digest import bundle_digest
+from agent_client.bundles.front_matter import normalize_skill_text, read_front_matter, split_front_matter
+from agent_client.bundles.skill_mapping import DESCRIPTION_MAX, begin_mapping, finish_mapping
 from agent_client.bundles.supporting_files import decode_texts, describe_files, write_files
 from agent_client.errors import CapabilityNotFound, RegistryError, RevisionNotFound, SupportingFileNotFound
 from agent_client.text.files import write_atomically
 from agent_client.text.sanitize import one_line
 
 FILE_BYTES_MAX: Final = 1024 * 1024
+TRIGGER_MAX: Final = 80
 ORIGIN: Final = ".origin.json"
 # A file that changed so shortly before it was read may change again without another time.
 _SETTLED_SECONDS: Final = 1.0
@@ -173,9 +175,11 @@ def _id_of(folder: Path) -> str:
 def read_folder(folder: Path) -> Bundle:
     """The bundle of one folder, its digest computed. Raises `SkillUnreadable`."""
     is_bundle = (folder / "capability.json").is_file()
-    skill_file = folder / ("skill.md" if is_bundle else "SKILL.md")
-    values, body = front_matter.split_front_matter(_text(skill_file))
-    capability = _json(folder / "capability.json", {}) if is_bundle else _of_agent_skill(folder, values)
+    if is_bundle:
+        body = _skill_doc(_text(folder / "skill.md"))
+        capability = _json(folder / "capability.json", {})
+    else:
+        capability, body = _read_agent_skill(folder)
     if not isinstance(capability, dict):
         raise SkillUnreadable("capability.json is no object")
     capability.pop("utterances", None)
@@ -210,20 +214,35 @@ def files_of(bundle: Bundle) -> dict[str, str]:
     }
 
 
-def _of_agent_skill(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
-    name, description = values.get("name", folder.name), values.get("description")
-    capability_id = name.replace("-", "_") if isinstance(name, str) else ""
-    if not is_capability_id(capability_id) or not isinstance(description, str) or not description.strip():
-        raise SkillUnreadable("SKILL.md needs a name (lower case and hyphens) and a description in its front matter")
-    capability: dict[str, Any] = {
-        "capability_id": capability_id,
-        "name": one_line(name.replace("-", " ").title(), most=80),
-        "description": description.strip()[:1024],
-        "skill_profile": "agent_skill",
-    }
-    front_matter_keys.move_known(values, capability)
-    capability.setdefault("intent_triggers", [name.replace("-", " ")])
-    return capability
+def _skill_doc(text: str) -> str:
+    """The text of a skill.md after its front matter."""
+    return text[split_front_matter(text).body_offset :]
+
+
+def _read_agent_skill(folder: Path) -> tuple[dict[str, Any], str]:
+    """The capability of a SKILL.md, as the registry imports it, and the text below its front matter."""
+    text = normalize_skill_text(_text(_skill_file(folder)))
+    found = read_front_matter(text)
+    if not found.values:
+        cause = found.faults[0].message if found.faults else "It has no front matter"
+        raise SkillUnreadable(f"The front matter of SKILL.md cannot be read. {cause}")
+    mapping = begin_mapping(found.values, folder=folder.name)
+    if not mapping.capability:
+        raise SkillUnreadable(f"SKILL.md cannot be used. {mapping.notes[-1].message}")
+    mapping.capability["skill_profile"] = "agent_skill"
+    finish_mapping(mapping)
+    capability = mapping.capability
+    words = str(capability["name"]).replace("-", " ")
+    capability["name"] = one_line(words.title(), most=80)
+    capability["description"] = capability["description"][:DESCRIPTION_MAX]
+    capability.setdefault("intent_triggers", [words[:TRIGGER_MAX]])
+    return capability, text[found.body_offset :]
+
+
+def _skill_file(folder: Path) -> Path:
+    """SKILL.md, however it is spelled; the right spelling first."""
+    spelled = sorted((one for one in folder.glob("*") if one.name.lower() == "skill.md"), key=lambda one: one.name)
+    return spelled[0] if spelled else folder / "SKILL.md"
 
 
 def _text(path: Path) -> str:
@@ -235,8 +254,8 @@ def _text(path: Path) -> str:
         raise SkillUnreadable(f"{path.name} is larger than {FILE_BYTES_MAX:,} bytes")
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        raise SkillUnreadable(f"{path.name} is no UTF-8") from None
+    except UnicodeDecodeError as error:
+        raise SkillUnreadable(f"{path.name} is not UTF-8 from byte {error.start + 1:,} on") from None
 
 
 def _json(path: Path, absent: Any) -> Any:

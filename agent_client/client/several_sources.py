@@ -122,7 +122,8 @@ class SeveralSources:
     def _rows_by_triggers(self, message: str, source: Any, listing: Listing) -> Iterable[Json]:
         known = self._indexes.get(id(source))
         if known is None or known[0] is not listing.entries:
-            pairs = ((entry.capability_id, phrase) for entry in listing.entries for phrase in entry.intent_triggers)
+            open_ones = (entry for entry in listing.entries if not entry.is_closed_to_model)
+            pairs = ((entry.capability_id, phrase) for entry in open_ones for phrase in entry.intent_triggers)
             known = self._indexes[id(source)] = listing.entries, TriggerIndex(pairs)
         hits: dict[str, list[TriggerHit]] = {}
         for hit in known[1].find(message):

@@ -45,11 +45,16 @@ _ANY, _SHORTHAND, _PROPERTY = 30, 25, 1000
 
 @dataclass(frozen=True, slots=True)
 class PatternText:
-    """`fault` says in words why it is no pattern; `needs` what no linear engine has; `cost` counts letters."""
+    """`fault` says in words why it is no pattern; `needs` what no linear engine has; `cost` counts letters.
+
+    `nested_repeat` is the first group that is repeated without end and consists of such repeats alone, as `(a+)+` does:
+    an engine that backtracks, a browser's, tries every way to divide a text among the two. Empty where there is none.
+    """
 
     fault: str
     needs: Need
     cost: int
+    nested_repeat: str = ""
 
 
 class _PatternError(Exception):
@@ -58,17 +63,38 @@ class _PatternError(Exception):
 
 @dataclass(slots=True)
 class _Group:
-    """An open group: what it has cost so far, and its last atom, which a repeat may follow."""
+    """An open group: what it has cost so far, and its last atom, which a repeat may follow.
+
+    Of the alternative that is being read: how many atoms it must have once, and how many repeat without end.
+    `is_endless` where an alternative had none of the first and some of the second.
+    """
 
     behind: bool = False
+    start: int = 0
     total: int = 0
     last: int = 0
     repeatable: bool = False
+    once: int = 0
+    loops: int = 0
+    is_endless: bool = False
+    is_last_endless: bool = False
+    last_start: int = 0
 
     def add(self, cost: int, *, repeatable: bool = True) -> None:
         self.total += self.last
         self.last = cost
         self.repeatable = repeatable
+        self.is_last_endless = False
+        self.once += repeatable
+
+    def end_alternative(self) -> None:
+        self.is_endless = self.is_endless or (self.loops > 0 and self.once == 0)
+        self.once = self.loops = 0
+
+    def set_last(self, *, once: bool, loops: bool) -> None:
+        """What the last atom is after its repeat."""
+        self.once -= not once
+        self.loops += loops
 
 
 def read_pattern(text: str) -> PatternText:
@@ -78,7 +104,7 @@ def read_pattern(text: str) -> PatternText:
         reader.read(text)
     except _PatternError as fault:
         return PatternText(str(fault), reader.needs, reader.cost(text))
-    return PatternText("", reader.needs, reader.cost(text))
+    return PatternText("", reader.needs, reader.cost(text), reader.nested_repeat)
 
 
 def estimate_cost(pattern: str) -> int:
@@ -111,6 +137,7 @@ class _PatternReader:
     python_back_names: set[str] = field(default_factory=set)
     # Engines put each of \d, \s, \w into their own words one by one, and read the whole pattern again each time.
     rewritten: int = 0
+    nested_repeat: str = ""
 
     def cost(self, text: str) -> int:
         """What was read up to the end, or up to the fault."""
@@ -135,17 +162,20 @@ class _PatternReader:
         group, written, kind = self.groups[-1], match.group(), match.lastgroup
         if kind == "letters":
             group.total += len(written) - 1
+            group.once += len(written) - 1
             group.add(1)
         elif kind == "class":
             group.add(_class_cost(written))
         elif kind == "escape":
             self._escape(written)
         elif kind == "repeat":
-            _repeat(group, match)
+            self._repeat(group, match)
         elif kind == "named_back":
             self._named_back(match)
         elif kind in ("bar", "edge", "flags"):
             group.add(3, repeatable=False)
+            if kind == "bar":
+                group.end_alternative()
         elif kind == "close":
             self._close()
         elif kind == "other":
@@ -166,13 +196,38 @@ class _PatternReader:
             self.needs = self.needs or "look-around"
         if match["name"] is not None:
             self.names.add(match["name"])
-        self.groups.append(_Group(behind=match["behind"] is not None))
+        self.groups.append(_Group(behind=match["behind"] is not None, start=match.start()))
 
     def _close(self) -> None:
         if len(self.groups) == 1:
             raise _PatternError("a ) closes nothing")
         group = self.groups.pop()
-        self.groups[-1].add(group.total + group.last + 2, repeatable=not group.behind)
+        group.end_alternative()
+        outer = self.groups[-1]
+        outer.add(group.total + group.last + 2, repeatable=not group.behind)
+        outer.last_start = group.start
+        if group.is_endless and not group.behind:
+            outer.is_last_endless = True
+            outer.set_last(once=False, loops=True)
+
+    def _repeat(self, group: _Group, match: re.Match[str]) -> None:
+        if not group.repeatable:
+            raise _PatternError(f"the {match.group()} at character {match.start() + 1} has nothing to repeat")
+        written = match.group()[0]
+        least, most, is_endless = int(written == "+"), 1, written in "*+"
+        if match["least"] is not None:
+            least, most = _number(match["least"]), _number(match["most"] or "0")
+            is_endless = match["comma"] is not None and not match["most"]
+            if match["most"] and most < least:
+                raise _PatternError(f"the bounds of {match.group()[:40]} are the wrong way round")
+            most = max(1, most, least + is_endless)
+        group.last = min(group.last * most, 10**12)
+        group.repeatable = False
+        if group.is_last_endless:
+            if is_endless and not self.nested_repeat:
+                self.nested_repeat = match.string[group.last_start : match.end()]
+        else:
+            group.set_last(once=least > 0 and not is_endless, loops=is_endless)
 
     def _escape(self, token: str) -> None:
         kind = token[1]
@@ -180,19 +235,6 @@ class _PatternReader:
             self.needs = self.needs or "a back-reference"
         self.rewritten += kind in "dDsSwWc"
         self.groups[-1].add(_PROPERTY if kind in "pP" else _SHORTHAND if kind in "dDsSwW" else 1)
-
-
-def _repeat(group: _Group, match: re.Match[str]) -> None:
-    if not group.repeatable:
-        raise _PatternError(f"the {match.group()} at character {match.start() + 1} has nothing to repeat")
-    times = 1
-    if match["least"] is not None:
-        least, most = _number(match["least"]), _number(match["most"] or "0")
-        if match["most"] and most < least:
-            raise _PatternError(f"the bounds of {match.group()[:40]} are the wrong way round")
-        times = max(1, most, least + (match["comma"] is not None and not match["most"]))
-    group.last = min(group.last * times, 10**12)
-    group.repeatable = False
 
 
 def _number(digits: str) -> int:

@@ -1,7 +1,8 @@
 """A schema as a validator gets it: one document of 2020-12 in which every reference is a pointer into `$defs`.
 
 No `$id`, `$anchor`, `$dynamicRef` or `$schema` reaches a validator, so that it has nothing to resolve. Keywords that
-assert nothing are left out, and so are patterns that are not to be run.
+assert nothing are left out, and so are patterns that are not to be run. An export to a vendor keeps
+what the author says of a value (portable.py).
 """
 
 from __future__ import annotations
@@ -35,12 +36,22 @@ class TooManyForms(ValueError):
 class SchemaRewriter:
     """Writes the subschemas of one document, each as a document of its own.
 
-    The graph must be resolved. `is_unwanted` names patterns that are left out.
+    The graph must be resolved. `is_unwanted` names patterns that are left out, `keeps` says which other keywords are
+    kept with their values, and `wished_name` what a target is called in `$defs` (empty: a number).
     """
 
-    def __init__(self, graph: SchemaGraph, *, is_unwanted: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        graph: SchemaGraph,
+        *,
+        is_unwanted: Callable[[str], bool] = lambda _: False,
+        keeps: Callable[[str, Any], bool] = lambda *_: False,
+        wished_name: Callable[[Node], str] = lambda _: "",
+    ) -> None:
         self._graph = graph
         self._is_unwanted = is_unwanted
+        self._keeps = keeps
+        self._wished_name = wished_name
         # The name in $defs of each target, by its node and the scope in which it is met.
         self._names: dict[tuple[Node, Scope], str] = {}
         self._definitions: dict[str, dict[str, Any]] = {}
@@ -85,7 +96,7 @@ class SchemaRewriter:
         self._written += 1
         if self._written > _WRITTEN_MAX:
             raise TooManyForms("its dynamic references unfold to too many forms")
-        schema = {key: value for key, value in node.schema.items() if key in _WRITTEN}
+        schema = {key: value for key, value in node.schema.items() if key in _WRITTEN or self._keeps(key, value)}
         for edge in node.edges:
             if edge.keyword not in _APPLICATORS:
                 continue
@@ -119,7 +130,13 @@ class SchemaRewriter:
             target = outermost.dynamic_anchors[link.dynamic_name] if outermost is not None else target
         key = (target, self._entered(scope, target.resource))
         if key not in self._names:
-            self._names[key] = str(len(self._names))
+            self._names[key] = self._free_name(target)
             self._waiting.append(key)
         named.add(self._names[key])
         return {"$ref": f"#/$defs/{self._names[key]}"}
+
+    def _free_name(self, target: Node) -> str:
+        number = len(self._names)
+        wished = self._wished_name(target)
+        taken = self._names.values()
+        return wished if wished and wished not in taken else f"{wished}_{number}" if wished else str(number)

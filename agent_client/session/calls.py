@@ -184,9 +184,11 @@ class SessionCalls(SkillLoader):
             need = partial(self.source.search, given["query"], top_k=given.get("limit"))
             return own_tools.search_result((yield Operation("search", need)))
         if tool == own_tools.LOAD:
+            yield from self._require_open(given["capability_id"])
             bundle = yield from self._loaded(given["capability_id"], arguments=given.get("arguments", ""))
             return own_tools.load_result(bundle, self.environment)
         if tool == own_tools.RELOAD:
+            yield from self._require_open(given["capability_id"])
             before = self.pins.get(canonical_name(given["capability_id"]))
             bundle = yield from self._reloaded(given["capability_id"])
             changed = {"digest": bundle.digest, "is_changed": bundle.digest != before}

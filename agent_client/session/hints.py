@@ -43,10 +43,12 @@ def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Listing
 
 
 def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
-    """The hints for a response of capability_match, first what the message needs; near misses are not hints."""
+    """The hints for a response of capability_match, first what the message needs; near misses are not hints, nor
+    is what the user alone starts."""
     if answer.get("decision") not in ("match", "ambiguous"):
         return []
     found = []
+    entries = {name: entry for name, entry in entries.items() if not entry.is_closed_to_model}
     needed = [each for each in _listed(answer.get("needed")) if isinstance(each, str) and each in entries]
     for row in _listed(answer.get("matches")):
         entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None

@@ -146,9 +146,9 @@ class SkillIndex:
 
     @property
     def triggers(self) -> TriggerIndex:
-        """The intent triggers of all capabilities."""
+        """The intent triggers of all capabilities that a message may lead to."""
         if self._triggers is None:
-            listed = self.entries.values()
+            listed = (each for each in self.entries.values() if not each.is_closed_to_model)
             pairs = ((each.capability_id, phrase) for each in listed for phrase in each.intent_triggers)
             self._triggers = TriggerIndex(pairs)
         return self._triggers
@@ -189,10 +189,13 @@ class SkillIndex:
 
 
 def complete_name(prefix: str, entries: Iterable[ListingEntry], *, most: int = 20) -> list[ListingEntry]:
-    """What may follow a typed `$`: ids that begin so first, then those with a word that begins so."""
+    """What may follow a typed `$`: ids that begin so first, then those with a word that begins so.
+
+    What its author keeps off this menu is not offered; typed whole, its name is understood.
+    """
     typed = canonical_name(prefix.removeprefix("$"))
     ranked = []
-    for entry in entries:
+    for entry in (each for each in entries if not each.is_off_menu):
         parts = [*entry.capability_id.split("_"), *(text.lower() for text in entry.name.split())]
         if entry.capability_id.startswith(typed):
             ranked.append((0, entry.capability_id, entry))

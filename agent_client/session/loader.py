@@ -9,7 +9,7 @@ from typing import Any
 from agent_client.bundles.bundle import Bundle, is_capability_id
 from agent_client.bundles.tool_export import Vendor, export_tools
 from agent_client.bundles.tool_names import wire_name
-from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError
+from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, ModelInvocationDisabled, RegistryError
 from agent_client.prompt import Prompt, PromptContext, render_prompt
 from agent_client.session import own_tools
 from agent_client.session.catalog import WITHDRAWN, SessionCatalog
@@ -69,6 +69,14 @@ class SkillLoader(SessionCatalog):
             yield from self._need_list()
             raise self._not_found(capability_id)
         return name
+
+    def _require_open(self, capability_id: str) -> Steps[None]:
+        """Raises `ModelInvocationDisabled` where the model asks for what the user alone starts and has not started."""
+        name = canonical_name(str(capability_id))
+        yield from self._need_list()
+        entry = self.index.entries.get(name)
+        if entry is not None and entry.is_closed_to_model and name not in self.bundles:
+            raise ModelInvocationDisabled(f"The author of '{name}' leaves it to the user to start it")
 
     def unload(self, capability_id: str) -> bool:
         """Remove a skill from the prompt. Returns False if it was not in it."""

@@ -114,9 +114,10 @@ def build_own_tools(names: Collection[str], hinted: Sequence[str]) -> dict[str, 
 
 
 def list_result(entries: Iterable[ListingEntry], environment: Environment, group: str | None) -> Json:
-    """What `capability_registry_list` returns to the model: those that work on this system, the first hundred."""
+    """What `capability_registry_list` returns to the model: those that work on this system, the first hundred; not
+    what the user alone starts."""
     rows = []
-    for entry in entries:
+    for entry in (each for each in entries if not each.is_closed_to_model):
         judged = check_readiness(entry, environment)
         if judged.status == "UNAVAILABLE" or (group is not None and group not in entry.skill_groups):
             continue
@@ -146,9 +147,11 @@ def files_of(bundle: Bundle) -> Json:
 
 
 def search_result(answer: Mapping[str, Any]) -> Json:
-    """What `capability_search` returns to the model: the first twenty, and of each only what has the right shape."""
+    """What `capability_search` returns to the model: the first twenty, and of each only what has the right shape; not
+    what the user alone starts."""
     found = answer.get("results")
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    rows = [row for row in rows if row.get("disable_model_invocation") is not True]
     return {"results": [_found(row) for row in rows if is_capability_id(row.get("capability_id"))][:FOUND_MAX]}
 
 

@@ -25,6 +25,8 @@ MEMORY: Final = (
 
 def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions, environment: Environment) -> Prompt:
     """The list of what is available on this system, to a limit, and the trigger rules."""
+    closed = [each.capability_id for each in entries if each.is_closed_to_model]
+    entries = [each for each in entries if not each.is_closed_to_model]
     here = [each for each in _ordered(entries) if "common" in each.os or environment.os in each.os]
     elsewhere = {each.capability_id for each in entries} - {each.capability_id for each in here}
     listed = _listed(here, environment)
@@ -38,6 +40,7 @@ def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions
     included = tuple(line[2:].split(" ", 1)[0].rstrip(":") for line in listed)
     omitted = [(each.capability_id, "not listed for want of room") for each in here[len(listed) :]]
     omitted += [(name, "it does not work on this system") for name in sorted(elsewhere)]
+    omitted += [(name, "the user alone starts it") for name in sorted(closed)]
     return Prompt("\n\n".join(parts) + "\n", included, tuple(omitted))
 
 

@@ -13,15 +13,17 @@ from agent_client.text.stemmer import stem
 
 # A mark that combines with the letter before it belongs to the word; Python's \w leaves most of them out.
 _MARKS: Final = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code))[0] == "M")
-# Written without spaces between words: Han, kana, Thai, Lao, Myanmar, Khmer.
+# Written without spaces between words: Han, kana (of half width too), Thai, Lao, Myanmar, Khmer.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f"
+    "\uff66-\uff9f\U00020000-\U0003134f"
 )
 UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 # A Latin word within Chinese text is a word of its own: no space tells where it ends.
 _LETTERS: Final = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}])*"
-_WORD: Final = re.compile(rf"{_LETTERS}(?:['\u2019]{_LETTERS})*|[{_UNSPACED}{_MARKS}]+")
+# Names of programming languages that are not their letter alone: C#, F#, C++, Notepad++.
+_SIGNED: Final = r"(?<![^\W_])[A-Za-z]#(?![\w#])|(?<![^\W_])[A-Za-z][A-Za-z0-9]*\+\+(?![A-Za-z_+])"
+_WORD: Final = re.compile(rf"{_SIGNED}|{_LETTERS}(?:['\u2019]{_LETTERS})*|[{_UNSPACED}{_MARKS}]+")
 # U+00AD, a soft hyphen, stands inside a word without being seen.
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u00ad")
 # Longer ones are distinguished by their beginning: a run of Chinese, or a message that is one word of 100 KB.
@@ -82,7 +84,13 @@ def _kept_folded(word: str) -> str:
     return _folded(word)
 
 
+def fold_accents(text: str) -> str:
+    """A text of any length without case, width and accent (of Latin, Greek and Cyrillic); all else stays."""
+    if text.isascii():
+        return text.casefold()
+    text = unicodedata.normalize("NFKD", text).casefold()
+    return unicodedata.normalize("NFC", "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f"))
+
+
 def _folded(word: str) -> str:
-    text = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'")
-    text = "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f")
-    return unicodedata.normalize("NFC", text).removesuffix("'s").replace("'", "")
+    return fold_accents(word).replace("\u2019", "'").removesuffix("'s").replace("'", "")

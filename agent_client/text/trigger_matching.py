@@ -2,11 +2,14 @@
 
 A trigger is found as its words in order, each by its stem, joined or not at hyphens: `sign-up` finds "signed up",
 "sign-up" and "signup". Where the other parts of a hyphenated trigger are function words, its content word alone is
-found as well, but weakly: `weigh-in` finds "weighed". In scripts without spaces a trigger is found as a substring.
+found as well, but weakly: `weigh-in` finds "weighed". In scripts without spaces a trigger is found as a substring, in
+any width and composition; so is one of pictures alone, such as an emoji.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,11 +17,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
-from agent_client.text.tokenizer import UNSPACED, Word, fold_and_stem, fold_text, tokenize
+from agent_client.text.tokenizer import UNSPACED, Word, fold_and_stem, fold_text, has_words, tokenize
 
 FUNCTION_WORDS: Final = frozenset({"in", "out", "up", "off", "on", "down"})
 # A message of nothing but triggers must not make an answer of megabytes.
 HITS_MAX: Final = 1000
+# A character with the marks behind it that make one with it: of kana (in half width too), and how an emoji is drawn.
+_PRESENTATION: Final = "\ufe0e\ufe0f"
+_CLUSTER: Final = re.compile(rf".[\u3099\u309a\uff9e\uff9f{_PRESENTATION}]*", re.DOTALL)
 # In a trie's node: who is found where a trigger ends here.
 _FOUND: Final = 0
 
@@ -47,8 +53,8 @@ class TriggerIndex:
             self._add(owner, trigger)
 
     def _add(self, owner: str, trigger: str) -> None:
-        if UNSPACED.search(trigger):
-            text = _lowered(trigger).strip()
+        if is_substring(trigger):
+            text = fold_substring(trigger).strip()
             self._unspaced.setdefault(text[0], []).append((text, owner, trigger))
             return
         for stems, is_weak in _paths(trigger):
@@ -71,14 +77,14 @@ class TriggerIndex:
         changed = TriggerIndex(())
         changed._trie, changed._unspaced = self._trie, dict(self._unspaced)
         for trigger in dict.fromkeys(before):
-            if UNSPACED.search(trigger):
-                _take_out(changed._unspaced, _lowered(trigger).strip()[0], owner)
+            if is_substring(trigger):
+                _take_out(changed._unspaced, fold_substring(trigger).strip()[0], owner)
                 continue
             for stems, _ in _paths(trigger):
                 changed._trie = _without(changed._trie, stems, owner) or {}
         for trigger in after:
-            if UNSPACED.search(trigger):
-                text = _lowered(trigger).strip()
+            if is_substring(trigger):
+                text = fold_substring(trigger).strip()
                 entries = changed._unspaced.get(text[0], [])
                 place = bisect_right(entries, owner, key=lambda entry: entry[1])
                 changed._unspaced[text[0]] = [*entries[:place], (text, owner, trigger), *entries[place:]]
@@ -128,11 +134,12 @@ class TriggerIndex:
             last += 1
 
     def _substrings(self, message: str) -> Iterator[TriggerHit]:
-        text = _lowered(message)
-        for start, character in enumerate(text):
+        text, starts, ends = _folded_places(message)
+        for place, character in enumerate(text):
             for phrase, owner, trigger in self._unspaced.get(character, ()):
-                if text.startswith(phrase, start):
-                    yield TriggerHit(owner, trigger, start, start + len(phrase), is_weak=False)
+                if text.startswith(phrase, place):
+                    end = ends[place + len(phrase) - 1]
+                    yield TriggerHit(owner, trigger, starts[place], end, is_weak=False)
 
 
 def root_keys(text: str) -> set[str]:
@@ -223,7 +230,38 @@ def content_word(trigger: str) -> str:
     return content[0].stem if len(content) == 1 else ""
 
 
-def _lowered(text: str) -> str:
-    """Lower case of the same length, so that places stay true."""
-    lowered = text.lower()
-    return lowered if len(lowered) == len(text) else text
+def is_substring(trigger: str) -> bool:
+    """Whether a trigger is found as a substring: in a script without spaces, or of pictures alone."""
+    return UNSPACED.search(trigger) is not None or (not has_words(trigger) and any(map(_is_picture, trigger)))
+
+
+def fold_substring(text: str) -> str:
+    """A text in lower case, full width and composed, as substrings are compared; without what only says how an emoji is
+    drawn."""
+    return _folded_places(text)[0]
+
+
+def list_substring_characters(text: str) -> set[str]:
+    """The folded characters of a text that a trigger which is found as a substring can consist of."""
+    folded = fold_substring(text)
+    return {*UNSPACED.findall(folded), *filter(_is_picture, folded)}
+
+
+def _is_picture(character: str) -> bool:
+    return not character.isascii() and unicodedata.category(character) == "So"
+
+
+def _folded_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """The folded text, and of each of its characters where what it was made of begins and ends."""
+    if text.isascii():
+        return text.lower(), range(len(text)), range(1, len(text) + 1)
+    folded: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _CLUSTER.finditer(text):
+        cluster = match[0] if len(match[0]) == 1 else match[0].rstrip(_PRESENTATION)
+        made = (cluster if cluster.isascii() else unicodedata.normalize("NFKC", cluster)).lower()
+        folded.append(made)
+        starts += [match.start()] * len(made)
+        ends += [match.end()] * len(made)
+    return "".join(folded), starts, ends

@@ -19,6 +19,7 @@ import { StyleModule } from "style-mod";
 
 import { completions, helpAt, jsonPathAt } from "./hints.js";
 import { gettext } from "./gettext.js";
+import { fitted, markdownOf } from "./paste.js";
 
 // What CodeMirror says by itself.
 const PHRASES = {
@@ -76,8 +77,24 @@ function overSelection(event, view) {
   return true;
 }
 
+// Formatted text is put in as Markdown, but not into a block of code.
+function pasteMarkdown(event, view) {
+  const { state } = view;
+  const { from, to } = state.selection.main;
+  for (let node = syntaxTree(state).resolveInner(from, -1); node; node = node.parent) {
+    if (["FencedCode", "CodeBlock", "InlineCode"].includes(node.name)) return false;
+  }
+  const html = event.clipboardData?.getData("text/html") ?? "";
+  const markdown = html && markdownOf(html);
+  if (!markdown) return false;
+  event.preventDefault();
+  const insert = fitted(state.sliceDoc(0, from), markdown, state.sliceDoc(to));
+  view.dispatch(state.replaceSelection(insert), { userEvent: "input.paste", scrollIntoView: true });
+  return true;
+}
+
 export class Code {
-  constructor(document, facts) {
+  constructor(document, facts, pasted = () => {}) {
     this.document = document;
     this.marks = [];
     const isJson = document.name.endsWith(".json");
@@ -92,6 +109,7 @@ export class Code {
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.domEventHandlers({ beforeinput: overSelection }),
+        isJson ? [] : EditorView.domEventHandlers({ paste: (event, view) => pasteMarkdown(event, view) && (pasted(), true) }),
         EditorView.contentAttributes.of({ "aria-label": document.name, tabindex: "0", spellcheck: isJson ? "false" : "true" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;

@@ -6,16 +6,35 @@ import { gettext, interpolate } from "./gettext.js";
 // `writes` is the path of the value that a control writes: findings about it are shown there.
 const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
 
+// The phrases of a column or a row that was copied, without the marks of a list and what shows nothing at their ends.
+export const phrasesOf = (text) =>
+  text.split(/[\r\n\t\v\f\u2028\u2029]+/)
+    .map((one) => one.replace(/^[\s\u200b\u2060\ufeff]*(?:[-*\u2022\u00b7\u2013\u25aa]\s+)?|[\s\u200b\u2060\ufeff]+$/gu, ""))
+    .filter(Boolean);
+
 // A list of short phrases: each a chip that can be taken away, and a field for one more. `changed` is called with the
 // phrases, and with the words of the notice where one was removed. `suggested` are offered as buttons below.
 export function chips(label, values, { at, help, changed, writes, suggested = [], required = false }) {
   const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
-  const add = () => {
-    const fresh = input.value.split(/[,\n]/).map((one) => one.trim()).filter(Boolean);
-    input.value = "";
+  const take = (fresh) => {
     const added = [...new Set(fresh)].filter((one) => !values.includes(one));
     if (added.length) changed([...values, ...added]);
   };
+  const add = () => {
+    const fresh = input.value.split(",").flatMap(phrasesOf);
+    input.value = "";
+    take(fresh);
+  };
+  // A field of one line would join what was copied as several.
+  input.addEventListener("paste", (event) => {
+    const pasted = phrasesOf(event.clipboardData?.getData("text/plain") ?? "");
+    if (pasted.length < 2) return;
+    event.preventDefault();
+    const typed = input.value;
+    // Leaving the field would add what was typed once more.
+    input.value = "";
+    take([...typed.split(",").flatMap(phrasesOf), ...pasted]);
+  });
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === ",") {
       event.preventDefault();
@@ -64,7 +83,12 @@ export function text(label, value, { at, help, changed, required, most, rows, ty
     count.textContent = `${left} / ${most}`;
     count.classList.toggle("is-over", left > most);
   };
-  control.addEventListener("input", tell);
+  // Text that changes beside a field ends what the browser undoes in one step: not with each letter.
+  let pause = 0;
+  control.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(tell, 300);
+  });
   tell();
   made.querySelector("label").append(count);
   return made;

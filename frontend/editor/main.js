@@ -122,7 +122,7 @@ class Editor {
 
   mount(one) {
     if (one.code || this.mode === "form") return;
-    one.code = new Code(one, () => this.facts());
+    one.code = new Code(one, () => this.facts(), () => this.notifyPasted());
     one.panel.querySelector(".code").append(one.code.view.dom);
     one.panel.classList.add("has-code");
   }
@@ -234,6 +234,10 @@ class Editor {
     said.hidden = false;
     clearTimeout(this.silence);
     this.silence = setTimeout(() => { said.hidden = true; }, 8000);
+  }
+
+  notifyPasted() {
+    this.notify(gettext("Pasted as Markdown. Ctrl+Shift+V pastes plain text."));
   }
 
   start() {

@@ -73,7 +73,7 @@ export class Preview {
 
   async ask(path, more = {}) {
     const body = new FormData();
-    for (const document of this.editor.documents) body.set(document.area.name, document.text);
+    for (const document of this.editor.documents) body.set(document.field, document.text);
     for (const [name, value] of Object.entries(more)) body.set(name, value);
     const headers = JSON.parse(document.body.getAttribute("hx-headers"));
     this.request?.abort();

@@ -2,6 +2,7 @@
 import { Copies } from "./copies.js";
 import { h } from "./dom.js";
 import { gettext, interpolate } from "./gettext.js";
+import { Leaving } from "./leaving.js";
 
 const QUIET_MS = 3000;
 const RETRY_MS = [5000, 10000, 30000, 60000];
@@ -18,9 +19,11 @@ export class Saving {
     this.saved = "unsaved" in this.form.dataset ? null : editor.documents.map((one) => one.area.defaultValue);
     this.base = this.saved;
     this.sent = null;
-    this.goesOn = false;
+    // The address to go to once everything is saved; empty to stay.
+    this.goesTo = "";
     this.isByItself = false;
     this.isStale = false;
+    this.isRefused = false;
     this.failures = 0;
     this.timer = 0;
     this.copyTimer = 0;
@@ -29,6 +32,7 @@ export class Saving {
       this.copies.drop(settled);
       history.replaceState(null, "", location.pathname);
     }
+    this.leaving = new Leaving(this);
     this.listen();
     this.automatic();
     this.offer();
@@ -56,7 +60,13 @@ export class Saving {
     clearTimeout(this.copyTimer);
     this.copyTimer = setTimeout(() => this.copy(), COPY_MS);
     this.failures = 0;
+    this.isRefused = false;
     this.later(QUIET_MS);
+  }
+
+  // Whether the server would take a save now, as far as is known here, and may have one unasked.
+  canSave() {
+    return Boolean(this.box?.checked) && !this.isStale && !this.isRefused && this.failures === 0;
   }
 
   copy() {
@@ -69,9 +79,8 @@ export class Saving {
       texts[document.name] = document.text;
       if (this.base) base[document.name] = this.base[index];
     }
-    if (!this.copies.keep({ texts, base, basedOn: this.basedOn().value })) {
-      this.copies.keep({ texts, base: {}, basedOn: this.basedOn().value });
-    }
+    const facts = { basedOn: this.basedOn().value, isSent: this.leaving.isSent() };
+    if (!this.copies.keep({ texts, base, ...facts })) this.copies.keep({ texts, base: {}, ...facts });
     return undefined;
   }
 
@@ -105,7 +114,7 @@ export class Saving {
 
   byItself() {
     if (!this.isDirty() || this.isStale || !this.box?.checked) return;
-    if (this.sent) return this.later(QUIET_MS);
+    if (this.sent) return this.later(this.goesTo ? COPY_MS : QUIET_MS);
     this.isByItself = true;
     this.saveButton.click();
     return undefined;
@@ -126,7 +135,7 @@ export class Saving {
     }, { capture: true });
     this.reviewButton.addEventListener("click", (event) => {
       event.preventDefault();
-      this.goesOn = true;
+      this.goesTo = this.reviewButton.dataset.saveThen;
       this.isByItself = false;
       this.saveButton.click();
     });
@@ -141,7 +150,7 @@ export class Saving {
     });
     // Told when a request failed for good; one that is tried again is not told.
     document.addEventListener("studio:failed", () => {
-      this.goesOn = false;
+      this.goesTo = "";
       this.sent = null;
       if (!this.isDirty()) return;
       this.tell(gettext("Couldn't save"));
@@ -151,19 +160,21 @@ export class Saving {
     window.addEventListener("focus", () => {
       if (this.failures && this.isDirty()) this.later(500);
     });
-    window.addEventListener("beforeunload", (event) => {
-      if (!this.isDirty()) return;
-      this.copy();
-      event.preventDefault();
-    });
-    window.addEventListener("pagehide", () => this.copy());
   }
 
   answered({ successful, xhr }) {
     if (xhr.status === 409) {
       this.sent = null;
-      if (this.isByItself) this.stale();
+      this.goesTo = "";
+      if (this.isByItself) this.stale(xhr.responseText);
       else this.compare();
+    } else if (xhr.status === 422) {
+      // The page shows why, so htmx calls it successful: it was not saved all the same.
+      this.sent = null;
+      this.goesTo = "";
+      this.isRefused = true;
+      clearTimeout(this.timer);
+      this.askAsWhom(xhr.responseText);
     } else if (successful) {
       this.saved = this.sent;
       this.base = this.sent;
@@ -172,21 +183,47 @@ export class Saving {
       this.copy();
       if (this.isDirty()) {
         this.tell(gettext("Unsaved changes"));
-        this.later(QUIET_MS);
-      }
-      if (this.goesOn) location.assign(this.reviewButton.dataset.saveThen);
-    } else if (xhr.status === 422) {
-      this.sent = null;
-      this.goesOn = false;
-      clearTimeout(this.timer);
+        this.later(this.goesTo ? 0 : QUIET_MS);
+      } else if (this.goesTo) location.assign(this.goesTo);
     }
   }
 
-  // Somebody else saved while this was being written: nobody is taken away from what they are typing.
-  stale() {
+  // In another tab somebody else signed in: what one person typed is saved as another's only where they say so.
+  askAsWhom(html) {
+    const typedBy = this.form.querySelector("[name=typed_by]");
+    const { signedIn, signedInName } = new DOMParser().parseFromString(html, "text/html").querySelector("[data-signed-in]")?.dataset ?? {};
+    this.asked?.remove();
+    if (!signedIn || signedIn === typedBy.value) return;
+    const saveAs = () => {
+      typedBy.value = signedIn;
+      this.asked.remove();
+      this.isByItself = false;
+      this.saveButton.click();
+    };
+    this.asked = this.bar(interpolate(gettext("You're signed in as %(name)s now. Your text was not saved; it is kept in this browser."), { name: signedInName }, true),
+      h("button", { type: "button", class: "btn btn--sm", onclick: saveAs }, interpolate(gettext("Save as %(name)s"), { name: signedInName }, true)));
+  }
+
+  // Of what was sent when the page seemed to go, by a page that stayed.
+  partingAnswered(status, texts, html) {
+    if (status === 409) return this.stale(html);
+    const version = new DOMParser().parseFromString(html, "text/html").querySelector("[name=based_on]")?.value;
+    if (status !== 200 || !version) return undefined;
+    this.basedOn().value = version;
+    this.saved = texts;
+    this.base = texts;
+    this.copy();
+    this.tell(this.isDirty() ? gettext("Unsaved changes") : gettext("Saved"));
+    return undefined;
+  }
+
+  // Another tab, or somebody else, saved while this was being written: nobody is taken away from what they are typing. The
+  // page with both texts says in its heading who it was.
+  stale(html) {
     this.isStale = true;
-    this.tell(gettext("Someone else saved this draft"));
-    this.bar(gettext("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
+    const who = new DOMParser().parseFromString(html, "text/html").querySelector("h1")?.textContent.trim() ?? "";
+    this.tell(who || gettext("Someone else saved this draft"));
+    this.bar(interpolate(gettext("%(who)s after you opened it. Your text is kept in this browser until you choose."), { who: who || gettext("Someone else saved this draft") }, true),
       h("button", { type: "button", class: "btn btn--sm btn--primary", onclick: () => this.compare() }, gettext("Compare and merge")));
   }
 
@@ -195,7 +232,7 @@ export class Saving {
     for (const old of this.form.querySelectorAll("[data-base]")) old.remove();
     for (const [index, document] of this.editor.documents.entries()) {
       if (!this.base || this.base[index] === undefined) continue;
-      const area = h("textarea", { name: `base_${document.area.name}`, hidden: true, "data-base": true });
+      const area = h("textarea", { name: `base_${document.field}`, hidden: true, "data-base": true });
       area.value = this.base[index];
       this.form.append(area);
     }

@@ -2,6 +2,7 @@
 import { button, text } from "./controls.js";
 import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
 import { gettext, interpolate } from "./gettext.js";
+import { pasteInto } from "./paste.js";
 import { isNamed, outline, placeFor, sectionText } from "./skill-text.js";
 
 const PARTS = [["do", "Do", gettext("What the agent does.")], ["check", "Check", gettext("What must be true before going on.")], ["say", "Say", gettext("What to tell the customer.")]];
@@ -31,6 +32,8 @@ export class SkillForm {
       changed: (now) => this.put(own, oneLine ? now.replaceAll("\n", " ") : now),
     });
     own.field = made.querySelector("input, textarea");
+    // The sections' own headings are of level 2: what is pasted into one begins below.
+    if (rows) own.field.addEventListener("paste", (event) => pasteInto(own.field, event, { top: 3 }) && this.editor.notifyPasted());
     return made;
   }
 

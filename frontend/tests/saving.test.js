@@ -33,7 +33,7 @@ function saving(...texts) {
   const saveButton = { click: () => (clicks += 1) };
   Object.assign(one, {
     editor: { documents }, form, saveButton, copies: new Copies("ada", "alpha"), saved: [...texts], base: [...texts],
-    sent: null, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, box: { checked: true },
+    leaving: { isSent: () => false }, sent: null, goesTo: "", isRefused: false, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, box: { checked: true },
   });
   return { one, documents, clicks: () => clicks };
 }
@@ -117,4 +117,19 @@ test("copies that were left behind are found, the newest first, and odd ones are
   const found = await copies.leftBehind();
   assert.deepEqual(found.map((one) => one.texts.a), ["new", "old"]);
   assert.deepEqual(Object.keys(localStorage).filter((key) => key.includes("odd")), []);
+});
+
+test("a refused save saves nothing, though the page that says why was fetched", () => {
+  const { one, documents } = saving("a");
+  one.askAsWhom = () => {};
+  documents[0].text = "A";
+  one.sent = ["A"];
+  one.goesTo = "/elsewhere/";
+  one.answered({ successful: true, xhr: { status: 422, responseText: "" } });
+  assert.equal(one.isDirty(), true);
+  assert.deepEqual([one.goesTo, one.canSave()], ["", false]);
+  one.changed();
+  clearTimeout(one.timer);
+  clearTimeout(one.copyTimer);
+  assert.equal(one.canSave(), true, "another text may be saved");
 });

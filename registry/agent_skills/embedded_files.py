@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent_client.bundles.skill_mapping import LAYOUT_KEY, SkillMapping
+from agent_client.bundles.yaml_tree import Path
+from registry.agent_skills.front_matter_layout import covered_paths
 from registry.agent_skills.loss_report import LossReport
-from registry.agent_skills.skill_parser import ParsedSkill
 from registry.bundles import json_reader
 from registry.bundles.json_edits import to_json
+from registry.bundles.skill_document import SkillDocument
 from registry.bundles.text import decode_text
 
 FOLDER: Final = "references"
@@ -48,19 +51,19 @@ def find_embedded_files(files: Mapping[str, bytes | str], capability: Mapping[st
 
 
 def merge_embedded_files(
-    travelled: EmbeddedFiles, capability: Mapping[str, Any], skill: ParsedSkill, losses: LossReport
+    travelled: EmbeddedFiles, mapping: SkillMapping, body: str, losses: LossReport
 ) -> dict[str, bytes | str]:
     """The four bundle files again. What changed in SKILL.md since the export is applied, and reported."""
-    changed = _changes(travelled.capability, capability)
+    merged = _merged(travelled.capability, mapping, SkillDocument(embed_files(body)))
     text = travelled.texts["capability.json"]
+    changed = [key for key in {**travelled.capability, **merged} if travelled.capability.get(key) != merged.get(key)]
     for key in changed:
         message = f"'{key}' differs from {FOLDER}/capability.json; SKILL.md counts"
-        losses.add("IMPORT_EXPORT_CHANGED", message, key=key.replace("_", "-"))
+        losses.add("IMPORT_EXPORT_CHANGED", message, path=(key.replace("_", "-"),))
     if changed:
-        merged = {**travelled.capability, **changed}
-        text = to_json({key: value for key, value in merged.items() if value is not None})
+        text = to_json(merged)
     front_matter = travelled.texts.get(FRONT_MATTER)
-    skill_md = f"---\n{front_matter}---\n{skill.body}" if front_matter is not None else embed_files(skill.body)
+    skill_md = f"---\n{front_matter}---\n{body}" if front_matter is not None else embed_files(body)
     files: dict[str, bytes | str] = {"capability.json": text, "skill.md": skill_md}
     return files | {name: travelled.texts[name] for name in JSON_FILES[1:] if name in travelled.texts}
 
@@ -71,14 +74,38 @@ def embed_files(body: str) -> str:
     return f"---\n---\n{body}" if first.rstrip(" \t") == "---" else body
 
 
-def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys with another value in SKILL.md; None for one that it no longer has.
+def _merged(old: Mapping[str, Any], mapping: SkillMapping, body: SkillDocument) -> dict[str, Any]:
+    """capability.json as it came along, with what SKILL.md says by now."""
+    new = mapping.capability
+    merged = dict(old)
+    for key in COMPARED_FILES:
+        if _plain(key, old.get(key)) != _plain(key, new.get(key)):
+            merged[key] = new.get(key)
+    for _, target in mapping.origins:
+        if target[0] not in ("name", "metadata", *COMPARED_FILES):
+            _set_value(merged, target, new)
+    metadata = _merged_metadata(old, new, body)
+    if metadata != (old.get("metadata") or {}):
+        merged["metadata"] = metadata
+    return {key: value for key, value in merged.items() if value is not None}
 
-    Of metadata an entry counts where it is there: what a front matter cannot express is in capability.json alone.
-    """
-    changed = {key: new.get(key) for key in COMPARED_FILES if _plain(key, old.get(key)) != _plain(key, new.get(key))}
-    metadata = {**(old.get("metadata") or {}), **(new.get("metadata") or {})}
-    return changed | ({"metadata": metadata} if metadata != (old.get("metadata") or {}) else {})
+
+def _merged_metadata(old: Mapping[str, Any], new: Mapping[str, Any], body: SkillDocument) -> dict[str, Any]:
+    """Of metadata an entry counts where it is there: what a front matter cannot express is in capability.json alone.
+    A key of the first level that was taken out of SKILL.md is gone."""
+    before, now = old.get("metadata") or {}, new.get("metadata") or {}
+    known = covered_paths(old, body)
+    gone = {known[source] for source in known.keys() - covered_paths(new, body).keys()} if LAYOUT_KEY in now else set()
+    return {key: value for key, value in before.items() if ("metadata", key) not in gone} | now
+
+
+def _set_value(merged: dict[str, Any], path: Path, new: Mapping[str, Any]) -> None:
+    """Copy the value at this path; maps on the way are copied, since the old ones are shared."""
+    if len(path) == 1:
+        merged[path[0]] = new[path[0]]
+        return
+    merged[path[0]] = dict(merged.get(path[0]) or {})
+    _set_value(merged[path[0]], path[1:], new[path[0]])
 
 
 def _plain(key: str, value: Any) -> Any:

@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER
-from registry.agent_skills.front_matter_writer import write_front_matter
+import yaml
+
+from agent_client.bundles.front_matter import split_front_matter
+from agent_client.bundles.skill_names import is_skill_name, skill_name_of
+from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER, embed_files
+from registry.agent_skills.front_matter_layout import AppliedLayout, apply_layout, list_plain_metadata
+from registry.agent_skills.front_matter_writer import Pair, text_node, write_front_matter
 from registry.agent_skills.importer import import_skill
-from registry.agent_skills.names import skill_name_of
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.front_matter import split_front_matter
 from registry.bundles.json_edits import to_json
-from registry.bundles.supporting_files import METADATA_KEY
+from registry.bundles.skill_document import SkillDocument
 
 
 def export_skill_files(bundle: SkillBundle, *, for_agents: bool = False) -> dict[str, str]:
@@ -40,22 +43,39 @@ def export_skill_files(bundle: SkillBundle, *, for_agents: bool = False) -> dict
 
 
 def write_skill_md(bundle: SkillBundle) -> str:
-    """SKILL.md: the front matter that every client takes, and the skill doc."""
+    """SKILL.md: the front matter as its author wrote it where it came from one, and the skill doc."""
     capability = bundle.capability
-    values: dict[str, Any] = {"description": capability["description"]}
-    values |= {key: capability[key] for key in ("license", "compatibility") if capability.get(key)}
-    allowed = capability.get("allowed_tools")
-    if allowed:
-        values["allowed-tools"] = allowed if isinstance(allowed, str) else " ".join(allowed)
-    name = skill_name_of(bundle.capability_id)
-    own = {"capability_id": bundle.capability_id}
-    # The `metadata.supporting_files` list is left to the import, which sees the files themselves.
-    said = {key: value for key, value in capability.get("metadata", {}).items() if key != METADATA_KEY}
-    text = write_front_matter(name, values | {"metadata": own | said})
+    layout = apply_layout(capability, SkillDocument(embed_files(bundle.skill_doc)))
+    text = _front_matter(bundle, layout, list_plain_metadata(capability, layout))
     if split_front_matter(text).faults:
         # More than a front matter may have, or a key that is not a line: it is in references/capability.json alone.
-        text = write_front_matter(name, values | {"metadata": own})
+        text = _front_matter(bundle, AppliedLayout(), {})
     return text + bundle.skill_doc
+
+
+def _front_matter(bundle: SkillBundle, layout: AppliedLayout, metadata: dict[str, str]) -> str:
+    values = _texts(bundle.capability, layout)
+    pairs: list[Pair] = [(text_node(key), text_node(value)) for key, value in values.items()]
+    pairs += [(key, node) for key, node in layout.first_level if key.value != "name"]
+    below = {"capability_id": bundle.capability_id} | metadata
+    entries = [*((text_node(key), text_node(value)) for key, value in below.items()), *layout.below_metadata]
+    pairs.append((text_node("metadata"), yaml.MappingNode("", entries)))
+    return write_front_matter(_name_of(bundle, layout), pairs)
+
+
+def _texts(capability: dict[str, Any], layout: AppliedLayout) -> dict[str, str]:
+    """The keys of the format whose values are texts, without those that the layout writes."""
+    found = {key: capability[key] for key in ("description", "license", "compatibility") if capability.get(key)}
+    allowed = capability.get("allowed_tools")
+    if allowed and ("allowed_tools",) not in layout.covered:
+        found["allowed-tools"] = allowed if isinstance(allowed, str) else " ".join(allowed)
+    return {key: value for key, value in found.items() if (key,) not in layout.covered}
+
+
+def _name_of(bundle: SkillBundle, layout: AppliedLayout) -> str:
+    """The name that follows from the id, or the author's own where it is in the letters of another language."""
+    written = next((str(node.value) for key, node in layout.first_level if key.value == "name"), "")
+    return written if is_skill_name(written) else skill_name_of(bundle.capability_id)
 
 
 def _is_lossless(text: str, capability: dict[str, Any], bundle: SkillBundle) -> bool:

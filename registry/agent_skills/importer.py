@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from agent_client.bundles.skill_mapping import LAYOUT_KEY, SkillMapping
 from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files
+from registry.agent_skills.front_matter_layout import build_layout
 from registry.agent_skills.front_matter_mapping import map_front_matter
 from registry.agent_skills.loss_report import LossReport
-from registry.agent_skills.skill_parser import parse_skill
+from registry.agent_skills.skill_parser import ParsedSkill, parse_skill
 from registry.agent_skills.tools_conversion import FILE as TOOLS_FILE
 from registry.agent_skills.tools_conversion import convert_tools_file
 from registry.bundles.bundle_reader import SourceBundle
@@ -63,11 +65,28 @@ def import_skill(source: SourceBundle) -> ImportedSkill:
 
 def _import_texts(source: SourceBundle) -> ImportedSkill:
     name = skill_file_name(source.files)
+    unreadable = [each for each in source.odd if each == name or each in BUNDLE_FILES]
+    if unreadable:
+        return _refuse_unreadable(source, unreadable)
     if "capability.json" in source.files:
-        return _take_bundle(source, name)
+        return _with_odd(_take_bundle(source, name), source)
     if name is None or (name == "skill.md" and any(file in source.files for file in BUNDLE_FILES[2:])):
-        return ImportedSkill(source.path, source.files)
+        return _with_odd(ImportedSkill(source.path, source.files), source)
     return _take_skill(source, name)
+
+
+def _refuse_unreadable(source: SourceBundle, names: Sequence[str]) -> ImportedSkill:
+    losses = LossReport(names[0])
+    for name in names:
+        losses.add_file("IMPORT_FILE_UNREADABLE", name, f"{name} cannot be taken: {source.odd[name]}")
+    return ImportedSkill(source.path, None, tuple(losses.findings))
+
+
+def _with_odd(taken: ImportedSkill, source: SourceBundle) -> ImportedSkill:
+    """With what could not be taken of a bundle of four files."""
+    losses = LossReport("capability.json")
+    _note_left_out(sorted(source.odd), source.odd, losses, "Put the file itself there.", of="of the bundle")
+    return replace(taken, findings=(*taken.findings, *losses.findings))
 
 
 def skill_file_name(files: Mapping[str, Any]) -> str | None:
@@ -92,21 +111,29 @@ def _take_skill(source: SourceBundle, name: str) -> ImportedSkill:
         losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as SKILL.md", "Name it SKILL.md.")
     skill = parse_skill(source.files[name], losses)
     shown = {name: losses.text}
-    capability = (
-        map_front_matter(skill, SkillDocument(embed_files(skill.body)), source.folder, losses) if skill else None
-    )
-    if skill is None or capability is None:
+    body = embed_files(skill.body) if skill else ""
+    mapping = map_front_matter(skill, SkillDocument(body), source, losses) if skill else None
+    if skill is None or mapping is None:
         return ImportedSkill(source.path, None, tuple(losses.findings), shown)
-    files: Files = {"capability.json": to_json(capability), "skill.md": embed_files(skill.body)}
-    travelled = find_embedded_files(source.files, capability)
+    _add_layout(mapping, skill)
+    files: Files = {"capability.json": to_json(mapping.capability), "skill.md": body}
+    travelled = find_embedded_files(source.files, mapping.capability)
     if travelled is not None:
         losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
-        files = merge_embedded_files(travelled, capability, skill, losses)
+        files = merge_embedded_files(travelled, mapping, skill.body, losses)
     beside = [file for file in source.files if not travelled or file not in travelled.names]
     kept = find_supporting_texts(beside, source.files.__getitem__, files)
     files["capability.json"] = _naming(files["capability.json"], kept)
-    _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
+    _note_others(source, {name, *kept, *(travelled.names if travelled else ())}, losses)
+    _note_inner(source, losses)
     return ImportedSkill(source.path, {**files, **kept}, tuple(losses.findings), shown)
+
+
+def _add_layout(mapping: SkillMapping, skill: ParsedSkill) -> None:
+    """Keep how the front matter was written, for an export that means the same."""
+    layout = build_layout(skill.front_matter.root, mapping) if skill.front_matter else ""
+    if layout:
+        mapping.capability["metadata"] = {**mapping.capability.get("metadata", {}), LAYOUT_KEY: layout}
 
 
 def import_priority(name: str) -> tuple[bool, str]:
@@ -154,18 +181,48 @@ def _text_of(content: bytes | str) -> str | None:
     return None if fault or "\0" in text else text
 
 
-def _note_others(files: Mapping[str, Any], used: set[str], losses: LossReport) -> None:
-    others = sorted(set(files) - used)
-    if not others:
-        return
-    named = ", ".join(_describe_left_out(name) for name in others[:_NAMED_MAX])
-    more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
-    message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
+def _note_others(source: SourceBundle, used: set[str], losses: LossReport) -> None:
+    others = sorted({*source.files, *source.odd} - used)
+    reasons = {name: reason for name in others if (reason := _reason(name, source, used))}
     kept = f"A bundle keeps texts alone, at most {COUNT_MAX}."
-    hint = f"{kept} Rename the files that agents need and whose path is invalid."
-    losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)
+    _note_left_out(others, reasons, losses, f"{kept} Rename the files that agents need and whose path is invalid.")
 
 
-def _describe_left_out(name: str) -> str:
-    fault = path_error(name)
-    return f"{ascii(name)[1:-1][:100]} ({fault})" if fault else name[:100]
+def _reason(name: str, source: SourceBundle, used: set[str]) -> str:
+    """Why a file beside SKILL.md is left out, where more is to be said than that a bundle keeps texts alone."""
+    if name in source.odd:
+        return source.odd[name]
+    if name.lower() == "skill.md":
+        return "the folder has two; the other one was taken"
+    same = next((one for one in sorted(source.files) if one != name and one.lower() == name.lower()), "")
+    if same and name not in used:
+        return f"on some systems it is the same file as {same[:100]}"
+    return path_error(name)
+
+
+def _note_left_out(
+    names: Sequence[str], reasons: Mapping[str, str], losses: LossReport, hint: str, *, of: str = "beside SKILL.md"
+) -> None:
+    if not names:
+        return
+    named = ", ".join(_describe_left_out(name, reasons.get(name, "")) for name in names[:_NAMED_MAX])
+    more = f" and {len(names) - _NAMED_MAX:,} more" if len(names) > _NAMED_MAX else ""
+    which = f"1 file {of} is" if len(names) == 1 else f"{len(names):,} files {of} are"
+    losses.add_file("IMPORT_FILE_LEFT_OUT", names[0], f"{which} left out: {named}{more}", hint)
+
+
+def _describe_left_out(name: str, reason: str) -> str:
+    return f"{ascii(name)[1:-1][:100]} ({reason})" if reason else name[:100]
+
+
+def _note_inner(source: SourceBundle, losses: LossReport) -> None:
+    if source.inner:
+        count = len(source.inner)
+        named = ", ".join(name[:100] for name in source.inner[:_NAMED_MAX])
+        which = (
+            "A folder in it has a SKILL.md and is a skill of its own"
+            if count == 1
+            else (f"{count:,} folders in it have a SKILL.md and are skills of their own")
+        )
+        hint = "Their files are not in this skill. Rename a SKILL.md that is only a text of it."
+        losses.add_file("IMPORT_SKILL_INSIDE", f"{source.inner[0]}/SKILL.md", f"{which}: {named}", hint)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, Literal
 
-from registry.agent_skills import names
-from registry.agent_skills.loss_report import LossReport
+from agent_client.bundles.skill_mapping import SkillMapping
+from agent_client.bundles.skill_names import propose_skill_name
 from registry.bundles.skill_document import SkillDocument
 
 Profile = Literal["playbook", "runbook", "agent_skill"]
@@ -27,35 +27,32 @@ def detect_profile(skill: SkillDocument) -> Profile:
     return "agent_skill"
 
 
-def resolve_profile(
-    capability: dict[str, Any], skill: SkillDocument, front_matter: dict[str, Any], losses: LossReport
-) -> None:
-    """Set `skill_profile`, and `playbook` where it is one; takes the keys it uses out of the front matter."""
+def resolve_profile(mapping: SkillMapping, skill: SkillDocument) -> None:
+    """Set `skill_profile`, and `playbook` where it is one; takes the keys it uses out of the rest."""
     profile = detect_profile(skill)
-    capability["skill_profile"] = profile
+    mapping.capability["skill_profile"] = profile
     if profile == "agent_skill":
         return
-    losses.add("IMPORT_PROFILE_CHOSEN", f"The text has the sections of a {profile}; that profile was chosen")
+    mapping.note("IMPORT_PROFILE_CHOSEN", f"The text has the sections of a {profile}; that profile was chosen")
     if profile == "playbook":
-        capability["playbook"] = _playbook(capability, skill, front_matter, losses)
+        mapping.capability["playbook"] = _playbook(mapping, skill)
 
 
-def _playbook(
-    capability: dict[str, Any], skill: SkillDocument, front_matter: dict[str, Any], losses: LossReport
-) -> dict[str, Any]:
+def _playbook(mapping: SkillMapping, skill: SkillDocument) -> dict[str, Any]:
     """`problem`, `conditions` and `keywords` from the front matter, else from the Goal and the Prerequisites."""
     facts = _facts(skill)
     found: dict[str, Any] = {
-        "problem": _section_text(skill, "Goal")[:4000] or capability["description"],
+        "problem": _section_text(skill, "Goal")[:4000] or mapping.capability["description"],
         "conditions": _items(skill, "Prerequisites"),
         "keywords": [word.strip() for word in facts.get("keywords", "").split(",") if word.strip()],
     }
     found |= {key: facts[words][:200] for words, key in _FACTS.items() if words in facts}
     for key in ("problem", "conditions", "keywords", "product_area", "issue_type"):
         is_list = isinstance(found.get(key), list)
-        if isinstance(front_matter.get(key), list if is_list else str) and front_matter[key]:
-            found[key] = front_matter.pop(key)
-            losses.add("IMPORT_KEY_MAPPED", f"'{key}' became playbook.{key}", key=key)
+        if isinstance(mapping.rest.get(key), list if is_list else str) and mapping.rest[key]:
+            found[key] = mapping.rest.pop(key)
+            mapping.origins.append(((key,), ("playbook", key)))
+            mapping.note("IMPORT_KEY_MAPPED", f"'{key}' became playbook.{key}", "", key)
     return found
 
 
@@ -86,6 +83,6 @@ def profile_front_matter(skill: SkillDocument) -> dict[str, Any] | None:
         return None
     title = skill.title.text.strip()
     description = _section_text(skill, "Goal" if skill.sections("Goal") else "Meaning")[:1024]
-    if not names.nearest_skill_name(title) or not description:
+    if not propose_skill_name(title) or not description:
         return None
     return {"name": title, "description": description}

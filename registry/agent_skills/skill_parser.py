@@ -2,127 +2,67 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-import yaml
-
+from agent_client.bundles.front_matter import FrontMatter, normalize_skill_text, read_front_matter
 from registry.agent_skills.loss_report import LossReport
-from registry.bundles.front_matter import FrontMatter, split_front_matter
-from registry.bundles.text import FILE_BYTES_MAX, decode_text, size_bytes
+from registry.bundles.text import BOM, FILE_BYTES_MAX, decode_text, size_bytes
 
-# `key: value` on one line; what is no plain key is left to YAML.
-_KEY_LINE: Final = re.compile(r"(?P<key>[ ]*(?:- )?[A-Za-z_][\w.-]*:)[ \t]+(?P<value>\S.*?)[ \t]*")
-_BLOCK: Final = re.compile(r"[|>][+-]?[0-9]?[+-]?(?:[ \t]+#.*)?")
-_RESCUE_HINT: Final = "Put quotes around the whole value."
+_BEGIN_HINT: Final = "Begin it with ---, name:, description: and ---."
 
 
 @dataclass(frozen=True)
 class ParsedSkill:
-    """`values` are those of the front matter, every scalar a string; `typed` are the keys whose scalar YAML would take
-    for a number, a truth value, a date or nothing (`version`, or `metadata/version` one level below).
+    """`front_matter` is None for a file without any, which is not the same as an empty one."""
 
-    `has_front_matter` distinguishes a file without any from one with an empty one.
-    """
-
-    values: dict[str, Any] = field(default_factory=dict)
     body: str = ""
-    typed: frozenset[str] = frozenset()
-    has_front_matter: bool = False
+    front_matter: FrontMatter | None = field(default=None)
 
 
 def parse_skill(raw: bytes | str, losses: LossReport) -> ParsedSkill | None:
-    """Read the file; None where it is not text at all, with the error in `losses`.
+    """Read the file; None where it is not text at all, or its front matter cannot be used, with the error in `losses`.
 
-    Broken YAML is tried once more with the lines that break it in quotes (`IMPORT_YAML_RESCUED`).
+    Broken YAML is read line by line (`IMPORT_YAML_RESCUED`).
     """
     if size_bytes(raw) > FILE_BYTES_MAX:
         losses.add("FILE_TOO_LARGE", f"The file has more than {FILE_BYTES_MAX:,} bytes", "Shorten it.")
         return None
     text, fault = decode_text(raw)
-    losses.text = text
+    text = losses.text = normalize_skill_text(text)
     if fault is not None:
-        losses.add(fault.code, fault.message, fault.hint)
+        losses.add(fault.code, fault.message, fault.hint, offset=fault.offset)
         return None
-    found = split_front_matter(text)
+    found = read_front_matter(text)
     if not found.body_offset and not found.faults:
-        return ParsedSkill(body=text)
+        return ParsedSkill(text)
     if not found.values:
-        found = _rescue(text, found, losses)
-    if not found.values:
-        reason = found.faults[0].message if found.faults else "It holds no keys"
-        hint = found.faults[0].hint if found.faults else "Write name: and description: into it."
-        losses.add("IMPORT_FRONT_MATTER_UNUSABLE", f"The front matter cannot be read. {reason}", hint)
+        _refuse(found, losses)
         return None
-    losses.key_offsets = found.key_offsets
-    for duplicate in found.faults:
-        losses.add("IMPORT_KEY_LOST", f"{duplicate.message}; the last one counts", duplicate.hint)
-    typed = frozenset(_typed_keys(found.source))
-    body = text[split_front_matter(text).body_offset :]
-    return ParsedSkill(found.values, body, typed, has_front_matter=True)
+    if _has_bom(raw):
+        message = "The file begins with a byte order mark, behind which some readers find no front matter"
+        losses.add("IMPORT_FORM_ODD", message, "Save it as UTF-8 without one.", offset=0)
+    losses.places = found.places
+    losses.add_remarks(found.remarks)
+    return ParsedSkill(text[found.body_offset :], found)
 
 
-def _rescue(text: str, found: FrontMatter, losses: LossReport) -> FrontMatter:
-    """Quote the lines that are no YAML by themselves. The lines stay where they are, so that places agree."""
-    if not found.body_offset or not found.source:
-        return found
-    lines = found.source.split("\n")
-    odd = list(_odd_lines(lines))
-    for number, quoted in odd:
-        lines[number] = quoted
-    start = text.index("\n") + 1
-    repaired = split_front_matter(text[:start] + "\n".join(lines) + text[start + len(found.source) :])
-    if not odd or not repaired.values:
-        return found
-    losses.text = text
-    for number, _ in odd:
-        offset = start + sum(len(line) + 1 for line in found.source.split("\n")[:number])
-        losses.key_offsets = {**losses.key_offsets, "": offset}
-        losses.add("IMPORT_YAML_RESCUED", f"Line {number + 2} is no YAML; its value was taken as a text", _RESCUE_HINT)
-    return repaired
+def _refuse(found: FrontMatter, losses: LossReport) -> None:
+    fault = found.faults[0] if found.faults else None
+    reason = fault.message if fault else "It holds no keys"
+    hint = fault.hint if fault else "Write name: and description: into it."
+    message = f"The front matter cannot be read. {reason}"
+    losses.add("IMPORT_FRONT_MATTER_UNUSABLE", message, hint, offset=fault.offset if fault else 0)
 
 
-def _odd_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines `key: value` that YAML refuses by themselves, with their value in quotes; block texts stay."""
-    block_indent: int | None = None
-    for number, line in enumerate(lines):
-        indent = len(line) - len(line.lstrip(" "))
-        if block_indent is not None and (not line.strip() or indent > block_indent):
-            continue
-        block_indent = None
-        match = _KEY_LINE.fullmatch(line)
-        if match is None:
-            continue
-        if _BLOCK.fullmatch(match["value"]):
-            block_indent = indent
-        elif not _is_yaml(line.strip()):
-            yield number, f"{match['key']} '" + match["value"].replace("'", "''") + "'"
+def _has_bom(raw: bytes | str) -> bool:
+    return raw.startswith(BOM) if isinstance(raw, str) else raw.startswith(BOM.encode())
 
 
-def _is_yaml(line: str) -> bool:
-    try:
-        yaml.compose(line, Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, RecursionError):
-        return False
-    return True
-
-
-def _typed_keys(source: str) -> Iterator[str]:
-    """Keys whose plain scalar is not a string by YAML's own rules; nothing is constructed."""
-    try:
-        root = yaml.compose(source, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError):
-        return
-    if not isinstance(root, yaml.MappingNode):
-        return
-    for key, value in root.value:
-        if _is_typed(value):
-            yield str(key.value)
-        elif isinstance(value, yaml.MappingNode):
-            yield from (f"{key.value}/{inner.value}" for inner, below in value.value if _is_typed(below))
-
-
-def _is_typed(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.tag != "tag:yaml.org,2002:str"
+def refuse_missing(text: str, losses: LossReport) -> None:
+    """The error of a file without a front matter; where one seems to begin further down, it is named."""
+    lines = text.split("\n", 100)
+    at = next((number for number, line in enumerate(lines[:100]) if line.rstrip() == "---"), None)
+    is_one = at is not None and any(line.lstrip().lower().startswith("name:") for line in lines[at + 1 : at + 10])
+    hint = f"Line {at + 1} has the --- that must be on line 1." if at is not None and is_one else _BEGIN_HINT
+    losses.add("IMPORT_FRONT_MATTER_UNUSABLE", "SKILL.md has no front matter", hint, offset=0)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from registry.bundles.supporting_files import IGNORED_FOLDERS
 from registry.common.errors import SourceUnreadable
 
 ENTRIES_MAX: Final = 500
@@ -62,6 +63,7 @@ def zip_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = archive.infolist()
+        infos = [info for info in infos if not _is_passed_over(_zip_entry(info))]
         _hold_rules([_zip_entry(info) for info in infos], path)
     except _ODD_ARCHIVE as error:
         raise SourceUnreadable(f"{path}: not a readable zip ({error})") from None
@@ -124,7 +126,7 @@ def _tar_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
     archive = tarfile.TarFile(fileobj=io.BytesIO(plain))
     while (info := archive.next()) is not None:
         entry = _tar_entry(info)
-        if entry is not None:
+        if entry is not None and not _is_passed_over(entry):
             found.append((entry, info))
         _refuse_count(len(found), path)
     _hold_rules([entry for entry, _ in found], path)
@@ -160,6 +162,11 @@ def _tar_reader(archive: tarfile.TarFile, info: tarfile.TarInfo) -> ArchiveReade
         return handle.read(most) if handle is not None else b""
 
     return read
+
+
+def _is_passed_over(entry: _ArchiveEntry) -> bool:
+    """A link in a folder that every import passes over: package managers make them there."""
+    return not entry.is_plain and any(step in IGNORED_FOLDERS for step in entry.name.split("/"))
 
 
 def _hold_rules(entries: Iterable[_ArchiveEntry], path: str) -> None:

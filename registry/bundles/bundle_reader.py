@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
@@ -18,12 +18,17 @@ class SourceBundle:
     """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
 
     Files that are no part of a bundle come without their content: only their names are reported. `folder` is the name
-    of the folder that contained the files, empty where that means nothing.
+    of the folder that contained the files, empty where that means nothing. `as_id` is the capability_id that an Agent
+    Skill is to have, whatever its name is. `odd` are files and folders that could not be taken, each with the reason in
+    words; `inner` the folders in a skill that are skills of their own.
     """
 
     path: str
     files: Mapping[str, bytes | str]
     folder: str = ""
+    as_id: str = ""
+    odd: Mapping[str, str] = field(default_factory=dict)
+    inner: tuple[str, ...] = ()
 
 
 def read_bundle(path: str) -> list[SourceBundle]:
@@ -50,38 +55,47 @@ def build_archive(place: Path) -> bytes:
 
 
 def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
-    own = _folder_files(folder, path)
-    if any(name in BUNDLE_FILES for name in own):
-        return [SourceBundle(path, own)]
+    own, odd = _folder_files(folder)
+    if any(name in BUNDLE_FILES for name in (*own, *odd)):
+        return [SourceBundle(path, own, odd=odd)]
     found = []
     for member in sorted(folder.iterdir()):
         if member.is_dir() and member.name not in JUNK_FILES:
-            files = _folder_files(member, path)
-            if any(name in BUNDLE_FILES for name in files):
-                found.append(SourceBundle(str(PurePosixPath(path) / member.name), files))
+            files, odd = _folder_files(member)
+            if any(name in BUNDLE_FILES for name in (*files, *odd)):
+                found.append(SourceBundle(str(PurePosixPath(path) / member.name), files, odd=odd))
     if not found:
         raise SourceUnreadable(f"{path}: no bundle here. A bundle is a folder with {', '.join(BUNDLE_FILES)}")
     return found
 
 
-def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
-    """A bundle's files with their content, others by name alone. A link must not lead to what is none of ours."""
+def _folder_files(folder: Path) -> tuple[dict[str, bytes | str], dict[str, str]]:
+    """A bundle's files with their content, others by name alone; and what cannot be taken, with the reason. A link must
+    not lead to what is none of ours."""
     files: dict[str, bytes | str] = {}
+    odd: dict[str, str] = {}
     images = 0
     for name in _part_names(folder):
-        if name in files:
+        if name in files or name in odd:
             continue
         if len(files) - images > ENTRIES_MAX:
             # Too many are seen to be too many.
             break
         if (folder / name).is_file():
             if not (folder / name).resolve().is_relative_to(folder.resolve()):
-                raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
-            files[name] = read_content(name, file_reader(folder / name))
+                odd[name] = "it is a link that leads out of its folder"
+                continue
+            try:
+                files[name] = read_content(name, file_reader(folder / name))
+            except OSError as error:
+                odd[name] = f"it cannot be read ({error.strerror or type(error).__name__})"
+                continue
             images += files[name] is NOT_TEXT
+        elif (folder / name).is_symlink():
+            odd[name] = "it is a link that leads nowhere"
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK_FILES, *BUNDLE_FILES})
-    others = [name for name in others if name not in files]
-    return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
+    others = [name for name in others if name not in files and name not in odd]
+    return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}, odd
 
 
 def _part_names(folder: Path) -> Iterator[str]:

@@ -253,11 +253,16 @@ def _string_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
         yield JsonError("TEXT_NUL", _path(stack), "The text holds \\u0000 (NUL)", "Remove the escape.", offset)
 
 
+_INTEGER_HINT: Final = (
+    "Write a value as a string. A limit in a schema is left out, or at most 9007199254740991."
+)  # fmt: skip
+
+
 def _number_faults(token: str, offset: int, stack: list[_Container]) -> Iterator[JsonError]:
     whole = not any(character in token for character in ".eE")
     if whole and (len(token) > 17 or abs(int(token)) > INTEGER_MAX):
         message = f"The whole number {_shorten(token)} is beyond 2^53-1, which not every client can read exactly"
-        yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Write it as a string.", offset)
+        yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, _INTEGER_HINT, offset)
     elif not whole and math.isinf(float(token)):
         message = f"The number {_shorten(token)} is out of range"
         yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Use a smaller number.", offset)

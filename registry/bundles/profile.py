@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
+from agent_client.bundles.invocation_rules import is_closed_to_model
+from agent_client.text.tokenizer import has_words, tokenize
+from agent_client.text.trigger_matching import fold_substring, is_substring
 from registry.common.json_text import parse_json
 
 # The longest list and the longest text that the schema of capability.json allows.
@@ -31,6 +33,8 @@ class CapabilityProfile:
     problem: str = ""
     conditions: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    # The user alone starts it: no message leads to it.
+    is_closed_to_model: bool = False
 
     @cached_property
     def own_words(self) -> tuple[str, ...]:
@@ -48,8 +52,8 @@ class CapabilityProfile:
 
 def trigger_form(trigger: str) -> str:
     """Two triggers with one form are found by the same messages: `sign-up`, "Signing up" and "signup"."""
-    if UNSPACED.search(trigger):
-        return trigger.strip().lower()
+    if is_substring(trigger):
+        return fold_substring(trigger).strip()
     return "".join(word.stem for word in tokenize(trigger))
 
 
@@ -71,6 +75,7 @@ def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
         problem=_text(playbook.get("problem", "")),
         conditions=_texts(playbook.get("conditions")),
         keywords=_texts(playbook.get("keywords")),
+        is_closed_to_model=is_closed_to_model(capability),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from registry.bundles.front_matter import FrontMatter, split_front_matter
+from agent_client.bundles.front_matter import FrontMatter, split_front_matter
 from registry.bundles.markdown_outline import Heading, MarkdownLine, Outline, parse_outline
 from registry.bundles.problem import RawFinding
 from registry.bundles.text import Lines

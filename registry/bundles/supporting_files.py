@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from agent_client.bundles import supporting_files
+from agent_client.bundles.skill_mapping import SUPPORTING_FILES_KEY
 from agent_client.bundles.supporting_files import describe_files
 from registry.bundles import json_reader
 from registry.bundles.problem import BUNDLE_FILES
@@ -20,7 +21,7 @@ from registry.bundles.text import FILE_BYTES_MAX, decode_text, size_bytes
 FOLDERS: Final = ("references", "scripts", "assets")
 FOLDERS_TEXT: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
 # The key below `metadata` of capability.json that names those outside of the folders.
-METADATA_KEY: Final = "supporting_files"
+METADATA_KEY: Final = SUPPORTING_FILES_KEY
 COUNT_MAX: Final = 100
 PATH_MAX: Final = supporting_files.PATH_MAX
 # What tools leave behind; no author meant it to be part of a bundle, and no reader looks into it.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from agent_client.bundles.skill_names import skill_name_of
 from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
 from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.names import skill_name_of
 from registry.bundles.archives import write_tar_gz, write_zip
 from registry.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
 from registry.catalog.assessment import assess_report

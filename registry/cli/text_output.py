@@ -33,7 +33,9 @@ def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint
     """One finding: what, where, the line with an arrow, and the hint."""
     message = paint("bold", escape_controls(finding.message))
     yield f"{paint(*_kind_of(finding))}[{finding.code}] {message}"
-    place = f"{path}/{finding.file}" if finding.file else path
+    # A SKILL.md that was named means its folder.
+    folder = path.rpartition("/")[0] if path.lower().endswith("/skill.md") else path
+    place = f"{folder}/{finding.file}" if finding.file else path
     if finding.line is not None:
         place += f":{finding.line}:{finding.column}"
     pointer = f"  ({escape_controls(finding.pointer)})" if finding.pointer else ""

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from agent_client.bundles.invocation_rules import list_invocation_facts
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import build_file_facts
@@ -92,6 +93,7 @@ def build_list_entry(
         "priority": capability.get("priority", 0),
         # What a client has to have, so that it can say before a load whether the capability works there.
         **({"dependencies": dependencies} if (dependencies := capability.get("dependencies")) else {}),
+        **list_invocation_facts(capability),
     }
 
 

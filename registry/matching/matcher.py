@@ -100,9 +100,9 @@ class Matcher:
         takes: Callable[[CapabilityProfile], bool] | None = None,
         counter: Callable[[CapabilityProfile], float] | None = None,
     ) -> MatchResult:
-        """`vector` is the message's own; `takes` says which capabilities may be returned at all; `counter` how near the
-        message is to a sentence that must not lead there, 0 to 1."""
-        allowed = np.array([takes is None or takes(one) for one in self.known], bool)
+        """`vector` is the message's own; `takes` says which capabilities may be returned at all, of those that are open
+        to the model; `counter` how near the message is to a sentence that must not lead there, 0 to 1."""
+        allowed = np.array([not one.is_closed_to_model and (takes is None or takes(one)) for one in self.known], bool)
         if self.evidence is None or not allowed.any():
             return MatchResult("none", (), "No capability is published that could answer.")
         hits = self.hits(message)

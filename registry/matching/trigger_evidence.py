@@ -14,8 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from agent_client.text.tokenizer import UNSPACED
-from agent_client.text.trigger_matching import TriggerIndex, root_keys, strong_paths
+from agent_client.text.trigger_matching import (
+    TriggerIndex,
+    is_substring,
+    list_substring_characters,
+    root_keys,
+    strong_paths,
+)
 from registry.bundles.profile import CapabilityProfile
 
 # With more sentences than this none is examined: a trigger is then as specific as it has few owners.
@@ -146,12 +151,12 @@ class TriggerEvidence:
 
 def _keys(text: str) -> set[str]:
     """What a trigger in a sentence is found by: its stems, joined ones too, and characters of unspaced scripts."""
-    return root_keys(text) | {f"\0{character}" for character in UNSPACED.findall(text)}
+    return root_keys(text) | {f"\0{character}" for character in list_substring_characters(text)}
 
 
 def _needed(phrase: str) -> Iterator[tuple[str, ...]]:
     """For each way in which a trigger is found the keys that the sentence must have."""
-    if UNSPACED.search(phrase):
-        yield tuple(f"\0{character}" for character in UNSPACED.findall(phrase))
+    if is_substring(phrase):
+        yield tuple(f"\0{character}" for character in list_substring_characters(phrase))
     else:
         yield from strong_paths(phrase)

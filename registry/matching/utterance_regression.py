@@ -45,7 +45,12 @@ class UtteranceRegression:
 
 
 def check_utterances(candidate: CapabilityProfile, index: MatchIndex) -> UtteranceRegression:
-    """Compare the candidate with what is published; within 2 s at 1,000 capabilities with 10 sentences each."""
+    """Compare the candidate with what is published; within 2 s at 1,000 capabilities with 10 sentences each.
+
+    No message leads to what is closed to the model: it takes none from others, and misses none.
+    """
+    if candidate.is_closed_to_model:
+        return UtteranceRegression(0, (), (), 0)
     stage = _Comparison(candidate, index)
     moved = stage.moved()
     total = sum(len(one.sentences) for one in stage.others) + len(candidate.sentences)
@@ -63,6 +68,11 @@ class _Comparison:
         texts = candidate.samples
         self.vectors = None if index.embedder is None else index.embedder.embed(texts)
         self.alone = Matcher([candidate], ExampleSimilarity(build_training_examples([texts]), self.vectors))
+
+        own_and_closed = (
+            one.is_closed_to_model or one.capability_id == candidate.capability_id for one in self.published.known
+        )
+        self._own_and_closed = np.fromiter(own_and_closed, bool, len(self.published.known))
 
     def moved(self) -> list[MovedUtterance]:
         """Others' sentences that the candidate would take, and does not take as it is published now."""
@@ -88,7 +98,8 @@ class _Comparison:
         for place, one in enumerate(self.published.known):
             numbers = {text: number for number, text in enumerate(one.sentences)}
             for text in one.samples:
-                if text in numbers and one.capability_id != self.candidate.capability_id:
+                is_other = one.capability_id != self.candidate.capability_id and not one.is_closed_to_model
+                if text in numbers and is_other:
                     found[row] = (place, numbers[text], text)
                 row += 1
         return found
@@ -141,9 +152,7 @@ class _Comparison:
             near = evidence.nearness(text, self.index.vector(text)).sentence * np.float32(_SENTENCE_WEIGHT)
             for owner, score in self.published.trigger_scores(text).items():
                 near[self.published.places[owner]] += np.float32(score)
-            held = self.published.places.get(self.candidate.capability_id)
-            if held is not None:
-                near[held] = -1
+            near[self._own_and_closed] = -1
             best = int(near.argmax())
             if float(near[best]) > own:
                 leads_to = self.published.known[best].capability_id

@@ -1,4 +1,4 @@
-"""E-mail to operators: a review was requested or decided, or an incident opened.
+"""E-mail to operators: a review was requested or decided, an incident opened, or readers lost what they wrote.
 
 An e-mail is a job that is stored with the row of the audit log that it reports; it is sent by a worker and tried again
 where the mail server is unreachable. Operators without an address in their account get none.
@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db.models import Q, QuerySet
 
+from registry.core.concerned_people import TAKING_VERBS, find_concerned
 from registry.core.jobs import queue
 from registry.core.jobs.queue import Lease
 from registry.models import AuditEvent, Operator, Review
@@ -32,6 +33,8 @@ def on_audit_event(row: AuditEvent) -> None:
         _queue(_members().filter(username=row.detail["added"]).exclude(username=row.actor_name), _asked_by_name(row))
     elif row.verb in ("review.approve", "review.send_back"):
         _queue(_members().filter(username__in=_authors(row) - {row.actor_name}), _answered(row))
+    elif row.verb in TAKING_VERBS:
+        _queue(_members().filter(username__in=find_concerned([row])[row.pk]), _taken(row))
     elif row.verb == "incident.open":
         _queue(_members().filter(_MAY_PUBLISH), _incident(row))
     elif row.verb == "git_source.failing":
@@ -66,6 +69,17 @@ def _answered(row: AuditEvent) -> dict[str, str]:
     return _letter(
         f"{subject}: {row.subject}", f"{row.actor_name} {done}{said}", f"/reviews/{row.detail['review_id']}/"
     )
+
+
+def _taken(row: AuditEvent) -> dict[str, str]:
+    subject, done = {
+        "capability.rollback": ("Rolled back", "rolled '{0}' back from revision {1} to revision {2}"),
+        "capability.quarantine": ("Quarantined", "quarantined '{0}': agents can no longer load it"),
+        "capability.retire": ("Retired", "retired '{0}': agents can no longer load it"),
+    }[row.verb]
+    words = done.format(row.subject, row.detail.get("from"), row.detail.get("to"))
+    said = f":\n\n{row.detail['note']}" if row.detail.get("note") else "."
+    return _letter(f"{subject}: {row.subject}", f"{row.actor_name} {words}{said}", f"/capabilities/{row.subject}/")
 
 
 def _incident(row: AuditEvent) -> dict[str, str]:

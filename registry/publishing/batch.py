@@ -28,8 +28,9 @@ from registry.validation.security import IdIndex
 Mode = Literal["draft", "publish"]
 # The bundle of a capability that the caller may not change.
 DENIED: Final = "CHANGE_NOT_ALLOWED"
+UNREADABLE: Final = "IMPORT_FILE_UNREADABLE"
 # What a draft could not keep, or would take the place of another bundle of the same call.
-_UNSTORABLE: Final = drafts.UNSTORABLE_CODES | {"CAPABILITY_ID_DUPLICATE"}
+_UNSTORABLE: Final = drafts.UNSTORABLE_CODES | {"CAPABILITY_ID_DUPLICATE", UNREADABLE}
 
 
 @dataclass(frozen=True)
@@ -77,17 +78,29 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
     sources, published = list(sources), get_validation_context()
     if len(sources) == 1:
-        only = assess_report(validate_bundle(sources[0].files, published=published))
-        return [ValidationResult(sources[0].path, only)]
+        report = _with_unreadable(validate_bundle(sources[0].files, published=published), sources[0])
+        return [ValidationResult(sources[0].path, assess_report(report))]
     owners, ids = dict(published.tool_owners), IdIndex(published.capability_ids)
     context = ValidationContext(owners, ids)
     seen: dict[str, str] = {}
     checked = []
     for source in sources:
-        report = _with_duplicate_id(validate_bundle(source.files, published=context), source.path, seen)
+        report = _with_unreadable(validate_bundle(source.files, published=context), source)
+        report = _with_duplicate_id(report, source.path, seen)
         _add_as_published(owners, ids, report)
         checked.append(ValidationResult(source.path, assess_report(report)))
     return checked
+
+
+def _with_unreadable(report: Report, source: SourceBundle) -> Report:
+    """A file that is there and cannot be taken: this bundle is refused, and no other."""
+    if not source.odd:
+        return report
+    said = ((name, f"{name} cannot be taken: {reason}") for name, reason in source.odd.items())
+    found = [
+        Finding(UNREADABLE, "error", name, "", None, None, words, "Put the file itself there.") for name, words in said
+    ]
+    return replace(report, findings=sort_findings([*report.findings, *found]))
 
 
 def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
@@ -190,7 +203,7 @@ def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
 
 def _validate(source: SourceBundle, seen: dict[str, str]) -> Report:
     """Against what is published by now, the bundles before it in this call included."""
-    report = validate_bundle(source.files, published=get_validation_context())
+    report = _with_unreadable(validate_bundle(source.files, published=get_validation_context()), source)
     return _with_duplicate_id(report, source.path, seen)
 
 

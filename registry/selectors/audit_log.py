@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from registry.core import audit
 from registry.models import AuditEvent
 
+# Whose writes may be listed, and the kinds of actor that each stands for.
+ACTOR_KINDS: Final = {"people": ("operator", "command_line"), "keys": ("agent_key",), "system": ("system",)}
 # A page checks the whole chain unasked only where that takes no time: about 0.05 s.
 AUTO_CHECK_MAX: Final = 2000
 
@@ -19,8 +21,10 @@ AUTO_CHECK_MAX: Final = 2000
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
     """What to list; empty is any. `who` is a name, `verb` a verb or the noun before its dot, `subject` a capability_id,
-    a key's, an operator's, a team's or a webhook's name; `since` and `until` are moments, the second not included."""
+    a key's, an operator's, a team's or a webhook's name; `since` and `until` are moments, the second not included;
+    `by` is a key of `ACTOR_KINDS`."""
 
+    by: str = ""
     who: str = ""
     verb: str = ""
     subject: str = ""
@@ -32,6 +36,7 @@ def list_events(wanted: AuditFilter) -> QuerySet[AuditEvent]:
     """The newest first."""
     is_whole = "." in wanted.verb
     columns = {
+        "actor_kind__in": ACTOR_KINDS.get(wanted.by, ()),
         "actor_name": wanted.who,
         "verb": wanted.verb if is_whole else "",
         "verb__startswith": f"{wanted.verb}." if wanted.verb and not is_whole else "",

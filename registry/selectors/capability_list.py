@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from django.db.models import Sum
@@ -18,7 +19,7 @@ from registry.catalog.facets import LEVELS, SYSTEMS, FacetRow, Facets, get_facet
 from registry.core import queries
 from registry.core.queries import CapabilityRow
 from registry.models import Capability, Draft, Incident, LoadCount, SkillGroup
-from registry.selectors.capability_search import find_by_name, find_by_spelling, rank_capabilities
+from registry.selectors.capability_search import rank_capabilities
 
 LOAD_DAYS: Final = 30
 # In the quick-open dialog.
@@ -220,13 +221,12 @@ class JumpTarget:
 
 
 def find_capabilities(text: str) -> list[JumpTarget]:
-    """What has every word of `text` in its id or name, in any case; what begins with the text comes first. Where
-    nothing has: what is spelled nearly so."""
+    """What the list finds for `text`, the best `FOUND_MAX` of it, in the list's order."""
     words = text.replace("\0", "")
     if not words.split():
         return []
     rows = {row.capability_id: row for row in list_all_rows("capability_id")}
     held = get_facets(list(rows.values()))
     among = {capability_id: held[row.key] for capability_id, row in rows.items()}
-    found = find_by_name(words, among) or find_by_spelling(words, among)
-    return [JumpTarget(one, among[one].name_or(one), rows[one].status) for one in found[:FOUND_MAX]]
+    found = islice(rank_capabilities(words, among), FOUND_MAX)
+    return [JumpTarget(one, among[one].name_or(one), rows[one].status) for one in found]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
-from registry.models import Capability, LoadCount
+from registry.models import AuditEvent, Capability, LoadCount
 from registry.usage.confidence import ConfidenceScore
 from registry.usage.feedback import get_stored_confidence
 from registry.usage.revision_health import OutcomeCounts, count_outcomes_by_revision
@@ -16,6 +16,11 @@ from registry.usage.revision_health import OutcomeCounts, count_outcomes_by_revi
 DAYS: Final = 30
 _HIGH_FROM: Final = 70
 _LOW_BELOW: Final = 40
+_STATUS_VERBS: Final = {
+    "deprecated": "capability.deprecate",
+    "retired": "capability.retire",
+    "quarantined": "capability.quarantine",
+}
 Level = Literal["high", "medium", "low"]
 
 
@@ -46,6 +51,13 @@ class CapabilityUse:
         """The confidence in a word."""
         percent = self.confidence.percent
         return "high" if percent >= _HIGH_FROM else "low" if percent < _LOW_BELOW else "medium"
+
+
+def find_status_event(capability: Capability) -> AuditEvent | None:
+    """By whom, when and why it was deprecated, retired or quarantined; None where it is none of these."""
+    verb = _STATUS_VERBS.get(capability.status)
+    found = AuditEvent.objects.filter(subject=capability.capability_id, verb=verb)
+    return found.order_by("id").last() if verb else None
 
 
 def describe_use(capability: Capability, *, today: date | None = None) -> CapabilityUse:

@@ -1,4 +1,4 @@
-"""Which capabilities some words lead to in the Studio's list, best first.
+"""Which capabilities some words lead to in the Studio's list and in its palette, best first.
 
 What has every word in its id or name comes first. Then what `capability_search` finds: by the index that this process
 applies to agents, with vectors where there is an embedder; where none was made yet, by the words of the metadata alone,
@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
+from agent_client.text.tokenizer import fold_accents
 from registry.catalog.facets import Facets
 
 RESULTS_MAX: Final = 50
@@ -37,12 +38,13 @@ def rank_capabilities(text: str, among: Mapping[str, Facets]) -> dict[str, int]:
 
 
 def find_by_name(text: str, among: Mapping[str, Facets]) -> list[str]:
-    """The ids that have every word in id or name: the very id, then what begins with the text, then the rest."""
-    words = text.casefold().split()
-    begin = text.casefold()
+    """The ids that have every word in id or name, with or without accents: the very id, then what begins with the text,
+    then the rest."""
+    begin = fold_accents(text)
+    words = begin.split()
     found = []
     for capability_id, one in among.items():
-        name = one.name.casefold()
+        name = _folded_name(one.name)
         if all(word in capability_id or word in name for word in words):
             begins = capability_id.startswith(begin) or name.startswith(begin)
             found.append((capability_id != begin, not begins, capability_id))
@@ -54,14 +56,16 @@ def has_every_word(text: str, capability_id: str, one: Facets) -> bool:
     so that another form of it counts."""
     known = one.known
     said = " ".join((capability_id, one.name, known.description, known.problem, *known.triggers, *known.keywords))
-    words = [word for word in _WORD.findall(text.casefold()) if len(word) >= _SPELLED_FROM]
-    return all(word[: max(_SPELLED_FROM, len(word) - 2)] in said.casefold() for word in words)
+    said = fold_accents(said)
+    words = [word for word in _WORD.findall(fold_accents(text)) if len(word) >= _SPELLED_FROM]
+    return all(word[: max(_SPELLED_FROM, len(word) - 2)] in said for word in words)
 
 
 def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
     """The ids that have, for each longer word of the text, a word in id or name that is spelled nearly like it; the
     nearest first."""
-    likenesses = [_Likeness(word) for word in _WORD.findall(text.casefold())[:_WORDS_MAX] if len(word) >= _SPELLED_FROM]
+    words = _WORD.findall(fold_accents(text))[:_WORDS_MAX]
+    likenesses = [_Likeness(word) for word in words if len(word) >= _SPELLED_FROM]
     found = []
     for capability_id, one in among.items() if likenesses else ():
         own = _searchable_words(capability_id, one.name)
@@ -72,9 +76,14 @@ def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
 
 
 @lru_cache(maxsize=20_000)
+def _folded_name(name: str) -> str:
+    return fold_accents(name)
+
+
+@lru_cache(maxsize=20_000)
 def _searchable_words(capability_id: str, name: str) -> tuple[str, ...]:
     # Typing repeats the same comparison for thousands of words with each letter.
-    return tuple(_WORD.findall(f"{capability_id} {name[:_NAME_MAX].casefold()}"))
+    return tuple(_WORD.findall(f"{capability_id} {fold_accents(name[:_NAME_MAX])}"))
 
 
 class _Likeness:
@@ -119,7 +128,7 @@ def _by_metadata(text: str, among: Mapping[str, Facets]) -> list[str]:
     from registry.matching.search import SearchIndex, term_stems
 
     # The words of a text are folded as stems; first what could contain them at all, so that few are taken apart.
-    parts = [word[:4] for word in text.casefold().split() if len(word) > 2]
+    parts = [word[:4] for word in fold_accents(text).split() if len(word) > 2]
     near = list(islice((one.known for one in among.values() if _may_hold(one, parts)), SUGGESTIONS_MAX))
     index = SearchIndex(near, [term_stems(one, "") for one in near], None)
     return [one.capability_id for one in index.search(text, None, top=RESULTS_MAX)]
@@ -127,5 +136,6 @@ def _by_metadata(text: str, among: Mapping[str, Facets]) -> list[str]:
 
 def _may_hold(one: Facets, parts: list[str]) -> bool:
     known = one.known
-    said = " ".join((known.name, known.description, known.problem, *known.triggers, *known.keywords)).casefold()
+    said = " ".join((known.name, known.description, known.problem, *known.triggers, *known.keywords))
+    said = fold_accents(said)
     return bool(known.capability_id) and any(part in said for part in parts)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.utils import timezone
 
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
-from registry.core.queries import list_open_incidents
-from registry.models import Capability, Draft, Operator, Proposal, Review
+from registry.core.concerned_people import TAKING_VERBS, find_concerned
+from registry.core.queries import LOADABLE_STATUSES, list_open_incidents
+from registry.models import AuditEvent, Capability, Draft, Operator, Proposal, Review
 from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases
@@ -24,6 +26,9 @@ from registry.usage import demand
 from registry.usage.revision_health import find_regressions
 
 Kind = Literal[
+    "quarantined",
+    "rolled_back",
+    "retired",
     "changes_requested",
     "review",
     "decision",
@@ -35,8 +40,18 @@ Kind = Literal[
     "proposal",
     "draft",
 ]
+# By which verb each began.
+_TAKEN: Final[dict[str, Kind]] = {
+    "capability.quarantine": "quarantined",
+    "capability.rollback": "rolled_back",
+    "capability.retire": "retired",
+}
 # Of each kind; a list that is longer is read on the page of that kind.
 KIND_MAX: Final = 50
+# How long a rollback or a retirement is listed for those whose text it was. A quarantine is, as long as it lasts.
+TAKEN_DAYS: Final = 14
+# Of the newest so many such events those of one person are found.
+_EVENTS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,7 @@ class InboxItem:
     """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported;
     `text` is what somebody or the registry said; `key` is the row id of a review or a source, the id of a proposal, or
     the number of a revision; `count` says how often it happened, of a regression the share of failures in percent, with
-    that of before in `before`."""
+    that of before in `before`; of a rollback `before` and `count` are the revisions before and after it."""
 
     kind: Kind
     capability_id: str
@@ -72,6 +87,7 @@ def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
     actor = str(Actor("operator", operator.get_username()))
     closed = _closed_to(operator)
     kinds = [
+        list(_taken(operator)),
         list(_changes_requested(actor)),
         list(_reviews(operator, actor, closed)),
         list(_decisions(operator, closed)),
@@ -92,6 +108,33 @@ def _closed_to(operator: Operator) -> QuerySet[Capability]:
     if operator.can_administer:
         return Capability.objects.none()
     return Capability.objects.filter(team__isnull=False).exclude(team__memberships__operator=operator)
+
+
+def _taken(operator: Operator) -> Iterator[InboxItem]:
+    """What readers have lost, for those who wrote, published or own it: the newest event of each that still holds."""
+    since = timezone.now() - timedelta(days=TAKEN_DAYS)
+    held_back = Capability.objects.filter(status=Capability.Status.QUARANTINED).values("capability_id")
+    recent = Q(at__gte=since) | Q(verb="capability.quarantine", subject__in=held_back)
+    found = AuditEvent.objects.filter(recent, verb__in=TAKING_VERBS).order_by("-id")[:_EVENTS_MAX]
+    newest = {event.subject: event for event in reversed(found)}
+    rows = Capability.objects.filter(capability_id__in=newest).values_list(
+        "capability_id", "status", "published_revision__number"
+    )
+    holding = [newest[name] for name, status, number in rows if _holds(newest[name], status, number)]
+    concerned = find_concerned(holding)
+    mine = [event for event in holding if operator.get_username() in concerned[event.pk]]
+    for event in sorted(mine, key=lambda one: (list(_TAKEN).index(one.verb), -one.pk))[:KIND_MAX]:
+        by, note = f"{event.actor_kind}:{event.actor_name}", str(event.detail.get("note") or "")
+        old, new = event.detail.get("from"), event.detail.get("to")
+        numbers = {"before": old, "count": new} if event.verb == "capability.rollback" else {}
+        yield InboxItem(_TAKEN[event.verb], event.subject, event.at, by, note, **numbers)
+
+
+def _holds(event: AuditEvent, status: str, number: int | None) -> bool:
+    """Whether the capability is still what the event made of it."""
+    if event.verb == "capability.rollback":
+        return status in LOADABLE_STATUSES and number == event.detail.get("to")
+    return status == _TAKEN[event.verb]
 
 
 def _changes_requested(actor: str) -> Iterator[InboxItem]:

@@ -26,8 +26,9 @@ from registry.core.queries import build_load_response, load_bundle
 from registry.core.rows import get_row
 from registry.core.storage import require_database
 from registry.models import Draft, Revision
-from registry.snapshot.snapshot import SnapshotEntry
+from registry.snapshot.snapshot import SnapshotEntry, read_draft
 from registry.snapshot.store import STORE, is_stale
+from registry.snapshot.visibility import without_write_tools
 from registry.usage.confidence import ConfidenceScore
 
 BYTES_MAX: Final = 64 * 1024 * 1024
@@ -172,22 +173,56 @@ def response_key(
     return wanted, entry.status, entry.replaced_by, score, entry.is_read_only, entry.draft
 
 
+class DraftChanged(RegistryUnavailable):
+    """The version of a draft that an entry names is no longer stored."""
+
+    def __init__(self) -> None:
+        super().__init__("The draft was changed a moment ago; ask again")
+
+
 def get_load_response(
-    entry: SnapshotEntry, score: ConfidenceScore | None = None, *, revision_id: int | None = None, fresh: bool = False
+    entry: SnapshotEntry,
+    score: ConfidenceScore | None = None,
+    *,
+    revision_id: int | None = None,
+    fresh: bool = False,
+    exact: bool = False,
 ) -> RenderedResponse:
     """The load response for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
     is unreachable and the response is cached.
 
+    A draft that was saved since the entry was read is served as it is now where it passes; with `exact` it is refused.
     A changed confidence is applied to the cached response: only what is not cached at all is read.
-    Raises `SkillMalformed` (opens an incident) or `RegistryUnavailable` where the database is down and the response
-    is not cached.
+    Raises `SkillMalformed` (opens an incident), `DraftChanged`, or `RegistryUnavailable` where the database is down and
+    the response is not cached.
     """
+
+    def respond(one: SnapshotEntry) -> RenderedResponse:
+        return _load_response(one, score, revision_id or one.revision_id, fresh=fresh)
+
+    return respond(entry) if exact else _of_newest_draft(entry, respond)
+
+
+def _of_newest_draft(entry: SnapshotEntry, respond: Callable[[SnapshotEntry], RenderedResponse]) -> RenderedResponse:
+    """The response of the entry, or of the draft as it was saved since: an autosave comes every few seconds."""
+    try:
+        return respond(entry)
+    except DraftChanged:
+        newer = read_draft(entry.capability_id)
+        if newer is None:
+            raise
+        return respond(without_write_tools(newer) if entry.is_read_only else newer)
+
+
+def _load_response(
+    entry: SnapshotEntry, score: ConfidenceScore | None, revision_id: int, *, fresh: bool
+) -> RenderedResponse:
     key, plain = response_key(entry, score, revision_id=revision_id), response_key(entry, revision_id=revision_id)
     if fresh and not is_stale():
         RESPONSE_CACHE.forget(plain)
         RESPONSE_CACHE.forget(key)
 
-    body = RESPONSE_CACHE.get(plain, lambda: _render(entry, revision_id or entry.revision_id))
+    body = RESPONSE_CACHE.get(plain, lambda: _render(entry, revision_id))
     return RESPONSE_CACHE.get(key, lambda: _with_confidence(body, score)) if score is not None else body
 
 
@@ -212,7 +247,7 @@ def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
 def get_bundle(entry: SnapshotEntry, revision_id: int) -> tuple[SkillBundle, str, int]:
     """The bundle, its digest and its number, as they are stored now.
 
-    Raises `SkillMalformed` (and opens an incident), `RegistryUnavailable`.
+    Raises `SkillMalformed` (and opens an incident), `DraftChanged`, `RegistryUnavailable`.
     """
     return _draft(entry) if entry.draft is not None else _published(revision_id)
 
@@ -227,8 +262,7 @@ def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
     """As it is saved now; it passed then, and may not with what has been published since."""
     pk, version = entry.draft or (0, 0)
     found = Draft.objects.filter(pk=pk, version=version, discarded_at__isnull=True)
-    changed = RegistryUnavailable("The draft was changed a moment ago; ask again")
-    report = validate_draft(get_row(found.select_related("capability"), changed))
+    report = validate_draft(get_row(found.select_related("capability"), DraftChanged()))
     if report.bundle is None or not report.ok:
         raise SkillMalformed(
             f"The draft of '{entry.capability_id}' does not pass any more",
@@ -261,13 +295,20 @@ def _render_signature(entry: SnapshotEntry, revision_id: int) -> RenderedRespons
     return RenderedResponse(orjson.dumps(answer))
 
 
-def load_file(entry: SnapshotEntry, path: str, *, revision_id: int | None = None) -> RenderedResponse:
-    """`{"capability_id", "revision", "path", "digest", "size", "text"}`, of an entry or a pinned revision of it.
+def load_file(
+    entry: SnapshotEntry, path: str, *, revision_id: int | None = None, exact: bool = False
+) -> RenderedResponse:
+    """`{"capability_id", "revision", "path", "digest", "size", "text"}`, of an entry or a pinned revision of it; of a
+    draft as `get_load_response`.
 
     Raises `SupportingFileNotFound` with the paths that there are, and what `get_load_response` raises.
     """
-    key = (*response_key(entry, revision_id=revision_id), path)
-    return RESPONSE_CACHE.get(key, lambda: _render_file(entry, path, revision_id or entry.revision_id))
+
+    def respond(one: SnapshotEntry) -> RenderedResponse:
+        key = (*response_key(one, revision_id=revision_id), path)
+        return RESPONSE_CACHE.get(key, lambda: _render_file(one, path, revision_id or one.revision_id))
+
+    return respond(entry) if exact else _of_newest_draft(entry, respond)
 
 
 def _render_file(entry: SnapshotEntry, path: str, revision_id: int) -> RenderedResponse:

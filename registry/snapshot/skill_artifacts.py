@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from agent_client.bundles.skill_names import skill_name_of
 from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.names import skill_name_of
 from registry.bundles.archives import write_zip
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.integrity import require_valid_revision

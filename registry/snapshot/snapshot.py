@@ -33,6 +33,8 @@ from registry.usage.reporting_keys import is_single_key
 logger = logging.getLogger(__name__)
 
 ENTRY_FIELDS = ("capability_id", "name", "description", "intent_triggers")
+# Beside these in the short list too: who builds a prompt of it must know who may start a skill.
+_INVOCATION_FACTS = ("disable_model_invocation", "user_invocable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class SnapshotEntry:
     """One capability as readers see it. `changed_at` is the registry revision that last touched it.
 
     `draft` is the row and the version of a draft that a key previews; `is_read_only` says that write tools are
-    withheld, and `read_only_digest` is the digest then (empty: not known).
+    withheld, and `read_only_digest` is the digest then (empty: not known). `is_closed_to_model` and `is_off_menu` are
+    `disable-model-invocation: true` and `user-invocable: false` of its front matter.
     """
 
     capability_id: str
@@ -60,6 +63,8 @@ class SnapshotEntry:
     read_only_digest: str = ""
     is_read_only: bool = False
     draft: tuple[int, int] | None = None
+    is_closed_to_model: bool = False
+    is_off_menu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,19 +344,32 @@ def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> SnapshotEntry:
         skill_groups=tuple(fields["skill_groups"]),
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
-        rendered_minimal=orjson.dumps({key: fields[key] for key in ENTRY_FIELDS}),
+        rendered_minimal=orjson.dumps(
+            {key: fields[key] for key in (*ENTRY_FIELDS, *_INVOCATION_FACTS) if key in fields}
+        ),
+        is_closed_to_model=bool(fields.get("disable_model_invocation")),
+        is_off_menu=fields.get("user_invocable") is False,
         **more,
     )
 
 
 def read_drafts() -> dict[str, SnapshotEntry]:
     """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
+    return {entry.capability_id: entry for entry in map(_draft_entry, _passing_drafts())}
+
+
+def read_draft(capability_id: str) -> SnapshotEntry | None:
+    """The one of `read_drafts` with this id; None where its draft is gone or does not pass."""
+    found = _passing_drafts().filter(capability__capability_id=capability_id).first()
+    return _draft_entry(found) if found is not None else None
+
+
+def _passing_drafts() -> QuerySet[Any]:
     passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
     # A text that is held back is not previewed either.
     passed = passed.exclude(capability__status=Capability.Status.QUARANTINED)
     found = passed.defer("skill_md", "tools_json", "ui_schemas_json", "supporting_files")
-    entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
-    return {entry.capability_id: entry for entry in entries}
+    return found.annotate(last=Max("capability__revisions__number"))
 
 
 def _draft_entry(draft: Any) -> SnapshotEntry:

@@ -16,7 +16,8 @@ from registry.core.queries import files_digest
 from registry.models import Draft
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
-from registry.sources.source_discovery import FOLDER_ENTRIES_MAX, discover_bundles, walk_folder
+from registry.sources.source_discovery import discover_bundles, walk_folder
+from registry.sources.source_files import FOLDER_ENTRIES_MAX
 
 POLL_SECONDS: Final = 0.4
 # When a file was written, and its size.

@@ -17,7 +17,7 @@ from registry.core.transactions import write_transaction
 from registry.models import GitImport
 from registry.sources import git_reader
 from registry.sources.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
-from registry.sources.source_discovery import discover_bundles
+from registry.sources.source_discovery import discover_bundles, require_id, with_id
 
 KIND: Final = "import.git"
 PRUNE_KIND: Final = "import.prune"
@@ -25,13 +25,19 @@ RETENTION: Final = timedelta(days=30)
 State = GitImport.State
 
 
-def start_import(*, source: str, by: Actor, replace_existing: bool = False) -> GitImport:
-    """Queue the fetch of `https://host/repository[@ref][#folder]`. Raises `SourceUnreadable` for another form."""
+def start_import(*, source: str, by: Actor, replace_existing: bool = False, as_id: str = "") -> GitImport:
+    """Queue the fetch of `https://host/repository[@ref][#folder]`; `as_id` is the id of the one Agent Skill there.
+
+    Raises `SourceUnreadable` for another form of address, `InvalidRequest` for another form of id.
+    """
     if len(source) > 500:
         raise SourceUnreadable("A git source has at most 500 characters")
     git_reader.parse_git_url(source)
+    require_id(as_id)
     with write_transaction():
-        run = GitImport.objects.create(source=source, replace_existing=replace_existing, created_by=str(by))
+        run = GitImport.objects.create(
+            source=source, replace_existing=replace_existing, as_id=as_id, created_by=str(by)
+        )
         payload = {"import": run.pk, "by": by.name}
         queue.enqueue(KIND, payload, concurrency_key="import", max_attempts=2)
         audit.record(by=by, verb="import.begin", subject=source[:200], detail={"import": run.pk})
@@ -69,7 +75,8 @@ def run_import(lease: Lease) -> CommitAction | None:
 
     def store() -> None:
         try:
-            _end(number, outcome=import_all_or_none(sources, by=by, replace_existing=run.replace_existing))
+            given = with_id(sources, run.as_id)
+            _end(number, outcome=import_all_or_none(given, by=by, replace_existing=run.replace_existing))
         except RegistryError as error:
             _end(number, reason=error.message)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 import re
 import selectors
 import shutil
@@ -20,13 +21,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
 from registry.bundles.archives import ArchiveReader
+from registry.bundles.supporting_files import IGNORED_FOLDERS
 from registry.common.errors import SourceMisconfigured, SourceUnreadable
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
+from registry.sources.source_files import LEADS_NOWHERE, LEADS_OUT, SUBMODULE, SourceFiles, parents
 
 FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0
@@ -34,6 +37,8 @@ REPOSITORY_BYTES_MAX: Final = 200 * 1024 * 1024
 # Of each process of git: an object that it has to hold as a whole may be as large as its sender likes.
 MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
 FILES_MAX: Final = 50_000
+# Each is read by a process of its own.
+LINKS_READ_MAX: Final = 100
 # 335 bytes a file.
 LISTING_BYTES_MAX: Final = 16 * 1024 * 1024
 # A larger file is not read at all. Of every other, no more is read than its reader asks for.
@@ -47,6 +52,14 @@ OLDEST_GIT: Final = (2, 37)
 _URL: Final = re.compile(r"(?P<url>https://[^@#\s]+)(?:@(?P<ref>[^#\s]+))?(?:#(?P<folder>.+))?")
 _REF: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9][\w./+-]{0,199}(?<![./])")
 _REMOTE: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|file:)", re.IGNORECASE)
+# A user, and a password or token, before the host: never repeated.
+_SECRET: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s]*@")
+# The address of a folder or a file as a browser shows it: github.com/owner/name/tree/main/skills, .../-/tree/... at
+# GitLab, .../src/branch/... at Gitea and Forgejo.
+_BROWSED: Final = re.compile(
+    r"(?P<url>https://[^/@#?\s]+/(?:[^/@#?\s]+/[^/@#?\s]+(?=/(?:tree|blob|src/branch)/)|[^@#?\s]+?(?=/-/(?:tree|blob)/)))"
+    r"(?:/-)?/(?P<kind>tree|blob|src/branch)/(?P<ref>[^/#?\s]+)(?:/(?P<folder>[^#?\s]*))?(?:[?#].*)?"
+)
 _FORM: Final = "https://host/repository[@branch-or-tag][#folder]"
 
 
@@ -73,7 +86,14 @@ def folder_name(source: str) -> str:
 
 
 def parse_git_url(source: str) -> GitAddress:
-    """Raises `SourceUnreadable` for anything but an https address in the form above."""
+    """Raises `SourceUnreadable` for anything but an https address in the form above, or as a browser shows a folder."""
+    if _SECRET.match(source):
+        shown = redact_address(source)
+        words = "a name and a password or token in an address are not taken; only public repositories are fetched"
+        raise SourceUnreadable(f"{shown}: {words}")
+    browsed = _BROWSED.fullmatch(source)
+    if browsed is not None:
+        source = _plain_form(browsed)
     match = _URL.fullmatch(source)
     parts = urlsplit(match["url"]) if match else None
     if match is None or parts is None or not parts.hostname or parts.query:
@@ -91,11 +111,36 @@ def parse_git_url(source: str) -> GitAddress:
     return GitAddress(match["url"], parts.hostname, port, ref, folder)
 
 
+def redact_address(source: str) -> str:
+    """An address without the user, password or token in it."""
+    return _SECRET.sub(lambda match: f"{match['scheme']}…@", source, count=1)
+
+
+def _plain_form(browsed: re.Match[str]) -> str:
+    """The form above of the address of a folder as a browser shows it; of a file, that of its folder."""
+    folder = unquote(browsed["folder"] or "").strip("/")
+    is_file = browsed["kind"] == "blob" or folder.lower().endswith("/skill.md") or folder.lower() == "skill.md"
+    folder = folder.rpartition("/")[0] if is_file else folder
+    return f"{browsed['url']}@{unquote(browsed['ref'])}" + (f"#{folder}" if folder else "")
+
+
+def _how_read(source: str) -> str:
+    """What a browser's address was taken for: where a branch ends and a folder begins cannot be seen in it."""
+    browsed = _BROWSED.fullmatch(source)
+    if browsed is None:
+        return ""
+    return f". It was read as {_plain_form(browsed)}; write {_FORM} where the branch's name has a slash"
+
+
+def _hint_for(folder: str) -> str:
+    return "; write a space as it is, not as %20" if "%" in folder else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The files by their paths, and the commit that they are of."""
 
-    files: Mapping[str, ArchiveReader]
+    tree: SourceFiles
     commit: str
 
 
@@ -114,7 +159,10 @@ def open_repository(source: str) -> Iterator[Repository]:
         git = _Git(program, Path(place), source, _pin(address, source))
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
         fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
-        git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
+        try:
+            git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
+        except SourceUnreadable as error:
+            raise SourceUnreadable(f"{error.message}{_how_read(source)}") from None
         yield Repository(git.files(address.folder), git.commit())
 
 
@@ -180,7 +228,7 @@ class _Git:
         output = _Output(bytes_max)
         with process:
             try:
-                self._follow(process, output, seconds)
+                self._watch(process, output, seconds)
             finally:
                 _end(process)
         if process.returncode and not output.is_full:
@@ -202,7 +250,7 @@ class _Git:
             "GIT_LITERAL_PATHSPECS": "1",
         }  # fmt: skip
 
-    def _follow(self, process: subprocess.Popen[bytes], output: _Output, seconds: float) -> None:
+    def _watch(self, process: subprocess.Popen[bytes], output: _Output, seconds: float) -> None:
         """Read what git prints until it ends or has printed enough."""
         until, measured = time.monotonic() + seconds, 0.0
         with selectors.DefaultSelector() as pipes:
@@ -226,25 +274,54 @@ class _Git:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
 
-    def files(self, folder: str) -> dict[str, ArchiveReader]:
-        """Every regular file below the folder; links and submodules are none."""
+    def files(self, folder: str) -> SourceFiles:
+        """Every regular file below the folder, and what links and submodules there are."""
         where = ["--", f"{folder}/"] if folder else []
         command = ["ls-tree", "-r", "-l", "-z", "--full-tree", "refs/heads/source", *where]
         listed = self.run(command, READ_SECONDS, LISTING_BYTES_MAX)
         if len(listed) == LISTING_BYTES_MAX:
             raise SourceUnreadable(f"{self.source}: it has too many files; name a folder in it with #folder")
         prefix = f"{folder}/" if folder else ""
-        found: dict[str, ArchiveReader] = {}
+        found, links = SourceFiles(), dict[str, str]()
         for line in listed.decode("utf-8", errors="replace").split("\0"):
             facts, _, name = line.partition("\t")
-            if facts.startswith("100") and name.startswith(prefix):
-                _mode, _kind, object_id, size = facts.split()
-                found[name.removeprefix(prefix)] = self._reader(object_id, int(size))
-        if len(found) > FILES_MAX:
+            if not name.startswith(prefix) or len(facts.split()) != 4:
+                continue
+            mode, _kind, object_id, size = facts.split()
+            own = name.removeprefix(prefix)
+            if mode.startswith("100"):
+                found.files[own] = self._reader(object_id, int(size))
+            elif mode == "160000":
+                found.add_odd(own, SUBMODULE, is_file=False)
+            elif mode == "120000" and not IGNORED_FOLDERS.intersection(own.split("/")):
+                links[own] = object_id
+        self._follow(found, links)
+        if len(found.files) > FILES_MAX:
             raise SourceUnreadable(f"{self.source}: more than {FILES_MAX:,} files; name a folder in it with #folder")
-        if folder and not found:
-            raise SourceUnreadable(f"{self.source}: the repository has no folder '{folder}'")
+        if folder and not found.files and not found.odd:
+            raise SourceUnreadable(f"{self.source}: the repository has no folder '{folder}'{_hint_for(folder)}")
         return found
+
+    def _follow(self, found: SourceFiles, links: Mapping[str, str]) -> None:
+        """Have links to files read as those, and note where the others lead."""
+        folders = {above for name in found.files for above in parents(name)}
+        regular = dict(found.files)
+        for place, (name, object_id) in enumerate(links.items()):
+            if place >= LINKS_READ_MAX:
+                found.add_odd(name, "it is one of too many links")
+                continue
+            target = self.run(["cat-file", "blob", object_id], READ_SECONDS, _WORDS_BYTES_MAX).decode(
+                "utf-8", "replace"
+            )
+            leads = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            if target.startswith("/") or leads == ".." or leads.startswith("../"):
+                found.add_odd(name, LEADS_OUT)
+            elif leads in regular:
+                found.add_link(name, leads, regular[leads])
+            elif leads in folders or leads == ".":
+                found.links[name] = "" if leads == "." else leads
+            else:
+                found.add_odd(name, LEADS_NOWHERE)
 
     def commit(self) -> str:
         """What was fetched."""

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from registry.agent_skills.names import capability_id_of, nearest_skill_name
+from agent_client.bundles.skill_names import capability_id_of, nearest_skill_name
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.json_edits import to_json
 from registry.common.errors import SourceUnreadable

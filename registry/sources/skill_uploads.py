@@ -16,9 +16,9 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
+from agent_client.bundles.skill_names import capability_id_of, is_ascii_skill_name, skill_name_of
 from registry.agent_skills.importer import ImportedSkill, import_skill
 from registry.agent_skills.loss_report import LossReport
-from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
 from registry.bundles.archives import write_zip
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.finding import sort_findings
@@ -153,12 +153,12 @@ def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, bytes]:
 
 def _source(slug: str, files: dict[str, bytes]) -> SourceBundle:
     """By way of an archive, so that the rules for names and sizes of archives hold. Raises `SourceUnreadable`."""
-    if not is_skill_name(slug):
+    if not is_ascii_skill_name(slug):
         raise InvalidRequest(f"The slug '{slug[:100]}' must be lower-case words joined by single hyphens, at most 64")
     found = discover_in_archive(write_zip(files, compress=False), slug)
     if len(found) != 1:
         raise SourceUnreadable(f"{slug}: {len(found)} skills in one folder; publish each by itself")
-    return SourceBundle(slug, found[0].files, slug)
+    return replace(found[0], path=slug, folder=slug)
 
 
 def _require_name(taken: ImportedSkill, slug: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from agent_client.bundles.bundle import is_capability_id
 from registry.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
 from registry.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
@@ -21,15 +22,23 @@ from registry.bundles.supporting_files import (
     path_error,
 )
 from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
-from registry.common.errors import SourceUnreadable
+from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.sources import git_reader
 from registry.sources.playbook_records import read_playbook_records
+from registry.sources.source_files import (
+    SourceFiles,
+    follow_links,
+    guard_readers,
+    note_submodules,
+    parents,
+    read_folder,
+)
 from registry.validation import BUNDLE_FILES
 
-# A folder or a repository may be large; beyond this it is probably the wrong one.
-FOLDER_ENTRIES_MAX: Final = 50_000
 # Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
 SOURCE_BYTES_MAX: Final = 128 * 1024 * 1024
+# Of what could not be taken, those that a refusal names.
+_ODD_NAMED_MAX: Final = 5
 
 
 def discover_bundles(source: str) -> list[SourceBundle]:
@@ -42,7 +51,9 @@ def discover_bundles(source: str) -> list[SourceBundle]:
     place = Path(source)
     try:
         if place.is_dir():
-            return _found(_folder_files(place, source), source, place.resolve().name)
+            return _found(read_folder(place, source), source, place.resolve().name)
+        if place.is_file() and place.name.lower() == "skill.md":
+            return _folder_of_file(place, source)
         if place.is_file() and place.suffix.lower() == ".md":
             return [SourceBundle(source, {"SKILL.md": file_reader(place)(FILE_BYTES_MAX + 1)})]
         if place.is_file() and place.suffix.lower() == ".json":
@@ -54,41 +65,56 @@ def discover_bundles(source: str) -> list[SourceBundle]:
     raise SourceUnreadable(f"{source}: there is no such file or folder")
 
 
+def _folder_of_file(place: Path, source: str) -> list[SourceBundle]:
+    """The skill of a SKILL.md with the files beside it, as if its folder had been named; not those inside of it."""
+    folder = place.resolve().parent
+    own = [found for found in _found(read_folder(folder, source), "", folder.name) if not found.path]
+    return [replace(found, path=source) for found in own]
+
+
+def require_id(as_id: str) -> None:
+    """Raises `InvalidRequest` for what is not a capability_id; empty is none."""
+    if as_id and not is_capability_id(as_id):
+        raise InvalidRequest(f"The id '{as_id[:80]}' must be lower-case words joined by _, at most 64 characters")
+
+
+def with_id(sources: Sequence[SourceBundle], as_id: str) -> list[SourceBundle]:
+    """The one Agent Skill of a source, with the capability_id that it is to have; without one, all as they are.
+
+    Raises `InvalidRequest` for another id, for several skills, and for a bundle, which says its own id.
+    """
+    require_id(as_id)
+    if not as_id:
+        return list(sources)
+    if len(sources) != 1:
+        raise InvalidRequest(
+            f"The id '{as_id}' is for one skill, and there are {len(sources):,}; name the folder of one"
+        )
+    if "capability.json" in sources[0].files:
+        raise InvalidRequest(f"The id '{as_id}' is for an Agent Skill; capability.json has the id of a bundle")
+    return [replace(sources[0], as_id=as_id)]
+
+
 def discover_in_git(source: str) -> tuple[list[SourceBundle], str]:
     """As `read_source` for a git SOURCE, and the commit that was read."""
     with git_reader.open_repository(source) as repository:
-        return _found(repository.files, source, git_reader.folder_name(source)), repository.commit
+        return _found(repository.tree, source, git_reader.folder_name(source)), repository.commit
 
 
 def discover_in_archive(data: bytes, path: str) -> list[SourceBundle]:
     """As `read_source` for a zip, a tar or a tar.gz."""
-    found = _found(read_members(data, path), path, "")
-    return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
+    found = _found(SourceFiles(dict(read_members(data, path))), path, "")
+    return [replace(found[0], path=path)] if len(found) == 1 else found
 
 
 def discover_in_files(files: Mapping[str, bytes], path: str) -> list[SourceBundle]:
     """As `read_source` for files that are in memory, by their paths in a folder."""
-    found = _found({name: _held_reader(data) for name, data in files.items()}, path, "")
-    return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
+    found = _found(SourceFiles({name: _held_reader(data) for name, data in files.items()}), path, "")
+    return [replace(found[0], path=path)] if len(found) == 1 else found
 
 
 def _held_reader(data: bytes) -> ArchiveReader:
     return lambda most: data[:most]
-
-
-def _folder_files(folder: Path, path: str) -> dict[str, ArchiveReader]:
-    """Every file below a folder. Raises `SourceUnreadable` for a link that leads out of it, and for too many."""
-    files: dict[str, ArchiveReader] = {}
-    root = folder.resolve()
-    for place in walk_folder(folder):
-        name = place.relative_to(folder).as_posix()
-        if place.is_symlink() and not place.resolve().is_relative_to(root):
-            raise SourceUnreadable(f"{path}: {name} is a link that leads out of its folder")
-        if place.is_file():
-            files[name] = file_reader(place)
-        if len(files) > FOLDER_ENTRIES_MAX:
-            raise SourceUnreadable(f"{path}: more than {FOLDER_ENTRIES_MAX:,} files; name a folder below it")
-    return files
 
 
 def walk_folder(folder: Path) -> Iterator[Path]:
@@ -123,8 +149,12 @@ def _tree(files: Mapping[str, ArchiveReader]) -> _Tree:
     return _Tree(folders)
 
 
-def _found(files: Mapping[str, ArchiveReader], path: str, root_name: str) -> list[SourceBundle]:
-    tree = _tree(files)
+def _found(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:
+    guard_readers(source)
+    note_submodules(source)
+    if source.links:
+        follow_links(source, _owners(_tree(source.files)))
+    tree = _tree(source.files)
     owners = _owners(tree)
     below = _below(tree, owners)
     found: list[SourceBundle] = []
@@ -139,10 +169,37 @@ def _found(files: Mapping[str, ArchiveReader], path: str, root_name: str) -> lis
             raise SourceUnreadable(
                 f"{path}: its bundles have more than {SOURCE_BYTES_MAX >> 20} MiB of texts; import some of its folders"
             )
-        found.append(SourceBundle(f"{path.rstrip('/')}/{folder}" if folder else path, content, name))
+        odd = _odd_of(source, folder, owners)
+        taken = {each: text for each, text in content.items() if each not in odd or kind == "skill" or "/" not in each}
+        inside = (one for one in owners if kind == "skill" and folder in parents(one))
+        inner = sorted(one[len(folder) :].lstrip("/") for one in inside)
+        own_path = "/".join(part for part in (path.rstrip("/"), folder) if part) if folder else path
+        found.append(SourceBundle(own_path, taken, name, odd=odd, inner=tuple(inner)))
     if not found:
-        raise SourceUnreadable(f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}")
+        words = f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}"
+        raise SourceUnreadable(". ".join([words, *_left_out(source)]))
     return found
+
+
+def _odd_of(source: SourceFiles, folder: str, owners: Mapping[str, str]) -> dict[str, str]:
+    """What could not be taken of one bundle, by its path there. Of what is in none of them, a folder is said of the
+    first: there may have been bundles in it."""
+    found: dict[str, str] = {}
+    first = min(owners)
+    for name, reason in source.odd.items():
+        owner = next((above for above in parents(name) if above in owners), None)
+        if owner == folder:
+            found[name[len(folder) :].lstrip("/")] = reason
+        elif owner is None and folder == first and name not in source.files:
+            found["../" * len(parents(folder)) + name] = reason
+    return dict(sorted(found.items()))
+
+
+def _left_out(source: SourceFiles) -> list[str]:
+    """What may have been one."""
+    named = [f"{name[:200]}: {reason}" for name, reason in list(source.odd.items())[:_ODD_NAMED_MAX]]
+    named += [f"{len(source.odd) - _ODD_NAMED_MAX:,} more"] if len(source.odd) > _ODD_NAMED_MAX else []
+    return [f"Left out: {'; '.join(named)}"] if named else []
 
 
 def _owners(tree: _Tree) -> dict[str, str]:
@@ -151,24 +208,17 @@ def _owners(tree: _Tree) -> dict[str, str]:
     owners: dict[str, str] = {}
     for folder in sorted(tree.folders):
         kind = tree.kind(folder)
-        is_inside = any(above in owners for above in _above(folder))
+        is_inside = any(above in owners for above in parents(folder))
         if kind == "skill" or (not is_inside and (kind == "bundle" or (kind == "part" and "/" not in folder))):
             owners[folder] = kind
     return owners
-
-
-def _above(folder: str) -> Iterator[str]:
-    """The parents of a folder, the nearest first, the root last."""
-    while folder:
-        folder = folder.rpartition("/")[0]
-        yield folder
 
 
 def _below(tree: _Tree, owners: Mapping[str, str]) -> dict[str, dict[str, ArchiveReader]]:
     """The files of each owner by their paths in it: a skill's without those of the skills inside of it."""
     found: dict[str, dict[str, ArchiveReader]] = {owner: {} for owner in owners}
     for folder, files in tree.folders.items():
-        around = [place for place in (folder, *_above(folder)) if place in owners]
+        around = [place for place in (folder, *parents(folder)) if place in owners]
         for owner in around:
             if owner == around[0] or owners[owner] != "skill":
                 inner = folder[len(owner) :].lstrip("/")
@@ -204,7 +254,9 @@ def _skill_files(
     files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
     beside = sorted((name for name in own if name not in files and not path_error(name)), key=import_priority)
     # Read as they are chosen: of a tree of any size no more is loaded than a bundle may have.
-    four = import_skill(SourceBundle("", files, folder)).files if beside else None
+    # One that cannot be named yet may be given an id by who imports it.
+    named = (SourceBundle("", files, folder, as_id) for as_id in ("", "x"))
+    four = next(filter(None, (import_skill(each).files for each in named)), None) if beside else None
     chosen: dict[str, str] = {}
     if four is not None:
         chosen = find_supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), four)

@@ -8,7 +8,8 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
-from registry.models import GitSource, GitSourceItem, Incident, Job
+from registry.core.queries import LOADABLE_STATUSES
+from registry.models import Capability, GitSource, GitSourceItem, Incident, Job
 from registry.sources.drift import Drift, get_stored_drift
 from registry.sources.source_sync import get_source, sync_job_key
 
@@ -38,10 +39,17 @@ class SourcePage:
 
 def list_source_rows() -> list[GitSource]:
     """All of them, in the order in which they came, in one query; with how many `bundles` they have, how many of these
-    are `troubled` (refused, held or left alone), and whether there is an open incident: `has_incident`."""
+    are `troubled` (refused, held or left alone; or gone there and still given to agents here), and whether there is an
+    open incident: `has_incident`."""
+    readable = Capability.objects.filter(status__in=LOADABLE_STATUSES).values("capability_id")
+    gone = Q(
+        items__upstream_state=GitSourceItem.UpstreamState.GONE,
+        items__is_managed=True,
+        items__capability_id__in=readable,
+    )
     found = GitSource.objects.annotate(
         bundles=Count("items"),
-        troubled=Count("items", filter=_TROUBLED),
+        troubled=Count("items", filter=_TROUBLED | gone),
         has_incident=Exists(Incident.objects.filter(source=OuterRef("pk"), closed_at__isnull=True)),
     )
     return list(found.order_by("pk"))

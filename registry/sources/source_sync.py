@@ -234,19 +234,21 @@ def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lamb
     except SourceUnreadable as error:
         _note_failure(source, error, by)
         raise
-    _note_gone([item for path, item in known.items() if path not in paths])
+    gone = _note_gone([item for path, item in known.items() if path not in paths])
     told = {"last_synced_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
-    _note_success(source, told, [item for item in taken if item.status != "unchanged"], faults, by)
+    _note_success(source, told, [item for item in taken if item.status != "unchanged"], gone, faults, by)
     return SyncResult(found.commit, tuple(taken), len(paths) - len(taken))
 
 
-def _note_gone(items: list[GitSourceItem]) -> None:
-    """In parts: a database takes no list of any length."""
-    keys = [item.pk for item in items if item.upstream_state != GitSourceItem.UpstreamState.GONE]
+def _note_gone(items: list[GitSourceItem]) -> list[GitSourceItem]:
+    """Those that were there at the last sync. In parts: a database takes no list of any length."""
+    newly = [item for item in items if item.upstream_state != GitSourceItem.UpstreamState.GONE]
+    keys = [item.pk for item in newly]
     for start in range(0, len(keys), 500):
         GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(
             upstream_state=GitSourceItem.UpstreamState.GONE
         )
+    return newly
 
 
 def _import_bundle(
@@ -333,14 +335,20 @@ def _reason(result: BatchResult) -> str:
 
 
 def _note_success(
-    source: GitSource, told: dict[str, Any], changed: list[GitSourceItem], faults: list[SourceBundleState], by: Actor
+    source: GitSource,
+    told: dict[str, Any],
+    changed: list[GitSourceItem],
+    gone: list[GitSourceItem],
+    faults: list[SourceBundleState],
+    by: Actor,
 ) -> None:
     """The source can be read again; what it gives that cannot be trusted is an incident all the same."""
     with write_transaction():
         fine = {"failures": 0, "last_error": ""}
         GitSource.objects.filter(pk=source.pk).update(**told, **fine)
-        if changed:
+        if changed or gone:
             became = {item.capability_id or item.path: item.status for item in changed[:50]}
+            became |= {item.capability_id or item.path: "gone" for item in gone[:50]}
             get_sync_settings(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
         if faults:
             named = ", ".join(fault.capability_id for fault in faults[:10])

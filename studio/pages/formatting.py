@@ -71,6 +71,11 @@ def actor_name(actor: str) -> str:
     return kinds.get(kind, "Capability Studio" if kind == "system" else actor)
 
 
+def author_names(editors: Sequence[str] | None) -> str:
+    """Those who edited some texts, such as `Revision.editors`; empty where that was not kept."""
+    return names_words([actor_name(editor) for editor in editors or ()])
+
+
 def figure(number: int) -> str:
     """With separators: 1,360."""
     return number_format(number, force_grouping=True)

@@ -50,6 +50,28 @@ def _text(item: InboxItem) -> str:
     return Truncator(" ".join(item.text.split())).chars(_TEXT_MAX)
 
 
+def _rolled_back(item: InboxItem) -> InboxRow:
+    title = _("%(who)s rolled %(name)s back from revision %(old)s to %(new)s")
+    title %= {"who": actor_name(item.by), "name": item.name, "old": item.before, "new": item.count}
+    return _taken(item, "rotate-ccw", "warning", title)
+
+
+def _quarantined(item: InboxItem) -> InboxRow:
+    title = _("%(who)s quarantined %(name)s") % {"who": actor_name(item.by), "name": item.name}
+    return _taken(item, "shield-alert", "danger", title)
+
+
+def _retired(item: InboxItem) -> InboxRow:
+    title = _("%(who)s retired %(name)s") % {"who": actor_name(item.by), "name": item.name}
+    return _taken(item, "archive", "", title)
+
+
+def _taken(item: InboxItem, icon: str, tone: str, title: str) -> InboxRow:
+    url = reverse("studio:capability_show", args=[item.capability_id])
+    history = reverse("studio:revision_list", args=[item.capability_id])
+    return InboxRow(icon, tone, title, url, _("View history"), _joined(_since(item)), _text(item), history)
+
+
 def _changes_requested(item: InboxItem) -> InboxRow:
     title = _("%(who)s requested changes on %(name)s") % {"who": actor_name(item.by), "name": item.name}
     url = reverse("studio:review_show", args=[item.key])
@@ -132,6 +154,9 @@ def _draft(item: InboxItem) -> InboxRow:
 
 
 _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
+    "quarantined": _quarantined,
+    "rolled_back": _rolled_back,
+    "retired": _retired,
     "changes_requested": _changes_requested,
     "review": _review,
     "decision": _decision,

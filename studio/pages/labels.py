@@ -59,7 +59,7 @@ WORDS: Final = {
     "open": gettext_lazy("Open"),
     "approved": gettext_lazy("Approved"),
     "sent_back": gettext_lazy("Changes requested"),
-    "withdrawn": gettext_lazy("Canceled"),
+    "withdrawn": gettext_lazy("Closed"),
     "rejected": gettext_lazy("Declined"),
     "superseded": gettext_lazy("Superseded"),
     "all": gettext_lazy("All"),

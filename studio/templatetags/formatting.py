@@ -16,6 +16,7 @@ register.filter("words", formatting.inline_code)
 register.filter("ago", formatting.time_ago)
 register.filter("every", formatting.interval)
 register.filter("who", formatting.actor_name)
+register.filter("authors", formatting.author_names)
 for _name, _function in (("since", formatting.relative_time), ("when", formatting.local_time)):
     register.filter(_name, _function)
     register.simple_tag(_function, name=_name)

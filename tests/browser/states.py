@@ -135,7 +135,7 @@ def save_against_another(page: Page) -> None:
     other.close()
     open_file(page, "skill.md").press_sequentially("mine")
     page.get_by_role("button", name="Save draft").click()
-    expect(page.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(page.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
 
 
 def save_signed_out(page: Page) -> None:

@@ -79,7 +79,7 @@ def open_form(page: Page, name: str) -> Locator:
 def texts_of(page: Page) -> dict[str, str]:
     """The four texts as they would be sent, by the name of their field."""
     texts: dict[str, str] = page.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('.code textarea')].map(area => [area.name, area.value]))"
+        "Object.fromEntries([...document.querySelectorAll('.code [name]')].map(field => [field.name, field.value]))"
     )
     return texts
 

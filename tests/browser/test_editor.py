@@ -188,7 +188,7 @@ def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page, allowed_on_con
     save(other)
     open_file(editor, "skill.md").fill(TYPED)
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
     expect(editor.get_by_label("Yours").get_by_text("Nobody may lose this.")).to_be_visible()
     expect(editor.get_by_label("Theirs").get_by_text("# Theirs")).to_be_visible()
     editor.get_by_role("button" if keeps_mine else "link", name="Keep mine" if keeps_mine else "Keep theirs").click()
@@ -204,7 +204,7 @@ def test_a_conflict_can_be_reloaded_without_an_error(editor: Page, allowed_on_co
     save(other)
     address = editor.url
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
     editor.goto(editor.url)
     expect(editor).to_have_url(address)
 

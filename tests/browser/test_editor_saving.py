@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 import re
@@ -11,10 +12,20 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, create, expect_state, open_file, put, save, texts_of
+from tests.browser.steps import (
+    AUTOSAVE_OFF,
+    PASSWORD,
+    create,
+    expect_state,
+    open_file,
+    put,
+    save,
+    sign_in,
+    texts_of,
+)
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
 
     from tests.servers import Studio
 
@@ -111,10 +122,10 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     put(other, "skill.md", base.replace("Always.", "Theirs.").replace("None.", "Theirs, too."))
     save(other)
     put(editor, "skill.md", base.replace("Nothing.", "Mine.").replace("None.", "Mine, too."))
-    expect(editor.get_by_text("Someone else saved this draft after you opened it")).to_be_visible(timeout=15_000)
+    expect(editor.get_by_text("You saved this draft in another tab after you opened it")).to_be_visible(timeout=15_000)
     assert "Mine." in texts_of(editor)["skill_md"]
     editor.get_by_role("button", name="Compare and merge").click()
-    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
     expect(editor.get_by_text("1 to resolve")).to_be_visible()
     expect(editor.get_by_text("Only you changed this")).to_be_visible()
     expect(editor.get_by_text("Only they changed this")).to_be_visible()
@@ -125,6 +136,90 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     assert texts_of(editor)["skill_md"] == merged.replace("None.\n", "Mine, too.\nTheirs, too.\n")
     editor.wait_for_timeout(300)
     expect(editor.get_by_text("Unsaved changes from")).to_have_count(0)
+
+
+def _capability(editor: Page) -> str:
+    return editor.url.split("/")[4]
+
+
+def _saved_text(page: Page, studio: Studio, capability_id: str) -> str:
+    """What the server has, read without the copies of a browser."""
+    response = page.request.get(f"{studio.url}/capabilities/{capability_id}/edit/")
+    return html.unescape(response.text()).partition('name="skill_md"')[2].partition("</textarea>")[0]
+
+
+def test_a_link_waits_for_what_was_just_typed(editor: Page, studio: Studio) -> None:
+    editor.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    capability_id = _capability(editor)
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.get_by_role("link", name=re.compile("^Back to")).click()
+    editor.wait_for_url(f"**/capabilities/{capability_id}/")
+    assert "Nobody may lose this." in _saved_text(editor, studio, capability_id)
+    expect(editor.locator("#unsaved")).to_be_hidden()
+
+
+def test_a_page_that_goes_sends_what_was_just_typed(editor: Page, studio: Studio) -> None:
+    editor.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    capability_id = _capability(editor)
+    open_file(editor, "skill.md").fill(TYPED)
+    # As with the address bar, or the button of the browser.
+    editor.goto(f"{studio.url}/incidents/")
+    for _ in range(50):
+        if "Nobody may lose this." in _saved_text(editor, studio, capability_id):
+            break
+        editor.wait_for_timeout(100)
+    else:
+        pytest.fail("It was not saved.")
+    editor.goto(f"{studio.url}/capabilities/{capability_id}/")
+    expect(editor.locator("#unsaved")).to_be_hidden()
+    editor.goto(f"{studio.url}/capabilities/{capability_id}/edit/")
+    assert texts_of(editor)["skill_md"] == TYPED
+    expect(editor.get_by_text("Unsaved changes from")).to_have_count(0)
+
+
+def test_what_one_person_typed_is_not_saved_as_another_who_signed_in_beside_it(
+    editor: Page, studio: Studio, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console += ["403", "422"]
+    capability_id = _capability(editor)
+    other = editor.context.new_page()
+    other.context.clear_cookies()
+    sign_in(other, studio.url, "the-admin", PASSWORD)
+    open_file(editor, "skill.md").fill(TYPED)
+    bar = editor.locator(".editor-bar")
+    expect(bar).to_contain_text("You're signed in as the-admin now.", timeout=15_000)
+    assert "Nobody may lose this." not in _saved_text(other, studio, capability_id)
+    assert texts_of(editor)["skill_md"] == TYPED
+    bar.get_by_role("button", name="Save as the-admin").click()
+    expect_state(editor, "Saved just now")
+    assert "Nobody may lose this." in _saved_text(other, studio, capability_id)
+
+
+def test_what_cannot_be_saved_on_leaving_is_asked_about_and_hinted_at(editor: Page, studio: Studio) -> None:
+    editor.context.add_init_script(AUTOSAVE_OFF)
+    editor.reload()
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    editor.on("dialog", leave)
+    capability_id = _capability(editor)
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.get_by_role("link", name=re.compile("^Back to")).click()
+    editor.wait_for_url(f"**/capabilities/{capability_id}/")
+    assert asked == ["beforeunload"]
+    for page in ("", "publish/"):
+        editor.goto(f"{studio.url}/capabilities/{capability_id}/{page}")
+        expect(editor.locator("#unsaved")).to_contain_text("Unsaved changes in this browser")
+        expect(editor.locator("#unsaved")).to_contain_text("skill.md")
+    editor.locator("#unsaved").get_by_role("link", name="Open editor").click()
+    editor.get_by_role("button", name="Restore", exact=True).click()
+    save(editor)
+    editor.goto(f"{studio.url}/capabilities/{capability_id}/")
+    expect(editor.locator("h1")).to_be_visible()
+    expect(editor.locator("#unsaved")).to_be_hidden()
 
 
 def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:

@@ -65,7 +65,7 @@ def _stored(page: Page, field: str) -> str:
     text: str = page.evaluate(
         """async (field) => {
           const page = new DOMParser().parseFromString(await (await fetch(location.pathname)).text(), "text/html");
-          return page.querySelector(`textarea[name=${field}]`).value;
+          return page.querySelector(`.code [name=${field}]`).value;
         }""",
         field,
     )

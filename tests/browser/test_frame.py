@@ -39,7 +39,6 @@ def test_the_palette_leads_to_a_page_and_to_a_capability(as_role: Callable[[str]
     expect(page).to_have_url(f"{studio.url}/playground/")
     _palette(page)
     page.keyboard.type("weight")
-    expect(page.locator("#palette-found li")).to_have_count(1)
     expect(page.locator("#palette-found [aria-selected=true]")).to_contain_text("weights")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{studio.url}/capabilities/weights/")
@@ -69,7 +68,7 @@ def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
 ) -> None:
     page = as_role("viewer")
     _palette(page)
-    page.keyboard.type("nothing like it")
+    page.keyboard.type("qqzz xxyy")
     expect(page.locator(".palette__state")).to_have_text("Nothing fits.")
     _in_every_form(page, _is_accessible)
     allowed_on_console.append("Failed to load resource")

@@ -144,7 +144,7 @@ def test_a_conflict_and_a_notice_fit_and_are_accessible(
     save(other)
     open_file(page, "skill.md").press_sequentially("mine")
     page.get_by_role("button", name="Save draft").click()
-    expect(page.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
+    expect(page.get_by_role("heading", name="You saved this draft in another tab")).to_be_visible()
     _in_every_form(page, _looks_right)
 
 

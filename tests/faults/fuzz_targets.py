@@ -11,10 +11,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from agent_client.bundles.front_matter import normalize_skill_text, read_front_matter, split_front_matter
 from registry.agent_skills.importer import import_skill
 from registry.bundles.archives import read_members, write_tar_gz, write_zip
 from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.front_matter import split_front_matter
 from registry.bundles.json_locations import locate_pointers
 from registry.bundles.json_reader import parse_json
 from registry.bundles.markdown_outline import parse_outline
@@ -54,9 +54,12 @@ def fuzz_front_matter(data: bytes) -> None:
     found = split_front_matter(text)
     json.dumps(found.values)
     assert 0 <= found.body_offset <= len(text)
-    assert all(0 <= offset <= len(text) for offset in found.key_offsets.values())
+    assert all(0 <= offset <= len(text) for offset in found.places.values())
     for error in found.faults:
         assert error.message
+    lenient = read_front_matter(normalize_skill_text(text))
+    json.dumps(lenient.values)
+    assert all(0 <= remark.offset <= len(text) for remark in lenient.remarks)
 
 
 def fuzz_outline(data: bytes) -> None:

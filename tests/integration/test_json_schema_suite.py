@@ -18,7 +18,9 @@ from typing import Any
 
 import pytest
 
+from agent_client.bundles.tool_export import VENDORS, export_tools
 from agent_client.json_schema.evaluator import SchemaUnsafe
+from agent_client.json_schema.graph import SchemaGraph
 from agent_client.json_schema.validation import find_schema_error
 from tests.sweeps import check_each
 
@@ -92,3 +94,39 @@ def test_json_schema_suite_has_the_verdicts_of_its_authors(suite: Path, draft: s
     cases = list(_cases(suite, draft))
     assert len(cases) > 1_000
     check_each(cases, check)
+
+
+@pytest.mark.parametrize("draft", _REFUSED)
+def test_json_schema_suite_is_exported_with_all_its_targets_or_refused_with_the_reason(suite: Path, draft: str) -> None:
+    def check(schema: dict[str, Any]) -> None:
+        tool = {"name": "t", "description": "Does it.", "policy": {"kind": "read"}, "args_schema": schema}
+        for vendor in VENDORS:
+            made = export_tools({"t": tool}, vendor)
+            if any("reference" in reason for reason in made.left_out.values()):
+                assert not SchemaGraph(schema).is_resolved
+            for exported in _schemas(made.tools):
+                assert not SchemaGraph(exported).bad_references
+                assert all(target.startswith("#/$defs/") for target in _targets(exported))
+
+    cases = {json.dumps(case[3]): case[3] for case in _cases(suite, draft) if isinstance(case[3], dict)}
+    assert len(cases) > 200
+    check_each([{"type": "object", **schema} for schema in cases.values()], check)
+
+
+def _schemas(value: Any) -> Iterator[dict[str, Any]]:
+    names = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
+    if isinstance(value, list):
+        for item in value:
+            yield from _schemas(item)
+    elif isinstance(value, dict):
+        yield from [value[name] for name in names if name in value]
+        yield from _schemas(value.get("function"))
+        yield from _schemas(value.get("functionDeclarations"))
+
+
+def _targets(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from ([value["$ref"]] if isinstance(value.get("$ref"), str) else [])
+        value = [item for key, item in value.items() if key not in ("enum", "const", "default", "examples")]
+    for item in value if isinstance(value, list) else ():
+        yield from _targets(item)

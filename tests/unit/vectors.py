@@ -49,10 +49,11 @@ def clauses(given: Json) -> Any:
 
 def skill_front_matter(given: Json) -> Any:
     """The values of a SKILL.md's front matter, its text, and what of it is capability.json's."""
-    values, body = front_matter.split_front_matter(given["text"])
+    text = front_matter.normalize_skill_text(given["text"])
+    found = front_matter.read_front_matter(text)
     capability: Json = {}
-    front_matter_keys.move_known(values, capability)
-    return {"values": values, "body": body, "capability": capability}
+    front_matter_keys.move_known(found.values, capability)
+    return {"values": found.values, "body": text[found.body_offset :], "capability": capability}
 
 
 def readiness(given: Json) -> Any:

@@ -21,7 +21,7 @@ from agent_api.http.authentication import Caller
 from agent_api.http.endpoint import EndpointView, endpoint
 from agent_api.http.parsers import BoundedJSONParser
 from agent_api.integrations.access import ReaderContext
-from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
+from agent_client.bundles.skill_names import capability_id_of, is_ascii_skill_name, skill_name_of
 from registry.common.errors import InvalidRequest, NotFound
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ArtifactFile
@@ -113,7 +113,7 @@ def find_entry(visitor: ReaderContext, slug: str, given: Mapping[str, Any]) -> S
     """The skill with this slug, of the owner that `ownerHandle` names. Raises `NotFound`."""
     owner = parameters.string(given, "ownerHandle", most=200).lstrip("@").lower()
     is_ours = owner in ("", OWNER, owner_handle(visitor.caller))
-    entry = visitor.entry(capability_id_of(slug)) if is_ours and is_skill_name(slug) else None
+    entry = visitor.entry(capability_id_of(slug)) if is_ours and is_ascii_skill_name(slug) else None
     if entry is None:
         raise NotFound(f"Skill not found: {f'@{owner}/' if owner else ''}{slug[:100]}")
     return entry

@@ -19,9 +19,9 @@ from agent_api.integrations.access import base_url
 from agent_api.integrations.clawhub import protocol
 from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
+from agent_client.bundles.skill_names import skill_name_of
 from registry import snapshot
 from registry.access.agent_keys import Scope
-from registry.agent_skills.names import skill_name_of
 from registry.bundles.text import FILE_BYTES_MAX
 from registry.common.errors import Forbidden, InvalidRequest
 from registry.sources import skill_uploads

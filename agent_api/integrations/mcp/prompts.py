@@ -33,9 +33,9 @@ def render_for_host(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any
 
 
 def list_prompts(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """`prompts/list`: a page of what the caller may load."""
+    """`prompts/list`: a page of what the caller may load, but for what its author keeps off the user's menu."""
     entries = restricted_view(visitor.snapshot, visitor.caller.principal).entries
-    page, following = take_page(params, (entry for _, entry in sorted(entries.items())))
+    page, following = take_page(params, (entry for _, entry in sorted(entries.items()) if not entry.is_off_menu))
     return {"prompts": [_prompt(entry) for entry in page], **following}
 
 

@@ -813,6 +813,8 @@ export interface components {
              * @default false
              */
             publish?: boolean;
+            /** @description bundle_import alone: the capability_id of the one Agent Skill of the call, whatever its name is. */
+            as_id?: string;
             /** @description Codes that a person has acknowledged, such as POLICY_LOOSENED. */
             acknowledge?: string[];
         };
@@ -1286,7 +1288,7 @@ export interface components {
             /** @description The value of after for the next page; null on the last one. */
             next_after: number | null;
         };
-        /** @description The answer of capability_registry_list. With fields=minimal an entry holds its first four keys alone. */
+        /** @description The answer of capability_registry_list. With fields=minimal an entry holds its first four keys, and who may start it where that is limited. */
         RegistryList: {
             capabilities: {
                 /** @description Lower-case words joined by underscores. */
@@ -1327,6 +1329,10 @@ export interface components {
                     /** @description All of it was reported by one key. Left out where several have reported, or none. */
                     single_key?: boolean;
                 };
+                /** @description true: the user alone starts it, so that it is not matched or hinted (disable-model-invocation in its front matter). Left out otherwise. */
+                disable_model_invocation?: boolean;
+                /** @description false: it is not offered to users by its name (user-invocable in its front matter). Left out otherwise. */
+                user_invocable?: boolean;
             }[];
             /** @description Moves with every change that readers can see. */
             registry_revision: number;
@@ -1420,6 +1426,8 @@ export interface components {
                 status?: "deprecated";
                 /** @description The capability_id to use instead; null where there is none that the reader sees. */
                 replaced_by?: string | null;
+                /** @description true: the user alone starts it, so that it is not matched or hinted (disable-model-invocation in its front matter). Left out otherwise. */
+                disable_model_invocation?: boolean;
             }[];
             /**
              * @description How keywords were scored.

@@ -42,7 +42,9 @@ interface Active {
 /** The ids that a response of `capability_match` hints: those in `needed` first, then by priority, score and id. */
 export function hintsFromMatch(answer: MatchAnswer, entries: readonly Entry[]): string[] {
   if (answer.decision !== "match" && answer.decision !== "ambiguous") return [];
-  const known = new Map(entries.map((entry) => [entry.capability_id, entry]));
+  // What the user alone starts is not hinted.
+  const open = entries.filter((entry) => entry.disable_model_invocation !== true);
+  const known = new Map(open.map((entry) => [entry.capability_id, entry]));
   const needed = list(answer.needed).filter((each) => known.has(each as string)) as string[];
   const scores = new Map<string, number>();
   for (const row of list(answer.matches) as MatchAnswer["matches"]) {

@@ -28,7 +28,8 @@ from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
-from registry.sources.source_discovery import discover_bundles
+from registry.sources.git_reader import is_git_url, redact_address
+from registry.sources.source_discovery import discover_bundles, with_id
 from registry.validation import Finding
 
 ResultRow = dict[str, Any]
@@ -74,6 +75,8 @@ class Command(DecisionVerbs, WaiverVerbs):
         parser.add_argument(
             "--acknowledge", action="append", default=[], metavar="CODE", help="with --publish, such as POLICY_LOOSENED"
         )
+        words = "the id of the one Agent Skill that SOURCE has, whatever its name is"
+        parser.add_argument("--as-id", default="", metavar="ID", help=words)
         words = "keep watching one folder: each save becomes the draft, until Ctrl+C"
         parser.add_argument("--watch", action="store_true", help=words)
 
@@ -155,15 +158,20 @@ class Command(DecisionVerbs, WaiverVerbs):
     def import_(self, options: dict[str, Any]) -> int:
         if options["acknowledge"] and options["mode"] != "publish":
             return self.misused("--acknowledge goes with --publish", options)
+        if options["as_id"] and len(options["paths"]) > 1:
+            return self.misused("--as-id goes with one SOURCE", options)
         if options["watch"]:
             return self._watch(options)
         read = _read_all(options["paths"], discover_bundles)
+        if options["as_id"] and not read.unreadable:
+            read = _Read([*with_id(read.sources, options["as_id"])])
         results = batch.import_all(read.sources, **pick(options, "mode", "note", "acknowledge"))
         return self._report_results(results, options, read)
 
     def _watch(self, options: dict[str, Any]) -> int:
         folder = Path(options["paths"][0])
-        if len(options["paths"]) > 1 or options["mode"] == "publish" or not folder.is_dir():
+        is_other = options["mode"] == "publish" or options["as_id"]
+        if len(options["paths"]) > 1 or is_other or not folder.is_dir():
             return self.misused("--watch takes one folder, and makes drafts", options)
         watch = FolderWatcher(folder, is_terminal(), options["note"])
         self.line(f"Watching {escape_controls(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
@@ -334,13 +342,17 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
         try:
             found += read(path)
         except SourceUnreadable as error:
-            error.extra["path"] = path
+            error.extra["path"] = redact_address(path)
             found.append(error)
     return _Read(found)
 
 
 def _source_finding(error: SourceUnreadable) -> Finding:
-    return Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
+    path = str(error.extra["path"])
+    # Of a folder and of an address the message says what is wrong with it.
+    is_right = is_git_url(path) or Path(path).is_dir()
+    hint = "" if is_right else "Name a folder or an archive."
+    return Finding(error.code, "error", "", "", None, None, error.message, hint)
 
 
 def _unread(error: SourceUnreadable) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from agent_client.json_schema.pattern_cost import CHARACTERS_MAX, COST_MAX, read_pattern
 from registry.bundles.problem import Path, RawFinding
 from registry.validation.a2ui.budget import Budget, build_finding, component_name, join_words, quote_value
 from registry.validation.a2ui.catalog import function_names, function_schema
@@ -53,8 +54,23 @@ def _check_args(path: Path, name: str, args: dict[str, Any], owner: str) -> Iter
         message = f"{owner}: {quote_value(pattern)} is no regular expression that a browser can read"
         hint = "Check brackets and backslashes; in JSON a backslash is written twice."
         yield build_finding("UI_FUNCTION_ARGS", (*path, "pattern"), message, hint)
+    elif name == "regex" and isinstance(pattern, str):
+        yield from _check_pattern_cost((*path, "pattern"), pattern, owner)
     if name == "openUrl" and isinstance(args.get("url"), str):
         yield from check_url((*path, "url"), args["url"], owner)
+
+
+def _check_pattern_cost(path: Path, pattern: str, owner: str) -> Iterator[RawFinding]:
+    """A browser backtracks, and runs the pattern at each key that the user presses."""
+    read = read_pattern(pattern) if len(pattern) <= CHARACTERS_MAX else None
+    if read is None or read.cost > COST_MAX:
+        message = f"{owner}: the pattern takes a browser much to compile"
+        hint = "Shorten it, and write smaller numbers in its repeats."
+        yield build_finding("UI_PATTERN_EXPENSIVE", path, message, hint)
+    elif read.nested_repeat:
+        message = f"{owner}: {quote_value(read.nested_repeat)} repeats what repeats: some texts keep a browser busy"
+        hint = "Take one of the two repeats away, or put a character between them that only stands there."
+        yield build_finding("UI_PATTERN_EXPENSIVE", path, message, hint)
 
 
 def _check_expressions(path: Path, text: str, owner: str, work: Budget) -> Iterator[RawFinding]:

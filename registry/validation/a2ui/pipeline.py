@@ -18,6 +18,7 @@ from registry.validation.a2ui.actions import check_actions, tools_by_name
 from registry.validation.a2ui.arguments import Arguments
 from registry.validation.a2ui.bindings import check_bindings
 from registry.validation.a2ui.budget import Budget, build_finding, json_type, quote_value
+from registry.validation.a2ui.choices import check_choices
 from registry.validation.a2ui.components import check_components
 from registry.validation.a2ui.entry import check_entry, check_inner_limits
 from registry.validation.a2ui.references import check_is_referenced, ids_named_by_tools
@@ -121,6 +122,7 @@ class _EntryCheck:
         """Groups 4 and 5: both run, for neither needs the other to be sound."""
         seen = list(iterate_components(surface, self.work))
         yield from check_actions(surface, seen, self.tools, self.arguments, self.work)
+        yield from check_choices(surface, seen, self.tools, self.arguments)
         yield from check_bindings(surface, seen, self.work, self.arguments.refused)
         if self.work.steps_left < 0:
             message = "the sample data of this file's lists is too large to be checked in full"

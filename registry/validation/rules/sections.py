@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from agent_client.bundles.confidence_header import OWN_CONFIDENCE
@@ -85,8 +86,9 @@ def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_sche
         hint = "Write below the front matter what the agent should do."
         return [RawFinding("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint)]
     problems = [] if profile in WITHOUT_TITLE else list(limit_findings(_check_title(skill)))
+    near = NearHeadings(skill)
     for section in required_sections(profile, tools, ui_schemas):
-        problems += _check_section(skill, section)
+        problems += _check_section(skill, section, near)
     if profile == "playbook":
         problems += limit_findings(_check_steps(skill))
         problems += limit_findings(_check_own_confidence(skill))
@@ -123,31 +125,70 @@ def _check_title(skill: SkillDocument) -> Iterator[RawFinding]:
             yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
 
 
-def _check_section(skill: SkillDocument, section: SectionRule) -> list[RawFinding]:
+def _check_section(skill: SkillDocument, section: SectionRule, near: NearHeadings) -> list[RawFinding]:
     found = skill.sections(*section.names)
     if not found:
-        return [_missing(skill, section)]
+        return [_missing(skill, section, near)]
     if any(skill.outline.has_text(heading) for heading in found):
         return []
     message = f"The section '{found[0].text}' is empty"
     return [skill.problem("SECTION_EMPTY", found[0].line, message, section.hint, heading=True)]
 
 
-def _missing(skill: SkillDocument, section: SectionRule) -> RawFinding:
+def _missing(skill: SkillDocument, section: SectionRule, near: NearHeadings) -> RawFinding:
     message = f"The section '{section.name}' is missing"
     elsewhere = next(iter(skill.headings_named(*section.names)), None)
     hint = f"Add a line '## {section.name}' with text under it. {section.hint}"
+    almost = near.find(section.names)
     if elsewhere is not None:
-        hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."
+        hint = f"Line {skill_line(skill, elsewhere.line)} has it as an H{elsewhere.level}: make it an H2 (##)."
+    elif almost is not None:
+        line, text = almost
+        hint = f"Line {skill_line(skill, line)} nearly is it: write '## {section.name}' in place of '{text[:80]}'."
     if skill.title is None:
         return RawFinding("SECTION_MISSING", "skill.md", (), message, hint, subject=section.name)
     problem = skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
     return replace(problem, subject=section.name)
 
 
-def skill_line(skill: SkillDocument, heading: Heading) -> int:
-    """The line of a heading in the whole file."""
-    return heading.line + skill.text[: skill.front_matter.body_offset].count("\n")
+def skill_line(skill: SkillDocument, line: int) -> int:
+    """The line of the whole file for one of `skill_doc`."""
+    return line + skill.text[: skill.front_matter.body_offset].count("\n")
+
+
+class NearHeadings:
+    """Lines that are nearly a heading of a name: numbered, with a colon, bold, or without the space behind `##`."""
+
+    def __init__(self, skill: SkillDocument) -> None:
+        self._skill = skill
+
+    def find(self, names: Sequence[str]) -> tuple[int, str] | None:
+        """The line in `skill_doc`, and its text, that is nearest to one of these names; None where none is near."""
+        for name in names:
+            found = self._by_name.get(name.casefold())
+            if found is not None:
+                return found
+        wanted = {name.casefold() for name in names}
+        longer = (line for key, line in self._by_name.items() if any(key.startswith(f"{name} ") for name in wanted))
+        return next(longer, None)
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[int, str]]:
+        """The first line of each name; read once, and only where a section is missing."""
+        outline = self._skill.outline
+        found: dict[str, tuple[int, str]] = {}
+        headings = {heading.line for heading in outline.headings}
+        for line in outline.lines(1, len(outline.texts)):
+            text = line.text.strip()
+            is_heading = line.number in headings
+            if is_heading or (line.kind == "text" and _LIKE_HEADING.match(text)):
+                found.setdefault(_DECORATION.sub("", text).strip(" *_#:.!").casefold(), (line.number, text))
+        return found
+
+
+# A line that its author may have meant as a heading, and what stands before the name in one.
+_LIKE_HEADING: Final = re.compile(r"#{1,6}\S.{0,100}\Z|(?:\*\*|__).{1,100}(?:\*\*|__):?\Z|[^\s-].{0,60}:\Z")
+_DECORATION: Final = re.compile(r"\A[\s#*_]*(?:(?:[0-9]{1,3}|[IVX]{1,4})[.):]?\s+)?[^\w\s`]*\s*")
 
 
 _NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)\u2013-]?", re.IGNORECASE)

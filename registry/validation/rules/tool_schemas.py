@@ -15,13 +15,18 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.json_schema.evaluator import first_error
-from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
+from agent_client.json_schema.graph import EXPANSIONS_MAX, Node, SchemaGraph
 from agent_client.json_schema.measure import find_endless, is_too_complex
 from registry.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
 from registry.validation.rules.json_schema import closest_match
 from registry.validation.rules.tool_patterns import Patterns
 
 VALUES_READ_MAX: Final = 5_000
+# With one of these, properties may be said elsewhere than in `properties`.
+_DECLARING: Final = frozenset(
+    {"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "patternProperties"}
+)
+_COMPARED_MAX: Final = 200
 TOOLS: Final[FileName] = "tools.json"
 DIALECTS: Final = (
     "https://json-schema.org/draft/2020-12/schema",
@@ -135,7 +140,47 @@ def _hint(schema: dict[str, Any], place: Path) -> str:
         return _type_hint(value.lower())
     if isinstance(value, str) and place and place[-1] == "required":
         return "required is a list of property names, beside properties."
-    return "See JSON Schema draft 2020-12."
+    return _older_form_hint(place, value) or "See JSON Schema draft 2020-12."
+
+
+def _older_form_hint(place: Path, value: Any) -> str:
+    """How 2020-12 writes what older drafts wrote otherwise; empty for anything else."""
+    keyword = place[-1] if place else ""
+    if keyword == "items" and isinstance(value, list):
+        return 'A list of schemas is "prefixItems" in 2020-12, and "additionalItems" is "items" then.'
+    if keyword in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
+        limit = str(keyword).removeprefix("exclusive").lower()
+        return f'In 2020-12 it is the limit itself: "{keyword}": 5 in the place of "{limit}": 5.'
+    if keyword == "required" and isinstance(value, bool):
+        return 'In 2020-12 the object has a list of names: "required": ["name"].'
+    if keyword == "$id" and isinstance(value, str) and value.startswith("#"):
+        return f'In 2020-12 the name of a place is "$anchor": "{value[1:60]}".'
+    if keyword in ("definitions", "$defs") or (keyword == "dependencies" and not isinstance(value, dict)):
+        return 'It is an object: "$defs": {"name": {...}}.'
+    return ""
+
+
+def check_slips(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
+    """Warn of what is valid and surely not meant: a required name that is no property, an enum without values."""
+    for node in graph.nodes:
+        if node.schema.get("enum") == []:
+            message = "enum has no values, so that no value is accepted"
+            place = (*path, *node.path, "enum")
+            yield RawFinding("TOOL_ENUM_EMPTY", TOOLS, place, message, "List the values, or leave enum out.")
+        yield from _check_required(node, path)
+
+
+def _check_required(node: Node, path: Path) -> Iterator[RawFinding]:
+    """Where the object alone says which properties there are."""
+    required, properties = node.schema.get("required"), node.schema.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, dict) or set(node.schema) & _DECLARING:
+        return
+    for index, name in enumerate(required):
+        if isinstance(name, str) and name not in properties:
+            message = f"'{name[:64]}' is required and is not among the properties"
+            close = closest_match(name, properties) if len(properties) <= _COMPARED_MAX else ""
+            hint = f"Did you mean '{close}'?" if close else "Add it to properties, or take it off required."
+            yield RawFinding("TOOL_REQUIRED_UNKNOWN", TOOLS, (*path, *node.path, "required", index), message, hint)
 
 
 def _type_hint(word: str) -> str:

@@ -15,7 +15,7 @@ from registry.bundles.vendor_tools import convert_tools, find_vendor
 from registry.validation.rules.json_schema import check_shape
 from registry.validation.rules.tool_defaults import find_invalid_defaults
 from registry.validation.rules.tool_patterns import Patterns
-from registry.validation.rules.tool_schemas import check_schema
+from registry.validation.rules.tool_schemas import check_schema, check_slips
 from registry.validation.rules.vendor_limits import check_vendor_limits
 
 FILE: Final[FileName] = "tools.json"
@@ -135,6 +135,7 @@ def _check_schemas(tool: dict[str, Any], index: int, patterns: Patterns) -> list
         found, graph = check_schema(tool[key], path, patterns)
         problems += found
         if graph is not None:
+            problems += limit_findings(check_slips(graph, path))
             problems += limit_findings(_check_defaults(graph, path, patterns))
         if key == "args_schema" and isinstance(tool[key], dict):
             problems += _check_arguments(tool[key], graph, path)

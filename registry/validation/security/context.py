@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
+from registry.validation.security.code_spans import LINE_END, PARAGRAPH_END, find_code_spans
 from registry.validation.security.normalization import normalize_text
 from registry.validation.security.rule_loader import load_phrases
 from registry.validation.security.text_corpus import ScannedDocument
@@ -57,6 +58,19 @@ class Context:
 
     def in_fence(self, offset: int) -> bool:
         return bisect_right(self._fences, offset) % 2 == 1
+
+    @cached_property
+    def _spans_of_paragraphs(self) -> list[int]:
+        return find_code_spans(self._text, PARAGRAPH_END)
+
+    @cached_property
+    def _spans_of_lines(self) -> list[int]:
+        return find_code_spans(self._text, LINE_END)
+
+    def in_code_span(self, offset: int) -> bool:
+        """A renderer pairs backticks within a paragraph, and begins again with each item of a list: what is code by
+        paragraphs and by lines is code."""
+        return all(bisect_right(edges, offset) % 2 for edges in (self._spans_of_lines, self._spans_of_paragraphs))
 
     def line(self, offset: int) -> tuple[str, int]:
         """The line an offset is on, at most `_REACH` to either side, and where the offset is in it."""

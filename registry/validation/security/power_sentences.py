@@ -37,15 +37,43 @@ class PowerSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class WordList:
+    """Words of powers.toml, each with its first part as it is written, and the pattern of all of it."""
+
+    words: tuple[tuple[str, str], ...]
+
+    def narrow(self, text: str) -> re.Pattern[str] | None:
+        """A pattern of those words alone that a text may have; None where it has none. Of hundreds a text has a few,
+        and each costs at every place."""
+        found = [pattern for first, pattern in self.words if first in text]
+        return re.compile("|".join(found)) if found else None
+
+
+@dataclass(frozen=True, slots=True)
 class PowerRule:
     """A row of powers.toml: a verb, and at most `gap` characters behind it the thing, or before it if `any_order`."""
 
     kind: str
     description: str
-    verb: re.Pattern[str]
-    thing: re.Pattern[str]
+    verb: WordList
+    thing: WordList | re.Pattern[str]
     gap: int
     any_order: bool
+
+    def narrow(self, text: str) -> NarrowRule | None:
+        """The rule for the sentences of one text; None where it cannot be met there."""
+        verb = self.verb.narrow(text)
+        thing = self.thing.narrow(text) if isinstance(self.thing, WordList) else self.thing
+        return NarrowRule(self, verb, thing) if verb and thing else None
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowRule:
+    """A rule with the words that one text has."""
+
+    rule: PowerRule
+    verb: re.Pattern[str]
+    thing: re.Pattern[str]
 
 
 @cache
@@ -54,17 +82,16 @@ def load_power_rules() -> tuple[PowerRule, ...]:
     table = read_toml(POWERS_FILE)
     words = table.pop("words")
 
-    def compile_words(names: str) -> re.Pattern[str]:
-        return re.compile(
-            "|".join(_spell(word) for name in names.split("|") for word in re.split(r"[,\n]", words[name]))
-        )
+    def list_words(names: str) -> WordList:
+        every = (_spell(word) for name in names.split("|") for word in re.split(r"[,\n]", words[name]))
+        return WordList(tuple(dict.fromkeys(each for each in every if each[0])))
 
     return tuple(
         PowerRule(
             kind,
             row["description"],
-            compile_words(row["verb"]),
-            compile_pattern(row["pattern"]) if "pattern" in row else compile_words(row["thing"]),
+            list_words(row["verb"]),
+            compile_pattern(row["pattern"]) if "pattern" in row else list_words(row["thing"]),
             row["gap"],
             row.get("any_order", False),
         )
@@ -73,13 +100,16 @@ def load_power_rules() -> tuple[PowerRule, ...]:
     )
 
 
-def _spell(word: str) -> str:
-    """A word as a pattern for folded text: a star stands for any ending, a blank for any signs between two words."""
+def _spell(word: str) -> tuple[str, str]:
+    """The first part of a word, and the word as a pattern for folded text: a star stands for any ending, a blank for
+    any signs between two words. Both are empty where there is no word."""
     folded = normalize_text(word.strip())
-    inner = r"[\W_]{1,4}".join(re.escape(part) for part in folded.rstrip("*").split())
-    if not inner:
-        return r"(?!)"
-    return inner if _INNER.search(folded) else rf"(?<!\w){inner}" + ("" if folded.endswith("*") else r"(?!\w)")
+    parts = folded.rstrip("*").split()
+    if not parts:
+        return "", ""
+    inner = r"[\W_]{1,4}".join(map(re.escape, parts))
+    is_inner = _INNER.search(folded)
+    return parts[0], inner if is_inner else rf"(?<!\w){inner}" + ("" if folded.endswith("*") else r"(?!\w)")
 
 
 def find_power_sentences(texts: Iterable[AuthorText]) -> Iterator[PowerSentence]:
@@ -90,11 +120,13 @@ def find_power_sentences(texts: Iterable[AuthorText]) -> Iterator[PowerSentence]
 
 def _read(document: ScannedDocument) -> Iterator[PowerSentence]:
     view = unwrap_lines(build_plain_view(document.text))
+    rules = [narrow for rule in load_power_rules() if (narrow := rule.narrow(view.text))]
     for start, end in split_sentences(view.text):
         said = view.text[start:end]
         seen: set[str] = set()
-        for rule in load_power_rules():
-            place = None if rule.kind in seen else _meet(rule, said)
+        for narrow in rules:
+            rule = narrow.rule
+            place = None if rule.kind in seen else _meet(narrow, said)
             if place:
                 seen.add(rule.kind)
                 first, last = view.span_of(start + place[0], start + place[1])
@@ -105,12 +137,13 @@ def _read(document: ScannedDocument) -> Iterator[PowerSentence]:
                 )
 
 
-def _meet(rule: PowerRule, said: str) -> tuple[int, int] | None:
+def _meet(narrow: NarrowRule, said: str) -> tuple[int, int] | None:
     """Where a verb that is not forbidden and a thing meet in a sentence."""
-    things = [match.span() for match in rule.thing.finditer(said)][:_TRIED_MAX]
+    rule = narrow.rule
+    things = [match.span() for match in narrow.thing.finditer(said)][:_TRIED_MAX]
     if not things:
         return None
-    for verb in list(rule.verb.finditer(said))[:_TRIED_MAX]:
+    for verb in list(narrow.verb.finditer(said))[:_TRIED_MAX]:
         if is_negated(said, verb.start()):
             continue
         for low, high in things:

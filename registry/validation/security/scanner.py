@@ -128,7 +128,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = build_plain_view(text)
-    yield from _read(plain, budget)
+    yield from _read(plain, budget, document.file)
     for offset, said in find_spaced_words(plain):
         if _SPACED_OUT.search(said):
             at = plain.origin(offset)
@@ -136,22 +136,22 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
                 "SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2, "error"
             )
     for view in build_disguised_views(plain):
-        yield from (hit for hit in _read(view, budget))
+        yield from _read(view, budget, document.file)
     pieces = list(decoding.find_decoded_pieces(text))
     decoded = decoding.build_decoded_view(pieces)
     for other in (*decoding.build_escape_views(text), *((decoded,) if decoded else ())):
-        yield from _read(other, budget)
+        yield from _read(other, budget, document.file)
     yield from _encoded_texts(text, pieces)
 
 
-def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
+def _read(view: TextView, budget: ScanBudget, file: str) -> Iterator[RuleHit]:
     literals = load_literal_index()
     prose = SearchedText(unwrap_lines(view), literals)
     yield from run_rules(load_rules("prose"), prose, budget)
     # Without a break to unwrap both are one text, and what was found of it applies to both.
     lines = prose if prose.text == view.text else SearchedText(view, literals, prose)
     yield from run_rules(load_rules("lines"), lines, budget)
-    yield from find_suspicious_sentences(prose.view)
+    yield from find_suspicious_sentences(prose.view, file)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from math import log2
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.bundles.problem import BUNDLE_FILES
 from registry.validation.security.engine import HITS_COUNTED_MAX, RuleHit
 from registry.validation.security.normalization import TextView
 from registry.validation.security.sentence_features import (
@@ -41,6 +43,12 @@ READ_TOGETHER: Final = 3
 # What keeps long sentences from outweighing short ones; training and use must agree.
 _DAMPING: Final = 8.0
 _SURE: Final = 0.6
+# Above the threshold: in supporting files, and each time that a text has twice the usual number of sentences.
+_MARGIN_BESIDE: Final = 6.2
+_MARGIN_PER_DOUBLING: Final = 0.8
+_USUAL: Final = 40
+_PROSE: Final = frozenset({".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc"})
+_LICENSES: Final = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE"})
 # An author with so many of them in one text needs no kind for each.
 _NAMED_MAX: Final = 100
 Floats = NDArray[np.float32]
@@ -202,26 +210,48 @@ def read_for_model(text: str) -> Reading:
     return found
 
 
-def find_suspicious_sentences(view: TextView) -> Iterator[RuleHit]:
-    """Every sentence that the model takes for an order against the user, by itself or with those next to it."""
+def is_read(file: str) -> bool:
+    """Whether the model reads a file: code, data and licenses are not the prose that it was trained on."""
+    name = PurePosixPath(file)
+    is_prose = name.suffix.lower() in _PROSE and name.stem.upper() not in _LICENSES
+    # A path is read without its file.
+    return not file or file in BUNDLE_FILES or is_prose
+
+
+def get_margin(file: str, sentences: int) -> float:
+    """How far above the threshold a sentence has to be, in a file with so many of them.
+
+    Each sentence is another chance of a false alarm, and a skill may have twenty times as much text in references,
+    which an agent reads when it asks for them.
+    """
+    if file and file not in BUNDLE_FILES:
+        return _MARGIN_BESIDE
+    return min(_MARGIN_BESIDE, _MARGIN_PER_DOUBLING * log2(max(1.0, sentences / _USUAL)))
+
+
+def find_suspicious_sentences(view: TextView, file: str) -> Iterator[RuleHit]:
+    """Every sentence of a file that the model takes for an order against the user, by itself or with those next to
+    it."""
+    if not is_read(file):
+        return
     reading = read_for_model(view.text)
     if not reading.words:
         return
-    model = load_model()
-    for count, number in enumerate(list_suspicious(model, reading)[:HITS_COUNTED_MAX]):
+    model, margin = load_model(), get_margin(file, len(reading.words))
+    for count, number in enumerate(list_suspicious(model, reading, margin)[:HITS_COUNTED_MAX]):
         kind = model.name_kind(reading.words[number]) if count < _NAMED_MAX else ""
         code, says = KINDS.get(kind, _UNKNOWN_KIND)
         first, last = view.span_of(*reading.places[number])
         yield RuleHit(code, says, first, last, discount="phrase", disguise=view.disguise, is_scored=True)
 
 
-def list_suspicious(model: SentenceModel, reading: Reading) -> list[int]:
+def list_suspicious(model: SentenceModel, reading: Reading, margin: float = 0.0) -> list[int]:
     """The numbers of the sentences to name: of each stretch above the threshold, the one with the highest score."""
     alone, stretches = model.score(reading.words, reading.strings)
     ends = np.searchsorted(reading.strings, reading.strings, side="right")
     return sorted(
         {
             at + int(alone[at : min(at + READ_TOGETHER, ends[at])].argmax())
-            for at in np.flatnonzero(stretches > model.threshold).tolist()
+            for at in np.flatnonzero(stretches > model.threshold + margin).tolist()
         }
     )

@@ -16,12 +16,20 @@ from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
-from registry.models import Draft
+from registry.models import Capability, Draft
 from registry.publishing import proposals, release_rules, reviews, scheduled_releases, waivers
 from registry.publishing.audience import Audience, get_audience
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 from registry.selectors import effects
-from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
+from studio.pages.confirmations.page import (
+    CONFIRMED,
+    Confirmation,
+    Note,
+    NothingToConfirm,
+    found_or_404,
+    sent,
+    sent_line,
+)
 from studio.pages.form_data import get_int_at
 from studio.pages.formatting import (
     actor_name,
@@ -107,14 +115,38 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
     )
 
 
-def end_quarantine(request: StudioRequest, capability_id: str) -> Confirmation | None:
-    """Whether to give back what is quarantined, or was when it was retired; nothing is asked of what is not.
+def restore_capability(request: StudioRequest, capability_id: str) -> Confirmation | None:
+    """Whether to restore what is deprecated or retired, or to end a quarantine.
 
-    Raises `Forbidden` for anyone who published or edited it, but a sole admin.
+    A form that has its own note, and *Undo*, restore without a question what no quarantine holds. Raises `Forbidden`
+    for anyone who published or edited what is quarantined, but a sole admin.
     """
     capability = found_or_404(queries.get_capability, capability_id)
-    if not is_quarantine_open(capability):
-        return None
+    if is_quarantine_open(capability):
+        return _end_quarantine(request, capability)
+    is_asked = request.method != "POST" or CONFIRMED in request.POST
+    return _restore(capability) if is_asked and capability.status in ("deprecated", "retired") else None
+
+
+def _restore(capability: Capability) -> Confirmation:
+    number = capability.published_revision.number if capability.published_revision else ""
+    if capability.status == "retired":
+        told = _("Agents can find and load revision %(number)s again, if it passes the current checks.")
+        undo = _("You can retire it again at any time.")
+    else:
+        told = _("Agents that load revision %(number)s no longer see a notice that it is deprecated.")
+        undo = _("You can deprecate it again at any time.")
+    return Confirmation(
+        title=_("Restore capability “%(name)s”?") % {"name": get_display_name(capability)},
+        button=_("Restore capability"),
+        effects=[told % {"number": number}],
+        undo=undo,
+        note=Note(label=_("Why is it restored?"), help=_IN_HISTORY),
+        state=f"{capability.status} {number}",
+    )
+
+
+def _end_quarantine(request: StudioRequest, capability: Capability) -> Confirmation:
     end = evaluate_end(capability, actor_of(request))
     if end.refusal:
         raise Forbidden(end.refusal)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from registry.common.errors import InvalidRequest
 from registry.selectors import audit_log
@@ -20,11 +21,12 @@ from studio.pages.form_data import get_query_text
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, admin_required
 
+EVERYONE: Final = "all"
 COLUMNS: Final = ("id", "at", "actor", "verb", "subject", "detail", "hash")
 
 
 def _filters(request: StudioRequest) -> dict[str, str]:
-    lengths = {"who": 200, "verb": 40, "subject": 200, "from": 10, "to": 10}
+    lengths = {"by": 10, "who": 200, "verb": 40, "subject": 200, "from": 10, "to": 10}
     return {name: get_query_text(request, name, most=most) for name, most in lengths.items()}
 
 
@@ -40,7 +42,18 @@ def _zone_of_days(request: StudioRequest, given: dict[str, str]) -> tzinfo | Non
 
 def _wanted(given: dict[str, str], zone: tzinfo | None) -> AuditFilter:
     since, until = _day(given["from"], zone), _day(given["to"], zone, after=1)
-    return AuditFilter(who=given["who"], verb=given["verb"], subject=given["subject"], since=since, until=until)
+    return AuditFilter(
+        by=given["by"], who=given["who"], verb=given["verb"], subject=given["subject"], since=since, until=until
+    )
+
+
+def _people_first(given: dict[str, str]) -> dict[str, str]:
+    """The filters of the page: people alone unless the address asks for others, or for something in particular.
+
+    The feedback of agents is hundreds of rows a day, and would hide what people did.
+    """
+    is_particular = given["who"] or given["verb"] or given["subject"]
+    return given | {"by": given["by"] or (EVERYONE if is_particular else "people")}
 
 
 def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
@@ -54,7 +67,7 @@ def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
 @admin_required("GET")
 def audit_list(request: StudioRequest) -> HttpResponse:
     """The log with filters, the newest first, and whether its chain holds."""
-    given = _filters(request)
+    given = _people_first(_filters(request))
     zone = _zone_of_days(request, given)
     page = get_page(request, audit_log.list_events(_wanted(given, zone)))
     verbs = audit_log.list_verbs()
@@ -65,6 +78,14 @@ def audit_list(request: StudioRequest) -> HttpResponse:
         "query": urlencode(
             {name: value for name, value in given.items() if value} | ({"from_zone": zone_name(zone)} if zone else {})
         ),
+        "is_filtered": any(given[name] for name in given if name != "by"),
+        "is_people_only": given["by"] == "people",
+        "kinds": [
+            ("people", _("People")),
+            ("keys", _("API keys")),
+            ("system", _("System")),
+            (EVERYONE, _("Everyone")),
+        ],
         "verbs": verbs,
         "nouns": sorted({verb.partition(".")[0] for verb in verbs}),
         "chain": audit_log.verify_chain(checked="check" in request.GET),

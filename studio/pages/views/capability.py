@@ -21,7 +21,7 @@ from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
 from registry.publishing.waivers import list_waivers
-from registry.selectors.capability_overview import describe_use
+from registry.selectors.capability_overview import describe_use, find_status_event
 from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
@@ -59,6 +59,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         "waivers": list_waivers(capability, in_force=True),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
+        "status_event": find_status_event(capability),
         # None where it is not quarantined, and was not when it was retired.
         "quarantine_end": evaluate_end(capability, actor_of(request)) if is_quarantine_open(capability) else None,
     }
@@ -175,7 +176,7 @@ def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpRes
 
 
 @publisher_required("GET", "POST")
-@confirmed_first(questions.end_quarantine, page="studio:capability_show")
+@confirmed_first(questions.restore_capability, page="studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated, retired or quarantined capability."""
     words = _("%(name)s is published again.")

@@ -15,6 +15,8 @@ from registry.bundles.bundle_reader import SourceBundle
 from registry.common.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
+from registry.sources.git_reader import redact_address
+from registry.sources.source_discovery import with_id
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.views.draft import FIELDS, get_submitted_files
@@ -34,10 +36,11 @@ def import_files(request: StudioRequest) -> HttpResponse:
         "replace_existing": bool(request.POST.get("replace")),
         "skip_existing": bool(request.POST.get("skip")),
         "was_uploaded": bool(request.FILES),
+        "as_id": get_text(request, "as_id", most=64),
     }
     try:
         outcome = bundle_import.import_all_or_none(
-            _sources(request, pasted),
+            with_id(_sources(request, pasted), context["as_id"]),
             by=actor_of(request),
             replace_existing=context["replace_existing"],
             skip_existing=context["skip_existing"],
@@ -93,12 +96,19 @@ def import_git(request: StudioRequest) -> HttpResponse:
     """Queue the fetch of a git URL; its page shows the progress."""
     context: dict[str, Any] = {"way": "git"}
     if request.method == "POST":
-        source = get_text(request, "source", most=501)
+        source, as_id = get_text(request, "source", most=501), get_text(request, "as_id", most=64)
         replace_existing = bool(request.POST.get("replace"))
         try:
-            run = git_import_jobs.start_import(source=source, by=actor_of(request), replace_existing=replace_existing)
+            run = git_import_jobs.start_import(
+                source=source, by=actor_of(request), replace_existing=replace_existing, as_id=as_id
+            )
         except RegistryError as error:
-            context |= {"error": error.message, "source": source, "replace_existing": replace_existing}
+            context |= {
+                "error": error.message,
+                "source": redact_address(source),
+                "replace_existing": replace_existing,
+                "as_id": as_id,
+            }
         else:
             return redirect("studio:capability_git_show", run.pk)
     else:

@@ -20,7 +20,7 @@ from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
 from registry.core import queries
-from registry.models import Capability
+from registry.models import Capability, Operator
 from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
 from registry.validation import BUNDLE_FILES, Report
@@ -31,6 +31,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
+from studio.pages.formatting import actor_name
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 # With fewer of them, others are suggested.
@@ -66,18 +67,21 @@ def _facts(files: Mapping[str, str]) -> dict[str, Any]:
     return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested}
 
 
-def get_submitted_files(request: StudioRequest) -> dict[str, str]:
-    """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
-    texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
+def get_submitted_files(request: StudioRequest, stored: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The four texts. Browsers send CRLF; a file whose text is empty is absent. A page that is left sends only those
+    that were changed (`only_changed`): the others are as in `stored`."""
+    rest = stored or {} if request.POST.get("only_changed") else {}
+    texts = {name: request.POST.get(field, rest.get(name, "")).replace("\r\n", "\n") for name, field in FIELDS.items()}
     return {name: text for name, text in texts.items() if text}
 
 
-def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[str, str]:
-    """The texts, and where one was not touched the stored form of it.
+def _get_files_to_save(request: StudioRequest, capability: Capability) -> dict[str, str]:
+    """The submitted texts, and where one was not touched the stored form of it.
 
     A textarea turns a lone CR into the end of a line, and cannot tell an empty file from an absent one.
     """
     stored, _ = drafts.editable_files(capability)
+    files = get_submitted_files(request, stored)
     untouched = {name: text for name, text in stored.items() if text.replace("\r", "\n") == files.get(name, "")}
     return files | untouched
 
@@ -121,7 +125,12 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
     capability = queries.get_capability(capability_id)
-    files, based_on = _unchanged_as_stored(capability, get_submitted_files(request)), get_int(request, "based_on")
+    files, based_on = _get_files_to_save(request, capability), get_int(request, "based_on")
+    if other := _find_other_author(request):
+        words = _("You're signed in as %(now)s now, and this was typed as %(before)s")
+        return _refused(
+            request, capability_id, files, based_on, words % {"now": request.user.username, "before": other}
+        )
     try:
         saved = drafts.save_draft(
             capability_id=capability_id,
@@ -133,7 +142,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        return _refused(request, capability_id, files, based_on, error)
+        return _refused(request, capability_id, files, based_on, error.message)
     if request.htmx:
         context = _context(capability_id, saved.files, saved.version, saved.report)
         return _answer(request, saved.files, context | {"saved": True}, status=200)
@@ -146,7 +155,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required(form_on="studio:draft_edit")
 def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Save what the two versions come to together, with a choice for each place that both changed."""
-    mine = _unchanged_as_stored(queries.get_capability(capability_id), get_submitted_files(request))
+    mine = _get_files_to_save(request, queries.get_capability(capability_id))
     base = _base(request)
     choices = {name: _choices(request, field) for name, field in FIELDS.items()}
     based_on = get_int(request, "based_on")
@@ -157,7 +166,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        return _refused(request, capability_id, mine, based_on, error)
+        return _refused(request, capability_id, mine, based_on, error.message)
     messages.success(request, _("Versions merged. Review the result before you continue."))
     return _back_to_editor(request, capability_id)
 
@@ -185,10 +194,19 @@ def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]
 
 
 def _refused(
-    request: StudioRequest, capability_id: str, files: dict[str, str], based_on: int | None, error: RegistryError
+    request: StudioRequest, capability_id: str, files: dict[str, str], based_on: int | None, error: str
 ) -> HttpResponse:
     context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
-    return _answer(request, files, context | {"error": error.message}, status=422)
+    return _answer(request, files, context | {"error": error}, status=422)
+
+
+def _find_other_author(request: StudioRequest) -> str:
+    """Who had opened the editor, where it is not the one who is signed in now: in another tab somebody else signed in.
+    Empty where it is."""
+    typed_by = get_int(request, "typed_by")
+    if typed_by is None or typed_by == request.user.pk:
+        return ""
+    return Operator.objects.filter(pk=typed_by).values_list("username", flat=True).first() or _("somebody else")
 
 
 def _answer(request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int) -> HttpResponse:
@@ -208,9 +226,20 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
         "yours": [(FIELDS[name], text) for name, text in yours.items() if name in FIELDS],
         "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
         "draft_version": conflict.extra["draft_version"],
+        "title": _describe_conflict(request, capability_id),
         "copy": get_text(request, "copy", most=200),
     }
     return render(request, "studio/draft/conflict.html", context, status=409)
+
+
+def _describe_conflict(request: StudioRequest, capability_id: str) -> str:
+    """Who changed the draft meanwhile: the reader in another tab, or whom."""
+    draft = drafts.get_active_draft(queries.get_capability(capability_id))
+    if draft is None:
+        return _("This draft was published or discarded")
+    if draft.saved_by == str(actor_of(request)):
+        return _("You saved this draft in another tab")
+    return _("%(who)s saved this draft") % {"who": actor_name(draft.saved_by)}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from registry.publishing.reviews import is_waived_since
 from registry.semantic_diff import EFFECTS, Change
 from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
-from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
+from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int, get_note, get_text
 from studio.pages.lists import FoldedGroup
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
@@ -175,11 +175,19 @@ def render_gate(
         # What is in review, or was approved, need not be submitted again.
         "is_in_review": _is_in_review(found, outcome.gate),
         **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
+        "note": get_note(request) or _note_of_review(request, found),
         "held_refusal": _explain_undecided(request, draft, outcome.gate),
         "has_placeholders": outcome.gate is not None and _has_placeholders(outcome.gate.report),
         "placeholders_confirmed": PLACEHOLDER in request.POST.getlist("acknowledge"),
     }
     return render(request, "studio/gate/show.html", context, status=status)
+
+
+def _note_of_review(request: StudioRequest, found: PublishContext) -> str:
+    """What the author said that these very texts are for, in one line; a form that was sent has its own note."""
+    if request.method == "POST" or found.review is None or not found.review_is_current:
+        return ""
+    return " ".join(found.review.note.split())[:NOTE_MAX]
 
 
 def _explain_undecided(request: StudioRequest, draft: Draft, gate: GateReport | None) -> str:

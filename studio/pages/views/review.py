@@ -17,10 +17,11 @@ from django.utils.translation import gettext_lazy
 from registry.bundles.text_diff import FileDiff, diff_files
 from registry.catalog.facets import list_facets
 from registry.common import errors
-from registry.models import Capability, Draft, Review
+from registry.models import Capability, Draft, Review, Revision
 from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
+from registry.publishing.review_outcome import find_base, find_discard, get_outcome
 from registry.validation import BUNDLE_FILES
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
@@ -130,29 +131,44 @@ def _page(
         "audience": get_audience(review.capability.capability_id),
         "error": error,
     }
-    if review.state != "published":
-        gate = publication.preview_publish(files=review.files, by=actor)
-        # That somebody has to approve is why this page is open.
-        findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
-        context |= build_gate_context(request, replace(gate, findings=findings), can_confirm=False)
-        # A waiver is of a finding of the draft: of texts that it has left behind there is nothing to waive.
-        context["waive_of"] = review.capability.capability_id if is_current else ""
-        context |= _compared(request, review, gate.diffs)
+    context |= _at_work(request, review, is_current=is_current) if review.is_active else _ended(request, review)
     return render(request, "studio/review/show.html", context, status=status)
 
 
-def _compared(request: StudioRequest, review: Review, since_live: Sequence[FileDiff]) -> dict[str, Any]:
-    """The changes since the round before, which the reviewer has read, or those since what is live: as texts, or
-    rendered before and after."""
+def _at_work(request: StudioRequest, review: Review, *, is_current: bool) -> dict[str, Any]:
+    """What publishing the texts would mean today."""
+    gate = publication.preview_publish(files=review.files, by=actor_of(request))
+    # That somebody has to approve is why this page is open.
+    findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
+    context = build_gate_context(request, replace(gate, findings=findings), can_confirm=False)
+    # A waiver is of a finding of the draft: of texts that it has left behind there is nothing to waive.
+    context["waive_of"] = review.capability.capability_id if is_current else ""
+    context["discarded"] = find_discard(review.capability)
+    context["since_words"] = _("Changes since live")
+    return context | _compared(request, review, review.capability.published_revision, gate.diffs)
+
+
+def _ended(request: StudioRequest, review: Review) -> dict[str, Any]:
+    """What became of the texts, and what they changed then."""
+    base = find_base(review)
+    words = _("Changes since revision %(number)s") % {"number": base.number} if base else _("Changes")
+    diffs = diff_files(base.files if base else {}, review.files)
+    return {"outcome": get_outcome(review), "since_words": words, **_compared(request, review, base, diffs)}
+
+
+def _compared(
+    request: StudioRequest, review: Review, base: Revision | None, since_base: Sequence[FileDiff]
+) -> dict[str, Any]:
+    """The changes since the round before, which the reviewer has read, or those since what readers have or had: as
+    texts, or rendered before and after."""
     earlier = reviews.get_previous_round(review)
     is_since_round = earlier is not None and request.GET.get("since") != "live"
-    context: dict[str, Any] = {"diffs": since_live, "since": "" if is_since_round or earlier is None else "live"}
+    context: dict[str, Any] = {"diffs": since_base, "since": "" if is_since_round or earlier is None else "live"}
     if earlier is not None:
-        diffs = diff_files(earlier, review.files) if is_since_round else since_live
+        diffs = diff_files(earlier, review.files) if is_since_round else since_base
         context |= {"diffs": diffs, "earlier_round": review.round - 1, "is_since_round": is_since_round}
     if request.GET.get("view") == "rendered":
-        live = review.capability.published_revision
-        before = earlier if is_since_round else live.files if live is not None else None
+        before = earlier if is_since_round else base.files if base is not None else None
         context["rendered"] = build_rendered_comparison(before, review.files)
     return context
 

@@ -28,6 +28,39 @@ def _match(api: Any, message: str, headers: dict[str, str] | None = None, **more
     return api.ok(api.post(MATCH, {"message": message, **more}, headers=headers), "match")
 
 
+def test_what_is_closed_to_the_model_is_listed_so_and_never_matched(api: Any) -> None:
+    closed: dict[str, Any] = {"metadata": {"disable-model-invocation": "true", "user-invocable": "false"}}
+    publish("ship_it", name="Ship it", intent_triggers=["ship it"], skill_groups=["release"], **closed)
+    publish("open_one", name="Open one", intent_triggers=["open one"])
+    for message in ("ship it", "Ship it, and the open one please"):
+        found = _match(api, message)
+        assert "ship_it" not in [*_ids(found), *found["needed"]]
+        assert "release" not in found["skill_groups"]
+    facts = {"disable_model_invocation": True, "user_invocable": False}
+    for more in ({}, {"fields": "minimal"}):
+        rows = api.ok(api.get("capability_registry_list", more), "registry_list")["capabilities"]
+        by_id = {row["capability_id"]: {key: row[key] for key in facts if key in row} for row in rows}
+        assert by_id == {"ship_it": facts, "open_one": {}}
+    searched = api.ok(api.get("capability_search", {"q": "ship it"}), "search")["results"]
+    assert {row["capability_id"]: row.get("disable_model_invocation") for row in searched}["ship_it"] is True
+    assert api.ok(api.get("capability_skill_load", {"capability_id": "ship_it"}), "skill_load")["skill_doc"]
+
+
+def test_a_trigger_of_pictures_or_of_half_width_kana_leads_to_its_capability(api: Any) -> None:
+    publish("weights", name="Weights", intent_triggers=["\u2696\ufe0f"])
+    publish("ramen", name="Ramen", intent_triggers=["\u30e9\u30fc\u30e1\u30f3"])
+    publish("cpp", name="Builds", intent_triggers=["c++"])
+    publish("c", name="Kernel", intent_triggers=["c"])
+    wanted = {
+        "\u2696 82": "weights",
+        "\u7f8e\u5473\u3057\u3044\uff97\uff70\uff92\uff9d": "ramen",
+        "compile my C++": "cpp",
+    }
+    assert {message: _match(api, message)["needed"] for message in wanted} == {
+        message: [capability_id] for message, capability_id in wanted.items()
+    }
+
+
 def _ids(document: Any) -> list[str]:
     return [one["capability_id"] for one in document["matches"]]
 

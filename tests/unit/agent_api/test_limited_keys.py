@@ -160,6 +160,19 @@ def test_a_preview_follows_the_draft(api: Any) -> None:
     assert Capability.objects.get().status == "published"
 
 
+def test_a_preview_key_whose_snapshot_is_older_gets_the_newer_draft_unless_it_pins_the_older(
+    api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = bearer(preview=True)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="One draft."), based_on=None, by=OLGA)
+    digest = _list(api, key)["capabilities"][0]["digest"]
+    held = STORE.snapshot
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Another."), based_on=1, by=OLGA)
+    monkeypatch.setattr(STORE, "refresh", lambda **_: held)
+    api.error(_load(api, key, digest=digest), 503, "REGISTRY_UNAVAILABLE")
+    assert "Another." in _load(api, key).json()["skill_doc"]
+
+
 def test_a_pin_of_a_preview_key_is_of_what_was_published(api: Any) -> None:
     publish()
     key = bearer(preview=True)

@@ -13,9 +13,9 @@ import pytest
 from tests.servers import ROOT
 
 CLIENT = ROOT / "agent_client"
-ALLOWED = {"agent_client", "httpx", "httpcore", "jsonschema_rs", "rfc8785"}
-THREE = ("httpx", "jsonschema_rs", "rfc8785")
-# What those three packages bring with them.
+ALLOWED = {"agent_client", "httpx", "httpcore", "jsonschema_rs", "rfc8785", "yaml"}
+REQUIRED = ("httpx", "jsonschema_rs", "rfc8785", "yaml")
+# What those packages bring with them.
 BROUGHT = (
     "httpx",
     "httpcore",
@@ -27,10 +27,12 @@ BROUGHT = (
     "typing_extensions",
     "jsonschema_rs",
     "rfc8785",
+    "yaml",
+    "_yaml",
 )
 
 
-def test_nothing_but_the_standard_library_and_three_packages_is_imported() -> None:
+def test_nothing_but_the_standard_library_and_four_packages_is_imported() -> None:
     faults = []
     # Adapters are loaded only where their framework is, and cryptography where keys are trusted: each has an extra.
     optional = {*CLIENT.glob("integrations/*.py"), CLIENT / "signatures" / "dsse.py"}
@@ -62,7 +64,7 @@ def test_what_the_server_imports_brings_no_http_client(module: str) -> None:
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """The package as an installation has it, and the three packages with what they bring, alone on the path."""
+    """The package as an installation has it, and the four packages with what they bring, alone on the path."""
     source = tmp_path / "source"
     shutil.copytree(CLIENT, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
     target = tmp_path / "site"
@@ -72,7 +74,7 @@ def built(tmp_path: Path) -> Path:
     import httpx
 
     packages = Path(httpx.__file__).parent.parent
-    for name in {*BROUGHT, *THREE}:
+    for name in {*BROUGHT, *REQUIRED}:
         for found in (packages / name, packages / f"{name}.py"):
             if found.exists():
                 (target / found.name).symlink_to(found)

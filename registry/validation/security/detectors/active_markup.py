@@ -11,7 +11,7 @@ import html
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
@@ -46,9 +46,6 @@ _LINK: Final = re.compile(
 _AUTOLINK: Final = re.compile(r"<([a-zA-Z]{1,10}script:[^<>\s]{1,200})>")
 _RUNNING: Final = re.compile(r"(?:javascript|vbscript):|data:text/html[;,]")
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
-_BACKTICKS: Final = re.compile(r"`+")
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*(?=\n)|\0")
-_LINE_END: Final = re.compile(r"\n")
 _SCRIPT_END: Final = re.compile(r"</script", re.IGNORECASE)
 _CONTENT: Final = re.compile(r">?\s*[^\s\0]")
 # How far back the beginning of a comment is looked for.
@@ -74,13 +71,13 @@ def _candidates(text: str, budget: ScanBudget) -> Iterator[RuleHit]:
             return
         says = _describe_element(match, closings)
         if says:
-            yield RuleHit(_CODE, says, match.start(), match.end() + text.startswith(">", match.end()))
+            yield RuleHit(_CODE, says, match.start(), match.end() + text.startswith(">", match.end()), "error")
     for match in _LINK.finditer(text) if "](" in text or "]:" in text else ():
         if _is_running(match[1] or match[2]):
-            yield RuleHit(_CODE, "a link that runs a script", *match.span())
+            yield RuleHit(_CODE, "a link that runs a script", *match.span(), "error")
     for match in _AUTOLINK.finditer(text) if "<" in text else ():
         if _is_running(match[1]):
-            yield RuleHit(_CODE, "a link that runs a script", *match.span())
+            yield RuleHit(_CODE, "a link that runs a script", *match.span(), "error")
 
 
 def _describe_element(match: re.Match[str], closings: list[int]) -> str:
@@ -125,24 +122,11 @@ class _ShownText:
         if not self._document.is_markdown and (part.is_key or not part.path or part.path[-1] not in _SHOWN_KEYS):
             return False
         is_code = _is_shown_as_it_is(part.text, inside) or self._context.in_fence(offset)
-        return not (is_code or self._is_in_comment(offset) or self._is_in_span(offset))
+        return not (is_code or self._is_in_comment(offset) or self._context.in_code_span(offset))
 
     def _is_in_comment(self, offset: int) -> bool:
         before = self._document.text[max(offset - _COMMENT_REACH, 0) : offset]
         return before.rfind("<!--") > before.rfind("-->")
-
-    @cached_property
-    def _spans_of_paragraphs(self) -> list[int]:
-        return find_code_spans(self._document.text, _PARAGRAPH_END)
-
-    @cached_property
-    def _spans_of_lines(self) -> list[int]:
-        return find_code_spans(self._document.text, _LINE_END)
-
-    def _is_in_span(self, offset: int) -> bool:
-        """A renderer pairs backticks within a paragraph, and begins again with each item of a list: what is code by
-        paragraphs and by lines is code."""
-        return all(bisect_right(edges, offset) % 2 for edges in (self._spans_of_lines, self._spans_of_paragraphs))
 
 
 def _is_shown_as_it_is(text: str, offset: int) -> bool:
@@ -156,26 +140,3 @@ def _outline(text: str) -> tuple[list[LineKind], list[int]]:
     """What each line of a Markdown text is part of, and where it begins."""
     lengths = (len(line) + 1 for line in text.split("\n"))
     return parse_outline(text).kinds, [0, *accumulate(lengths)]
-
-
-def find_code_spans(text: str, block_end: re.Pattern[str]) -> list[int]:
-    """Where code spans begin (even places) and end (odd places), if blocks end where `block_end` matches: between two
-    runs of as many backticks (CommonMark 6.1). Linear in the length of the text."""
-    ends = [match.start() for match in block_end.finditer(text)]
-    runs = [match.span() for match in _BACKTICKS.finditer(text)]
-    alike: dict[tuple[int, int], list[int]] = {}
-    for number, (start, end) in enumerate(runs):
-        alike.setdefault((bisect_right(ends, start), end - start), []).append(number)
-    edges: list[int] = []
-    number = 0
-    while number < len(runs):
-        start, end = runs[number]
-        # A backslash before the first backtick takes it out of the run that opens, not out of one that closes.
-        is_escaped = (start - len(text[max(start - 50, 0) : start].rstrip("\\")) - max(start - 50, 0)) % 2
-        of_length = alike.get((bisect_right(ends, start), end - start - is_escaped), [])
-        closing = bisect_right(of_length, number)
-        if closing < len(of_length):
-            edges += [start, runs[of_length[closing]][1]]
-            number = of_length[closing]
-        number += 1
-    return edges

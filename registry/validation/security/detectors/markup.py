@@ -32,9 +32,11 @@ def _comments(text: str, context: Context, budget: ScanBudget) -> Iterator[RuleH
     while at >= 0 and budget.take(5):
         closing = text.find("-->", at + 4)
         end = closing + 3 if closing >= 0 else len(text)
-        if not context.in_fence(at) and _speaks_to_agent(text[at + 4 : end]):
+        is_shown = context.in_fence(at) or context.in_code_span(at)
+        if not is_shown and _speaks_to_agent(text[at + 4 : end]):
             yield _ordering_comment(at, end, text[at + 4 : at + 80].strip())
-        at = text.find("<!--", end)
+        # One that is shown as code hides nothing after it.
+        at = text.find("<!--", at + 4 if is_shown else end)
     for match in _LINK_COMMENT.finditer(text):
         if not context.in_fence(match.start()) and _speaks_to_agent(match.group(1)):
             yield _ordering_comment(match.start(), match.end(), match.group(1))

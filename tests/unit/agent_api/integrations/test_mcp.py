@@ -344,6 +344,13 @@ def test_feedback_is_taken_from_keys_that_may_give_it() -> None:
 # Prompts
 
 
+def test_a_capability_off_the_menu_is_not_offered_as_a_prompt() -> None:
+    publish("alpha", metadata={"user-invocable": "false"})
+    publish("beta")
+    assert [each["name"] for each in _legacy("prompts/list")["result"]["prompts"]] == ["beta"]
+    assert _legacy("prompts/get", name="alpha")["result"]["messages"]
+
+
 def test_each_capability_is_a_prompt() -> None:
     publish("alpha", name="Alpha")
     unlisted("hidden")

@@ -133,6 +133,23 @@ def test_import_of_agent_skills(api: Any, key: dict[str, str]) -> None:
     assert _results(api, response) == [("archive.zip", "pdf_tools", "published", 1)]
 
 
+def test_import_of_one_agent_skill_under_another_id(api: Any, key: dict[str, str]) -> None:
+    body = _batch({"SKILL.md": SKILL}, as_id="my_pdf")
+    assert _results(api, api.post("operator/bundle_import", body, headers=key)) == [("path/0", "my_pdf", "draft", None)]
+    data = zip_of({"x/SKILL.md": SKILL})
+    response = api.post(
+        "operator/bundle_import?as_id=from_zip", data, content_type="application/zip", headers=key
+    )  # fmt: skip
+    assert _results(api, response) == [("archive.zip", "from_zip", "draft", None)]
+    for wrong in (
+        _batch({"SKILL.md": SKILL}, as_id="My PDF"),
+        _batch({"SKILL.md": SKILL}, bundle(), as_id="two"),
+        _batch(bundle(), as_id="bundle_has_its_own"),
+    ):
+        api.error(api.post("operator/bundle_import", wrong, headers=key), 400, "INVALID_REQUEST")
+    assert set(Capability.objects.values_list("capability_id", flat=True)) == {"my_pdf", "from_zip"}
+
+
 def test_import_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
     response = api.post("operator/bundle_import", _batch(bundle(), dry_run=True), headers=key)
     assert _results(api, response)[0][2] == "draft"

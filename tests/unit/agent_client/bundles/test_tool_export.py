@@ -12,6 +12,7 @@ import pytest
 
 from agent_client.bundles.tool_export import VENDORS, can_be_strict, export_schema, export_tools
 from agent_client.bundles.tool_names import wire_name
+from agent_client.json_schema.graph import SchemaGraph
 from tests.unit.agent_client.registries import examples
 
 EVERY = {wire_name(each.capability_id, tool["name"]): tool for each in examples() for tool in each.tools}
@@ -222,3 +223,96 @@ def test_deferred_tools_and_examples_where_the_vendor_knows_them(vendor: Any) ->
         None,
     ]
     assert [row.get("input_examples") for row in rows] == [[{"weight": 80}] if vendor == "anthropic" else None, None]
+
+
+# References
+
+REFERRING = {
+    "type": "object",
+    "$id": "https://schemas.example/order",
+    "properties": {
+        "first": {"$ref": "#/definitions/line", "title": "First", "description": "The first line."},
+        "next": {"$ref": "#line"},
+        "whole": {"$ref": "https://schemas.example/order"},
+        "keyed": {"$ref": "#/patternProperties/^x"},
+        "both": {"$ref": "#/allOf/0"},
+    },
+    "patternProperties": {"^x": {"type": "string"}},
+    "allOf": [{"type": "object", "properties": {"n": {"$dynamicRef": "#node"}}}],
+    "definitions": {
+        "line": {"$anchor": "line", "type": "object", "properties": {"after": {"$ref": "#line", "title": "After"}}}
+    },
+    "$defs": {"node": {"$dynamicAnchor": "node", "type": "integer"}},
+}
+
+
+def _references(value: Any) -> Any:
+    if isinstance(value, dict):
+        yield from ([value] if isinstance(value.get("$ref"), str) else [])
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from _references(item)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_every_reference_of_an_export_has_its_target_in_it(vendor: Any, strict: bool) -> None:
+    tool = TOOL | {"args_schema": REFERRING, "result_schema": REFERRING}
+    made = export_tools({"t": tool}, vendor, strict=strict)
+    assert made.left_out == {}
+    text = json.dumps(made.tools)
+    assert not any(word in text for word in ("schemas.example", "#line", "#node", "dynamicRef"))
+    for name in ("parameters", "input_schema", "parametersJsonSchema", "inputSchema", "outputSchema"):
+        for schema in _found(made.tools, name):
+            assert SchemaGraph(schema).is_resolved
+            found = list(_references(schema))
+            assert len(found) >= 4
+            assert {each["$ref"].removeprefix("#/$defs/") for each in found} <= set(schema["$defs"])
+            if vendor == "gemini":
+                assert all(len(each) == 1 for each in found)
+
+
+def _found(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        yield from ([value[name]] if name in value else [])
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from _found(item, name)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_tool_whose_reference_leads_nowhere_is_left_out_with_the_reason(vendor: Any) -> None:
+    bad = TOOL | {"args_schema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/nowhere"}}}}
+    good = TOOL | {"args_schema": {"type": "object"}}
+    made = export_tools({"bad": bad, "good": good}, vendor)
+    assert list(made.left_out) == ["bad"]
+    assert "#/$defs/nowhere" in made.left_out["bad"]
+    assert "good" in json.dumps(made.tools)
+
+
+def test_gemini_gets_what_stands_beside_a_reference_with_a_copy_of_its_target() -> None:
+    line = {
+        "type": "object",
+        "description": "A line.",
+        "properties": {"after": {"$ref": "#/$defs/line", "title": "After"}},
+    }
+    properties = {"first": {"$ref": "#/$defs/line", "description": "The first."}, "$ref": {"enum": ["a"]}}
+    made = export_schema({"type": "object", "properties": properties, "$defs": {"line": line}}, "gemini")
+    copied = {"type": "object", "description": "The first.", "properties": {"after": {"$ref": "#/$defs/line"}}}
+    assert made["properties"] == {"first": copied, "$ref": {"enum": ["a"]}}
+    assert made["$defs"]["line"]["properties"]["after"]["title"] == "After"
+
+
+def test_a_required_name_that_is_not_a_property_is_said_and_never_lost() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    }
+    for vendor in ("openai", "anthropic"):
+        exported = export_tools({"t": TOOL | {"args_schema": schema}}, vendor, strict=True).tools[0]
+        assert exported.get("function", exported).get("strict") in (None, False)
+        assert next(iter(_found(exported, "required"))) == ["a", "b"]
+    gemini = export_schema(schema, "gemini")
+    assert (gemini["required"], "b" in gemini["description"]) == (["a"], True)

@@ -94,3 +94,33 @@ def test_a_call_is_not_held_against_a_pattern_that_cannot_run(pattern: str) -> N
         assert find_schema_error(schema, {"a": "x", "b": "b"}) == ""
     assert find_schema_error(schema, {"a": 1}).startswith("a:")
     assert find_schema_error(schema, {"b": "c"}).startswith("b:")
+
+
+NESTED = {
+    "(a+)+": "(a+)+",
+    "^([a-z]*)*$": "([a-z]*)*",
+    r"(\w+\s?)+!": r"(\w+\s?)+",
+    "((a+))+": "((a+))+",
+    "(?:x|a+)*": "(?:x|a+)*",
+    "(a+b?){2,}": "(a+b?){2,}",
+    "x(?:(?:a*)b*)+": "(?:(?:a*)b*)+",
+}
+PLAIN = [
+    "a+",
+    "(a+)",
+    "(a+)?",
+    "(a+){2,5}",
+    r"^(\d+,)*\d+$",
+    "(?:[a-z0-9]+-)*[a-z0-9]+",
+    "(ab)+",
+    "(a?b)+",
+    "(a|b)*",
+    "(?<=a+)b",
+]
+
+
+def test_a_repeat_of_nothing_but_repeats_is_named() -> None:
+    for pattern, part in NESTED.items():
+        assert (read_pattern(pattern).fault, read_pattern(pattern).nested_repeat) == ("", part)
+    for pattern in PLAIN:
+        assert (pattern, read_pattern(pattern).nested_repeat) == (pattern, "")

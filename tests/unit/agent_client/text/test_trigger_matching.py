@@ -133,3 +133,35 @@ def test_hits_lie_in_the_message_and_the_text_is_the_trigger(pieces: list[str]) 
 def test_no_text_breaks_it(message: str, triggers: list[str]) -> None:
     for hit in TriggerIndex(("o", trigger) for trigger in triggers).find(message):
         assert 0 <= hit.start < hit.end <= len(message)
+
+
+# Width, composition, pictures and names with signs
+
+FOLDED: list[tuple[str, str, str]] = [
+    ("\u30e9\u30fc\u30e1\u30f3", "\u4eca\u65e5\u306f\uff97\uff70\uff92\uff9d\u3092", "\uff97\uff70\uff92\uff9d"),
+    ("\uff84\uff9e\uff97\uff72\uff8c\uff9e", "\u30c9\u30e9\u30a4\u30d6", "\u30c9\u30e9\u30a4\u30d6"),
+    ("\u304c\u304f", "\u304b\u3099\u304f", "\u304b\u3099\u304f"),
+    ("\u304b\u3099\u304f", "x \u304c\u304f", "\u304c\u304f"),
+    ("\u2696\ufe0f", "\u2696 82 kg", "\u2696"),
+    ("\u2696", "today \u2696\ufe0f 82 kg", "\u2696\ufe0f"),
+    ("c++", "Help with C++, please", "C++"),
+    ("C++", "from c++17 on", "c++"),
+    ("c#", "C#?", "C#"),
+    ("notepad++", "open Notepad++.", "Notepad++"),
+]
+
+
+@pytest.mark.parametrize(("trigger", "message", "said"), FOLDED)
+def test_a_trigger_is_found_in_any_width_composition_and_with_its_signs(trigger: str, message: str, said: str) -> None:
+    (hit,) = TriggerIndex([("x", trigger)]).find(message)
+    assert message[hit.start : hit.end] == said
+    index = TriggerIndex([("a", "other")]).replaced("x", (), (trigger,))
+    assert index.find(message) == [hit]
+    assert index.replaced("x", (trigger,), ()).find(message) == []
+
+
+@pytest.mark.parametrize(
+    ("trigger", "message"), [("c", "C++"), ("c", "c#"), ("c++", "c"), ("f#", "f"), ("?!", "what?!"), ("#", "#x")]
+)
+def test_a_trigger_is_not_found_in_what_is_another_name(trigger: str, message: str) -> None:
+    assert TriggerIndex([("x", trigger)]).find(message) == []

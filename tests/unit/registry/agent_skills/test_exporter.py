@@ -11,12 +11,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_client.bundles.front_matter import split_front_matter
 from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.front_matter_writer import write_front_matter
+from registry.agent_skills.front_matter_writer import text_node, write_front_matter
 from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.front_matter import split_front_matter
 from registry.validation import validate_bundle
 from tests.cases import valid_bundle, valid_names
 from tests.factories import Files, bundle, tool
@@ -42,7 +42,9 @@ def _again(given_bundle: SkillBundle) -> tuple[SkillBundle, list[str]]:
 def test_a_text_with_characters_that_end_a_line_comes_back() -> None:
     """YAML takes some of what JSON leaves as it is for line breaks, and refuses others."""
     described = "One\u2028two\x85three\ufeff four\x7f"
-    text = write_front_matter("alpha", {"description": described, "metadata": {"no": "é"}})
+    below = yaml.MappingNode("", [(text_node("no"), text_node("é"))])
+    pairs = [(text_node("description"), text_node(described)), (text_node("metadata"), below)]
+    text = write_front_matter("alpha", pairs)
     assert yaml.safe_load(text.split("---")[1]) == {"name": "alpha", "description": described, "metadata": {"no": "é"}}
     assert r"One\u2028two\u0085three\ufeff four\u007f" in text
 
@@ -61,7 +63,7 @@ def test_examples_come_back() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "---\nname: a-b\ndescription: 'One: two'\nlicense: MIT\nmetadata: {x: y}\n---\n\n# A\n\nText.\n",
+        "---\nname: a-b\ndescription: 'One: two'\nlicense: MIT\nmetadata:\n  x: y\n---\n\n# A\n\nText.\n",
         "---\nname: a\ndescription: y\n---\n---\n\nA line first.\n\n---\n",
         "---\nname: Cold Email\ndescription: y\ntriggers: [a, b]\n---\nText without an end",
         '---\nname: a\ndescription: y\nmetadata: {"moltbot":{"emoji":"🔊","install":[{"id":"brew"}]}}\n---\nText.\n',
@@ -71,8 +73,11 @@ def test_skills_come_back(text: str) -> None:
     taken = import_skill(SourceBundle("path", {"SKILL.md": text}))
     before = _bundle(taken.files)
     after, findings = _again(before)
-    assert (after.content_digest, findings) == (before.content_digest, [])
-    assert after.files == before.files or "references/capability.json" in export_skill_files(before)
+    assert after.content_digest == before.content_digest
+    # The same front matter again: what there was to say of it is said again, where SKILL.md alone comes back.
+    is_alone = "references/capability.json" not in export_skill_files(before)
+    assert findings == ([one.code for one in taken.findings] if is_alone else [])
+    assert after.files == before.files or not is_alone
 
 
 def test_what_a_skill_md_says_whole_has_no_references() -> None:

@@ -41,8 +41,11 @@ def _take(text: str | bytes, *, name: str = "SKILL.md", folder: str = "", **othe
 
 
 def _capability(taken: ImportedSkill) -> dict[str, Any]:
+    """capability.json without the layout of the front matter (test_front_matter_layout.py)."""
     assert taken.files is not None, taken.findings
     value: dict[str, Any] = json.loads(taken.files["capability.json"])
+    if value.get("metadata", {}).pop("front_matter", None) and not value["metadata"]:
+        del value["metadata"]
     return value
 
 
@@ -63,9 +66,16 @@ def test_a_plain_skill_has_no_losses_and_is_publishable() -> None:
     assert validate_bundle(taken.files or {}).findings == ()
 
 
-@pytest.mark.parametrize("text", ["\ufeff" + PLAIN, PLAIN.replace("\n", "\r\n"), PLAIN.encode("utf-8-sig")])
-def test_a_byte_order_mark_and_crlf_are_normalised(text: str | bytes) -> None:
-    assert _take(text) == _take(PLAIN)
+@pytest.mark.parametrize("text", [PLAIN.replace("\n", "\r\n"), PLAIN.replace("\n", "\r")])
+def test_other_line_ends_are_normalized(text: str) -> None:
+    assert _take(text) == _take(text.encode()) == _take(PLAIN)
+
+
+@pytest.mark.parametrize("text", ["\ufeff" + PLAIN, PLAIN.encode("utf-8-sig"), "\ufeff" + PLAIN.replace("\n", "\r\n")])
+def test_a_byte_order_mark_is_dropped_and_said_since_other_readers_refuse_it(text: str | bytes) -> None:
+    taken = _take(text)
+    assert taken.files == _take(PLAIN).files
+    assert [(one.code, one.line, one.column) for one in taken.findings] == [("IMPORT_FORM_ODD", 1, 1)]
 
 
 def test_the_formats_own_keys() -> None:
@@ -291,7 +301,7 @@ REFUSED: list[tuple[str, str | bytes]] = [
     ("IMPORT_FRONT_MATTER_UNUSABLE", "---\n[\n---\n"),
     ("IMPORT_NAME_UNUSABLE", _skill("description: y")),
     ("IMPORT_NAME_UNUSABLE", _skill("name: []\ndescription: y")),
-    ("IMPORT_NAME_UNUSABLE", _skill("name: 数据\ndescription: y")),
+    ("IMPORT_NAME_UNUSABLE", _skill("name: 🚀\ndescription: y")),
     ("IMPORT_DESCRIPTION_UNUSABLE", _skill("name: x")),
     ("IMPORT_DESCRIPTION_UNUSABLE", _skill("name: x\ndescription:")),
     ("IMPORT_DESCRIPTION_UNUSABLE", _skill("name: x\ndescription: {a: b}")),
@@ -301,6 +311,7 @@ REFUSED: list[tuple[str, str | bytes]] = [
 KEPT: list[tuple[str, str, dict[str, Any]]] = [
     ("IMPORT_YAML_RESCUED", _skill("name: x\ndescription: a: b"), {}),
     ("IMPORT_KEY_LOST", _named("license: a\nlicense: b"), {}),
+    ("IMPORT_YAML_DROPPED", _named("license: MIT #1"), {}),
     ("IMPORT_KEY_MAPPED", _named("emoji: x"), {}),
     ("IMPORT_KEY_MOVED", _named("author: Ann"), {}),
     ("IMPORT_VALUE_TO_TEXT", _named("metadata:\n  a: [b]"), {}),
@@ -311,7 +322,8 @@ KEPT: list[tuple[str, str, dict[str, Any]]] = [
     ("IMPORT_FORM_ODD", _skill(f"name: x\ndescription: {'d' * 1025}"), {}),
     ("IMPORT_NAME_CHANGED", _skill("name: Cold Email\ndescription: y"), {}),
     ("IMPORT_NAME_CHANGED", _skill("name: a_b\ndescription: y"), {}),
-    ("IMPORT_NAME_CHANGED", _skill("name: 数据\ndescription: y"), {"folder": "data"}),
+    ("IMPORT_NAME_CHANGED", _skill("description: y"), {"folder": "data"}),
+    ("IMPORT_ID_PROPOSED", _skill("name: 数据\ndescription: y"), {"folder": "data"}),
     ("IMPORT_NAME_DIFFERS", PLAIN, {"folder": "pdf"}),
     ("IMPORT_FILE_NAME", PLAIN, {"name": "skill.md"}),
     ("IMPORT_FILE_LEFT_OUT", PLAIN, {"references/api.md": "x", ".env.example": "x"}),
@@ -342,7 +354,8 @@ def test_what_can_be_read_is_kept_with_a_warning() -> None:
 
 
 def test_every_code_of_an_import_is_raised() -> None:
-    elsewhere = {"IMPORT_EXPORT_CHANGED", "IMPORT_TOOLS_CONVERTED"}
+    of_sources = {"IMPORT_FILE_UNREADABLE", "IMPORT_SKILL_INSIDE"}
+    elsewhere = {"IMPORT_EXPORT_CHANGED", "IMPORT_TOOLS_CONVERTED", *of_sources}
     assert {code for code in list_codes() if code.startswith("IMPORT_")} - elsewhere <= {row[0] for row in REFUSED} | {
         row[0] for row in KEPT
     }
@@ -380,7 +393,90 @@ def test_a_finding_points_at_its_key() -> None:
     (finding,) = _take(_named("author: Ann")).findings
     assert (finding.pointer, finding.line, finding.column) == ("/author", 4, 1)
     (finding,) = _take(_named("metadata:\n  a: [b]")).findings
-    assert (finding.pointer, finding.line) == ("/metadata/a", 4)
+    assert (finding.pointer, finding.line, finding.column) == ("/metadata/a", 5, 3)
+    mapped, kept = _take(_named("metadata:\n  openclaw:\n    os: linux\n    x: 1")).findings
+    assert [(one.pointer, one.line, one.column) for one in (mapped, kept)] == [
+        ("/metadata/openclaw/os", 6, 5),
+        ("/metadata/openclaw", 5, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("---\nname: x\ndescription: [\n", ("IMPORT_FRONT_MATTER_UNUSABLE", 1, 1)),
+        ("---\n? [a: b\n---\n", ("IMPORT_FRONT_MATTER_UNUSABLE", 3, 1)),
+        ("---\nname: x\n\nA text.\n---\n", ("IMPORT_FRONT_MATTER_UNUSABLE", 5, 1)),
+        (b"---\nname: x\ndescription: y \xff\n---\n", ("TEXT_NOT_UTF8", 3, 16)),
+        (_named("license: a\nlicense: b"), ("IMPORT_KEY_LOST", 5, 1)),
+        (_named("metadata:\n  a: b\n  a: c"), ("IMPORT_KEY_LOST", 6, 3)),
+        (_named("license: MIT #1"), ("IMPORT_YAML_DROPPED", 4, 14)),
+        (_named("a:\n  b: c: d"), ("IMPORT_YAML_RESCUED", 5, 3)),
+        (_skill("DESCRIPTION: y\nname: X"), ("IMPORT_FORM_ODD", 2, 1)),
+        (_skill("DESCRIPTION: [y]\nname: x"), ("IMPORT_VALUE_TO_TEXT", 2, 1)),
+        (_skill("Name: X Y\ndescription: y"), ("IMPORT_NAME_CHANGED", 2, 1)),
+    ],
+)
+def test_a_finding_has_its_place_in_the_authors_text(text: str | bytes, place: tuple[str, int, int]) -> None:
+    found = [(one.code, one.line, one.column) for one in _take(text).findings]
+    assert place in found, found
+
+
+def test_a_front_matter_further_down_is_named() -> None:
+    (finding,) = _take(f"<!-- markdownlint -->\n{PLAIN}").findings
+    assert (finding.code, finding.hint) == (
+        "IMPORT_FRONT_MATTER_UNUSABLE",
+        "Line 2 has the --- that must be on line 1.",
+    )
+
+
+def test_keys_of_the_format_are_taken_however_they_are_spelled() -> None:
+    taken = _take(_skill("Name: x\nDESCRIPTION: y\nLicense: MIT\nAllowed_Tools: Read"))
+    found = _capability(taken)
+    assert [found[key] for key in ("capability_id", "description", "license", "allowed_tools")] == [
+        "x",
+        "y",
+        "MIT",
+        "Read",
+    ]
+    assert [(one.code, one.pointer) for one in taken.findings] == [
+        ("IMPORT_FORM_ODD", f"/{key}") for key in ("Name", "DESCRIPTION", "License", "Allowed_Tools")
+    ]
+    both = _capability(_take(_named("Name: other")))
+    assert (both["capability_id"], both["metadata"]) == ("x", {"Name": "other"})
+
+
+@pytest.mark.parametrize(
+    ("folder", "as_id", "expected"),
+    [
+        ("pdf-tools", "", "pdf_tools"),
+        ("PDF Tools", "", "pdf_tools"),
+        ("", "from_me", "from_me"),
+        ("pdf", "mine", "mine"),
+    ],
+)
+def test_a_skill_without_a_name_has_that_of_its_folder_or_of_its_id(folder: str, as_id: str, expected: str) -> None:
+    taken = import_skill(SourceBundle("path", {"SKILL.md": _skill("description: y")}, folder, as_id))
+    found = _capability(taken)
+    assert (found["capability_id"], found["name"]) == (expected, expected.replace("_", "-"))
+    assert _codes(taken) == ["IMPORT_NAME_CHANGED"]
+    assert _codes(_take(_skill("description: y"))) == ["IMPORT_NAME_UNUSABLE"]
+
+
+@pytest.mark.parametrize(
+    ("name", "proposed"), [("мой-навык", "moy_navyk"), ("café-menu", "cafe_menu"), ("数据", "skill_")]
+)
+def test_a_name_in_any_letters_is_kept_and_an_id_is_proposed_or_given(name: str, proposed: str) -> None:
+    text = _skill(f"name: {name}\ndescription: y")
+    taken = _take(text, folder=name)
+    found = _capability(taken)
+    assert found["name"] == name
+    assert found["capability_id"].startswith(proposed)
+    assert (_codes(taken), found["capability_id"] in taken.findings[0].message) == (["IMPORT_ID_PROPOSED"], True)
+    given_id = import_skill(SourceBundle("path", {"SKILL.md": text}, name, "tea"))
+    assert (_capability(given_id)["capability_id"], _codes(given_id)) == ("tea", [])
+    said = _take(_skill(f"name: {name}\ndescription: y\nmetadata:\n  capability_id: coffee"), folder=name)
+    assert (_capability(said)["capability_id"], _codes(said)) == ("coffee", [])
 
 
 def test_files_that_are_left_out_are_named() -> None:

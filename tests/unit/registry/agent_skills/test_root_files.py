@@ -106,11 +106,18 @@ def test_a_key_of_that_name_in_a_skill_md_means_something_else() -> None:
     taken = _take({"SKILL.md": text, "forms.md": "x"})
     assert [finding.code for finding in taken.findings] == ["IMPORT_KEY_MOVED"]
     metadata = json.loads((taken.files or {})["capability.json"])["metadata"]
-    assert metadata == {"front_matter_supporting_files": "/etc/passwd", "supporting_files": "forms.md"}
+    assert metadata == {
+        "front_matter_supporting_files": "/etc/passwd",
+        "front_matter": "metadata:\n  supporting_files: /etc/passwd\n",
+        "supporting_files": "forms.md",
+    }
     given = _bundle(taken.files)
     assert _bundle(_take(dict(export_skill_files(given))).files).content_digest == given.content_digest
     top = _take({"SKILL.md": SKILL.replace("---\n\n", "supporting_files: x.md\n---\n\n", 1)})
-    assert json.loads((top.files or {})["capability.json"])["metadata"] == {"front_matter_supporting_files": "x.md"}
+    assert json.loads((top.files or {})["capability.json"])["metadata"] == {
+        "front_matter_supporting_files": "x.md",
+        "front_matter": "supporting_files: x.md\n",
+    }
 
 
 ODD = ["../secret.md", "/etc/passwd", ".env", ".claude/settings.json", "tools.json", "Tools.json", "a:b.md",
@@ -131,7 +138,8 @@ def test_pictures_and_names_that_are_one_elsewhere_are_left_out() -> None:
     files: dict[str, Any] = {"SKILL.md": SKILL, "logo.png": b"\x89PNG\xff", "Notes.md": "a", "notes.md": "b", "a": "c"}
     taken = _take(files)
     assert _beside(taken) == ["a"]
-    assert "3 files beside SKILL.md are left out: Notes.md, logo.png, notes.md" in taken.findings[0].message
+    same = "Notes.md (on some systems it is the same file as notes.md), logo.png, notes.md (on some systems"
+    assert f"3 files beside SKILL.md are left out: {same}" in taken.findings[0].message
 
 
 def test_the_formats_own_folders_come_first() -> None:

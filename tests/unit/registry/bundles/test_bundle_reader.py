@@ -106,8 +106,13 @@ def test_a_link_must_not_lead_out_of_its_folder(tmp_path: Path) -> None:
     folder = _write(tmp_path / "a", ALPHA)
     (folder / "skill.md").unlink()
     (folder / "skill.md").symlink_to(secret)
-    with pytest.raises(SourceUnreadable, match="link"):
-        read_bundle(str(folder))
+    (source,) = read_bundle(str(folder))
+    assert ("skill.md" in source.files, list(source.odd)) == (False, ["skill.md"])
+    (folder / "references").mkdir()
+    (folder / "references" / "a.md").symlink_to(tmp_path / "nowhere")
+    _write(tmp_path / "b", ALPHA)
+    first, second = read_bundle(str(tmp_path))
+    assert (sorted(first.odd), second.odd) == (["references/a.md", "skill.md"], {})
 
 
 def test_a_link_inside_its_folder_and_to_a_folder_is_followed(tmp_path: Path) -> None:

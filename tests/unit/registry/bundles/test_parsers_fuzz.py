@@ -9,8 +9,8 @@ import zipfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_client.bundles.front_matter import split_front_matter
 from registry.bundles.archives import read_members, write_zip
-from registry.bundles.front_matter import split_front_matter
 from registry.bundles.json_reader import parse_json
 from registry.bundles.markdown_outline import parse_outline
 from registry.common.errors import RegistryError

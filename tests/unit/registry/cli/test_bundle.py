@@ -391,6 +391,37 @@ def test_import_of_one_skill_as_text_shows_the_line(manage: Any, tmp_path: Path)
     assert "pdf_tools: stored as a draft (2 warnings)" in done.out
 
 
+def test_import_gives_one_skill_the_id_that_was_asked_for(manage: Any, tmp_path: Path) -> None:
+    text = "---\nname: \u6570\u636e\ndescription: Reads data.\n---\nText.\n"
+    path = _folder(tmp_path / "x", {"SKILL.md": text})
+    done = manage("bundle", "import", path, "--as-id", "data_reading", "--format", "json")
+    assert (done.code, done.document["results"][0]["capability_id"]) == (0, "data_reading")
+    _folder(tmp_path / "y", {"SKILL.md": text})
+    for given in ((str(tmp_path), "--as-id", "two"), (path, "--as-id", "No Id")):
+        assert manage("bundle", "import", *given).code != 0
+    assert manage("bundle", "import", f"{tmp_path}/nowhere", "--as-id", "b").code == 1
+    assert Capability.objects.get().capability_id == "data_reading"
+
+
+def test_import_takes_the_rest_of_a_folder_and_shows_no_token(manage: Any, tmp_path: Path) -> None:
+    _folder(tmp_path / "good", bundle("good"))
+    _folder(tmp_path / "bad", {"notes.txt": "x"})
+    (tmp_path / "bad" / "SKILL.md").symlink_to("/nowhere")
+    done = manage("bundle", "import", str(tmp_path), "--format", "json")
+    assert (done.code, [row["status"] for row in done.document["results"]]) == (1, ["refused", "draft"])
+    assert [each["code"] for each in done.document["results"][0]["findings"]] == ["IMPORT_FILE_UNREADABLE"]
+    _folder(tmp_path / "two", bundle("two"))
+    (tmp_path / "two" / "skill.md").unlink()
+    (tmp_path / "two" / "skill.md").symlink_to("/etc/hostname")
+    done = manage("bundle", "publish", str(tmp_path), "--format", "json")
+    assert [(row["capability_id"], row["status"]) for row in done.document["results"]] == [
+        ("good", "published"), ("two", "refused"),
+    ]  # fmt: skip
+    for options in ((), ("--format", "json")):
+        done = manage("bundle", "import", "https://me:s3cret@git.example/x@v1", *options)
+        assert (done.code, "s3cret" in done.out + done.err) == (1, False)
+
+
 def test_import_can_publish_a_skill(manage: Any, tmp_path: Path) -> None:
     path = _folder(tmp_path / "pdf-tools", {"SKILL.md": SKILL})
     for status in ("published", "unchanged"):
@@ -441,6 +472,8 @@ def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
         ("export", "--all", "alpha", "--to", "x"),
         ("rollback", "alpha"),
         ("import", "x", "--watch", "--publish"),
+        ("import", "x", "--watch", "--as-id", "a"),
+        ("import", "x", "y", "--as-id", "a"),
         ("import", "x", "--acknowledge", "POLICY_LOOSENED"),
         ("nonsense",),
     ],

@@ -73,6 +73,14 @@ def test_a_finding_is_told_with_place_pointer_and_hint() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("x", "x/skill.md"), ("a/SKILL.md", "a/skill.md"), ("https://h/r#a/skill.md", "https://h/r#a/skill.md")],
+)
+def test_the_place_of_a_skill_md_that_was_named_is_in_its_folder(path: str, place: str) -> None:
+    assert any(f"--> {place}:1:1" in line for line in _lines("text", _finding(1), path))
+
+
 def test_a_line_that_is_not_there_and_a_file_that_is_missing() -> None:
     assert _lines("one", _finding(1, line=9)) == ["error[CODE] m", "  --> x/skill.md:9:1  (p)", "  hint: h", ""]
     missing = Finding("FILE_MISSING", "error", "skill.md", "", None, None, "m", "")

@@ -18,7 +18,32 @@ from tests.factories import OLGA, bundle, fresh_process, publish
 
 pytestmark = pytest.mark.django_db
 fresh = pytest.fixture(autouse=True)(fresh_process)
-WORDS = [f"{first}{second}" for first in ("bal", "cor", "dun", "fel", "gom", "hiv") for second in "kdrt"]
+WORDS = [
+    "apple",
+    "bread",
+    "chair",
+    "table",
+    "river",
+    "stone",
+    "cloud",
+    "bridge",
+    "window",
+    "garden",
+    "paper",
+    "pencil",
+    "bottle",
+    "ladder",
+    "basket",
+    "candle",
+    "pillow",
+    "blanket",
+    "lemon",
+    "pepper",
+    "carrot",
+    "onion",
+    "butter",
+    "cheese",
+]
 BODY = " ".join(random.Random(3).choices(WORDS, k=120)) + "."
 
 

@@ -8,9 +8,11 @@ import pytest
 
 from registry.bundles.profile import profile_from_text
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED, get_index
 from registry.matching.utterance_regression import check_utterances
 from registry.publishing import publication
+from registry.snapshot import current_snapshot
+from registry.snapshot.snapshot import FULL_ACCESS
 from tests import costs
 from tests.factories import OLGA, bundle, publish
 
@@ -31,6 +33,21 @@ def embedder(settings: Any, request: Any) -> str:
 
 def _codes(findings: Any) -> list[str]:
     return sorted(finding.code for finding in findings)
+
+
+def test_what_is_closed_to_the_model_takes_no_sentence_and_loses_none() -> None:
+    closed: dict[str, Any] = {"metadata": {"disable-model-invocation": "true"}}
+    publish("meals", **MEALS)
+    files = bundle(
+        "canteen", intent_triggers=["lunch"], utterances={"should_match": ["log what I had for lunch"]}, **closed
+    )
+    found = check_utterances(profile_from_text(files["capability.json"]), get_index(current_snapshot(), FULL_ACCESS))
+    assert (found.moved, found.missed, found.sentences) == ((), (), 0)
+    publish("hidden_meals", **MEALS | {"intent_triggers": ["hidden"]} | closed)
+    open_one = profile_from_text(bundle("canteen", **MEALS)["capability.json"])
+    found = check_utterances(open_one, get_index(current_snapshot(), FULL_ACCESS))
+    assert {one.capability_id for one in found.moved} <= {"meals"}
+    assert {one.leads_to for one in found.missed} <= {"meals"}
 
 
 def test_a_trigger_that_stands_in_anothers_sentence_moves_it(embedder: str) -> None:

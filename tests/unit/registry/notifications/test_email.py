@@ -13,21 +13,22 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry.access import operators
+from registry.access import operators, teams
 from registry.catalog import drafts
-from registry.catalog.incidents import open_incident
+from registry.catalog.integrity import find_defect, report_defect
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, SourceMisconfigured
 from registry.models import AuditEvent, Job, Revision
 from registry.notifications import email as mail
 from registry.operations.worker import Worker
-from registry.publishing import reviewers, reviews
+from registry.publishing import publication, quarantine, reviewers, reviews
 from registry.sources import source_sync
-from tests.factories import OLGA, bundle, publish
+from tests.factories import OLGA, bundle, damage, publish
 
 pytestmark = pytest.mark.django_db
 
 PAUL = Actor("operator", "paul")
+ADA = Actor("operator", "ada")
 PASSWORD = "Correct-horse-battery-9"
 
 
@@ -132,6 +133,51 @@ def test_a_reviewer_who_is_asked_by_name_hears_of_it(server: _Server) -> None:
     assert _arrived(server) == [("paul@example.com", "[Studio] Your review is requested: alpha")]
 
 
+def _published_by_two() -> None:
+    """Olga writes two revisions, Paul publishes the second."""
+    publish()
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Two."), based_on=None, by=OLGA)
+    publication.publish_draft(capability_id="alpha", by=PAUL)
+
+
+def test_an_author_hears_of_what_is_taken_from_readers(server: _Server) -> None:
+    _published_by_two()
+    publication.rollback(capability_id="alpha", to=1, by=PAUL, note="Wrong „total“")
+    Worker().run_due()
+    ((envelope, letter),) = server.letters
+    body = letter.get_payload(decode=True)
+    assert isinstance(body, bytes)
+    assert (envelope["to"], str(letter["Subject"])) == ("olga@example.com", "[Studio] Rolled back: alpha")
+    assert "paul rolled 'alpha' back from revision 2 to revision 1:\r\n\r\nWrong „total“" in body.decode()
+    assert "https://studio.example.com/capabilities/alpha/" in body.decode()
+    server.letters.clear()
+    quarantine.quarantine(capability_id="alpha", by=ADA, note="Leaks")
+    subject = "[Studio] Quarantined: alpha"
+    # Paul has published what readers had before.
+    assert _arrived(server) == [("olga@example.com", subject), ("paul@example.com", subject)]
+
+
+def test_the_team_that_owns_it_hears_of_it_and_who_did_it_does_not(server: _Server) -> None:
+    _published_by_two()
+    team = teams.create_team(name="Desk", by=ADA)
+    teams.set_owning_team(capability_id="alpha", key=team.pk, by=ADA)
+    for name in ("vera", "paul"):
+        teams.add_member(key=team.pk, username=name, by=ADA)
+    publication.retire(capability_id="alpha", by=PAUL)
+    subject = "[Studio] Retired: alpha"
+    assert _arrived(server) == [("olga@example.com", subject), ("vera@example.com", subject)]
+
+
+def test_who_wrote_what_readers_keep_hears_of_no_rollback(server: _Server) -> None:
+    publish()
+    publication.publish(files=bundle(body="Two."), by=PAUL)
+    publication.publish(files=bundle(body="Three."), by=ADA)
+    publication.rollback(capability_id="alpha", to=2, by=ADA)
+    assert _arrived(server) == []
+    publication.rollback(capability_id="alpha", to=1, by=ADA)
+    assert _arrived(server) == [("paul@example.com", "[Studio] Rolled back: alpha")]
+
+
 def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:
     draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=PAUL)
     reviews.request_review(capability_id="alpha", draft_version=draft.version, by=PAUL, note="x")
@@ -140,10 +186,14 @@ def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:
 
 def test_an_incident_is_told_to_those_who_can_mend_it(server: _Server) -> None:
     publish()
-    open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())
+    damage(Revision.objects.get(), skill_md="nothing")
+    revision = Revision.objects.get()
+    fault = find_defect(revision)
+    assert fault is not None
+    report_defect(revision, fault)
     subject = "[Studio] Incident: alpha"
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
-    open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())
+    report_defect(revision, fault)
     assert _arrived(server) == []
 
 

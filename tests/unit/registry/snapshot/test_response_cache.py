@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from registry.catalog import drafts
 from registry.common.errors import SkillMalformed
-from registry.snapshot.response_cache import RenderedResponse, ResponseCache
+from registry.snapshot.response_cache import (
+    RESPONSE_CACHE,
+    DraftChanged,
+    RenderedResponse,
+    ResponseCache,
+    get_load_response,
+    response_key,
+)
+from registry.snapshot.snapshot import read_drafts
+from registry.snapshot.visibility import without_write_tools
+from tests.factories import OLGA, bundle, tool
 
 
 def _rendered(size: int) -> RenderedResponse:
@@ -83,3 +97,43 @@ def test_another_failure_is_not_remembered() -> None:
     with pytest.raises(ValueError, match="broken"):
         cache.get("a", fail)
     assert cache.get("a", lambda: _rendered(1)).identity == b"x"
+
+
+def _save(version: int | None, **fields: Any) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(**fields), based_on=version, by=OLGA)
+
+
+@pytest.mark.django_db
+def test_a_draft_that_was_saved_since_is_served_as_it_is_now() -> None:
+    _save(None, body="Older.")
+    entry = read_drafts()["alpha"]
+    _save(1, body="Newer.")
+    assert b"Newer." in get_load_response(entry).identity
+    with pytest.raises(DraftChanged):
+        get_load_response(entry, exact=True)
+    # What was cached is the newer draft's, under its own key.
+    assert RESPONSE_CACHE.peek(response_key(entry)) is None
+    assert RESPONSE_CACHE.peek(response_key(read_drafts()["alpha"])) is not None
+
+
+@pytest.mark.django_db
+def test_a_newer_draft_without_write_tools_has_none_either() -> None:
+    _save(None, tools=[tool("alpha_list"), tool("alpha_create", "write")], body="Older.")
+    entry = without_write_tools(read_drafts()["alpha"])
+    _save(1, tools=[tool("alpha_list"), tool("alpha_create", "write")], body="Newer.")
+    document = json.loads(get_load_response(entry).identity)
+    assert "Newer." in document["skill_doc"]
+    assert [each["name"] for each in document["tools"]] == ["alpha_list"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("change", ["it fails", "it is gone"])
+def test_a_newer_draft_that_cannot_be_served_is_refused(change: str) -> None:
+    _save(None)
+    entry = read_drafts()["alpha"]
+    if change == "it fails":
+        _save(1, description=None)
+    else:
+        drafts.discard_draft(capability_id="alpha", by=OLGA)
+    with pytest.raises(DraftChanged):
+        get_load_response(entry)

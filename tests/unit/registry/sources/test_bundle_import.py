@@ -9,7 +9,7 @@ import pytest
 from registry.bundles.archives import write_tar_gz, write_zip
 from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
-from registry.common.errors import NotFound, SourceUnreadable
+from registry.common.errors import InvalidRequest, NotFound, SourceUnreadable
 from registry.core.jobs import queue
 from registry.models import Capability, Draft, GitImport, Job
 from registry.sources import bundle_import, git_import_jobs
@@ -162,6 +162,22 @@ def test_a_repository_with_one_that_is_refused_changes_nothing(monkeypatch: pyte
     run.refresh_from_db()
     assert (run.state, [line["is_known"] for line in run.results]) == ("refused", [True, False])
     assert not Draft.objects.exists()
+
+
+def test_a_git_import_of_one_skill_gives_it_the_id_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    _sources(monkeypatch, [SourceBundle("repo", {"SKILL.md": SKILL})])
+    run = git_import_jobs.start_import(source="https://git.example/repo", by=OLGA, as_id="my_forms")
+    queue.run_next_job()
+    run.refresh_from_db()
+    assert (run.state, [line["capability_id"] for line in run.results]) == ("stored", ["my_forms"])
+    _sources(monkeypatch, [SourceBundle("repo/a", {"SKILL.md": SKILL}), SourceBundle("repo/b", {"SKILL.md": SKILL})])
+    run = git_import_jobs.start_import(source="https://git.example/repo", by=OLGA, as_id="another")
+    queue.run_next_job()
+    run.refresh_from_db()
+    assert (run.state, "2" in run.reason) == ("refused", True)
+    assert [each.capability_id for each in Capability.objects.all()] == ["my_forms"]
+    with pytest.raises(InvalidRequest, match="No Id"):
+        git_import_jobs.start_import(source="https://git.example/repo", by=OLGA, as_id="No Id")
 
 
 def test_a_job_that_died_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

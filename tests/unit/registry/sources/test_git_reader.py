@@ -12,7 +12,7 @@ import pytest
 from registry.agent_skills.importer import import_skill
 from registry.common.errors import SourceMisconfigured, SourceUnreadable
 from registry.sources import git_reader
-from registry.sources.git_reader import is_git_url, parse_git_url
+from registry.sources.git_reader import folder_name, is_git_url, parse_git_url, redact_address
 from registry.sources.source_discovery import discover_bundles
 from registry.validation import validate_bundle
 from tests.git_https import Backend, commit, git, make_certificate, served
@@ -105,7 +105,7 @@ def _found(source: str) -> list[tuple[str, str]]:
 
 
 def test_a_repository_a_tag_and_a_folder(url: str) -> None:
-    assert _found(url) == [("/skills/one", "one"), ("/skills/two", "two")]
+    assert _found(url) == [("/skills/link", "link"), ("/skills/one", "one"), ("/skills/two", "two")]
     assert _found(f"{url}@v1") == [("/skills/one", "one")]
     (found,) = discover_bundles(f"{url}@main#skills/two")
     assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": "x"})
@@ -130,10 +130,80 @@ def test_a_file_whose_name_says_something_unseen_is_left_behind(
     assert found == [("SEC_SECRET", said)]
 
 
+def test_links_and_submodules_of_a_repository_are_followed_or_named(
+    tmp_path: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, {"x/SKILL.md": SKILL.format(name="x"), "shared/references/api.md": "api", "shared/one.md": "one"})
+    (tmp_path / "x" / "references").symlink_to("../shared/references")
+    (tmp_path / "x" / "one.md").symlink_to("../shared/one.md")
+    (tmp_path / "x" / "gone.md").symlink_to("../shared/gone.md")
+    (tmp_path / "x" / "out.md").symlink_to("../../secret.md")
+    (tmp_path / ".agents").mkdir()
+    (tmp_path / ".agents" / "x").symlink_to("../x")
+    (tmp_path / ".agents" / "y").mkdir()
+    (tmp_path / ".agents" / "y" / "SKILL.md").symlink_to("../../x/SKILL.md")
+    commit(tmp_path, {"notes.txt": "x"})
+    git(tmp_path, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor/skills")
+    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "submodule")
+    with served(tmp_path, certificate) as address:
+        (source,) = discover_bundles(address)
+        with pytest.raises(SourceUnreadable, match="skills: it is a submodule"):
+            discover_bundles(f"{address}#vendor")
+    taken = import_skill(source)
+    assert {"references/api.md": "api", "one.md": "one"}.items() <= (taken.files or {}).items()
+    (finding,) = taken.findings
+    for words in ("gone.md (it is a link that leads nowhere)", "out.md (it is a link that leads out", "submodule"):
+        assert words in finding.message
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("https://github.com/o/r/tree/main/skills/pdf", ("https://github.com/o/r", "main", "skills/pdf")),
+        ("https://github.com/o/r/tree/v1.2", ("https://github.com/o/r", "v1.2", "")),
+        ("https://github.com/o/r/tree/main/my%20skills/a/", ("https://github.com/o/r", "main", "my skills/a")),
+        ("https://github.com/o/r/blob/main/a/SKILL.md?plain=1#L3", ("https://github.com/o/r", "main", "a")),
+        ("https://gitlab.com/g/sub/r/-/tree/main/a?ref_type=heads", ("https://gitlab.com/g/sub/r", "main", "a")),
+        ("https://codeberg.org/o/r/src/branch/main/a", ("https://codeberg.org/o/r", "main", "a")),
+    ],
+)
+def test_the_address_of_a_folder_as_a_browser_shows_it_is_taken(source: str, expected: tuple[str, str, str]) -> None:
+    address = parse_git_url(source)
+    assert (address.url, address.ref, address.folder) == expected
+    assert folder_name(source) == (expected[2] or "r").rpartition("/")[2]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://user:s3cret@git.example/o/r@main#x",
+        "https://s3cret@git.example/o/r",
+        "https://user:s3cret@git.example",
+        "ssh://git:s3cret@git.example/o/r",
+        "https://user:s3cret@github.com/o/r/tree/main/x",
+    ],
+)
+def test_a_password_or_token_in_an_address_is_never_repeated(source: str) -> None:
+    with pytest.raises(SourceUnreadable) as refused:
+        parse_git_url(source)
+    assert "s3cret" not in refused.value.message
+    assert "s3cret" not in redact_address(source)
+    assert "git.example" in redact_address(source) or "github.com" in redact_address(source)
+
+
 def test_what_a_repository_lacks_is_told(url: str) -> None:
     for source in (f"{url}@nowhere", f"{url}#nowhere", f"{url}x"):
         with pytest.raises(SourceUnreadable):
             discover_bundles(source)
+
+
+def test_a_browsers_address_that_is_not_found_says_how_it_was_read(url: str) -> None:
+    address = f"{url.rpartition('/')[0]}/o/r/tree/feature/x"
+    with pytest.raises(SourceUnreadable, match=r"read as \S+/o/r@feature#x; write https://host/repository"):
+        discover_bundles(address)
 
 
 def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,14 +225,14 @@ def test_of_a_file_no_more_is_read_than_is_asked_for(
     commit(tmp_path, {"a/long": "x" * 3_000_000, "a/short": "abc", "a/none": "", "b/more": "y" * 40})
     monkeypatch.setattr(git_reader, "OBJECT_BYTES_MAX", 3_500_000)
     with served(tmp_path, certificate) as address, git_reader.open_repository(f"{address}#a") as found:
-        assert sorted(found.files) == ["long", "none", "short"]
-        assert found.files["long"](1_000_000) == b"x" * 1_000_000
-        assert [found.files[name](100) for name in ("short", "none")] == [b"abc", b""]
-        assert found.files["short"](2) == b"ab"
+        assert sorted(found.tree.files) == ["long", "none", "short"]
+        assert found.tree.files["long"](1_000_000) == b"x" * 1_000_000
+        assert [found.tree.files[name](100) for name in ("short", "none")] == [b"abc", b""]
+        assert found.tree.files["short"](2) == b"ab"
         monkeypatch.setattr(git_reader, "OBJECT_BYTES_MAX", 2)
         asked: list[Any] = []
         monkeypatch.setattr(git_reader._Git, "run", lambda _self, *given: asked.append(given))
-        assert found.files["short"](100) == bytes(100), "too large, and not a text"
+        assert found.tree.files["short"](100) == bytes(100), "too large, and not a text"
         assert asked == [], "git was not started for it"
 
 

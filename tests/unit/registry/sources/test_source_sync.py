@@ -21,6 +21,7 @@ from registry.publishing.held_passages import accept_passages, list_waiting
 from registry.sources import push_webhooks, source_sync
 from registry.sources.drift import compare_with_source
 from registry.sources.push_webhooks import PushDelivery
+from registry.sources.source_selectors import list_source_rows
 from registry.sources.source_sync import SyncResult, add_git_source, remove_source, sync_source
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
@@ -141,8 +142,13 @@ def test_what_goes_from_the_source_stays_here_and_is_told(url: str, repository: 
     assert _sync(source_id) == {}
     assert Capability.objects.get(capability_id="beta").status == "published"
     assert _differences(source_id) == {"beta": "gone_from_source"}
+    assert AuditEvent.objects.filter(verb="git_source.sync").latest("id").detail["became"] == {"beta": "gone"}
+    assert [vars(row)["troubled"] for row in list_source_rows()] == [1]
+    assert _sync(source_id) == {}
+    assert AuditEvent.objects.filter(verb="git_source.sync").count() == 2, "it is said once"
     publication.retire(capability_id="beta", by=OLGA)
     assert _differences(source_id) == {}
+    assert [vars(row)["troubled"] for row in list_source_rows()] == [0]
 
 
 def test_a_bundle_that_is_refused_is_told_and_tried_again(url: str, repository: Path) -> None:

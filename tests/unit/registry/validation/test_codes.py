@@ -18,8 +18,9 @@ CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 PREFIXES = ("UI_", "SEC_")
 # What takes a code first.
 CONSTRUCTORS = {"RawFinding", "Finding", "RuleHit", "build_finding"}
-# What takes a code first in the package that imports Agent Skills.
-IMPORT_METHODS = {"add", "add_file"}
+# What takes a code first in the packages that import Agent Skills.
+IMPORT_METHODS = {"add", "add_file", "note"}
+IMPORT_PACKAGES = ("registry/agent_skills", "agent_client/bundles")
 ROW = '[files]\ntitle = "Files"\ndescription = "Texts."\n[files.FILE_ODD]\n'
 TEXTS = 'severity = "error"\ncause = "a"\nexample = "b"\nfix = "c"\n'
 
@@ -29,14 +30,15 @@ def _read_source() -> tuple[dict[str, Path], set[str]]:
     """Every constant of the product's Python that is spelled like a code, and those that are a finding's."""
     constants: dict[str, Path] = {}
     codes: set[str] = set()
-    for path in sorted((REPOSITORY / "registry").rglob("*.py")):
+    folders = [REPOSITORY / "registry", REPOSITORY / "agent_client" / "bundles"]
+    for path in sorted(found for folder in folders for found in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
                 constants[node.value] = path
                 codes |= {node.value} if node.value.startswith(PREFIXES) else set()
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                takes = CONSTRUCTORS | (IMPORT_METHODS if path.parent.name == "agent_skills" else set())
+                takes = CONSTRUCTORS | (IMPORT_METHODS if path.parent.as_posix().endswith(IMPORT_PACKAGES) else set())
                 codes |= {node.args[0].value} if name in takes and isinstance(node.args[0].value, str) else set()
     return constants, codes
 

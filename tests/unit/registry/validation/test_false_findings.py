@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.front_matter import split_front_matter
+from agent_client.bundles.front_matter import split_front_matter
 from registry.validation import validate_bundle
 from tests.cases import valid_bundle
 from tests.servers import ROOT

@@ -18,6 +18,7 @@ from registry.common.actors import Actor
 from registry.core import audit
 from registry.models import AuditEvent
 from registry.selectors import audit_log
+from registry.usage import feedback
 from tests.factories import OLGA, bundle, publish, tampering
 from tests.unit.studio.conftest import SignIn
 
@@ -58,7 +59,31 @@ def test_filters_by_who_what_whom_and_when(client: Client) -> None:
     assert _subjects(client, f"to={today - timedelta(days=1)}") == []
 
 
-@pytest.mark.parametrize("odd", ["from=x", "to=9999-12-31", "from=0001-01-01", "who=%00", "verb=%25", "page=x"])
+@pytest.mark.usefixtures("writes")
+def test_people_are_listed_by_default_and_keys_on_request(client: Client) -> None:
+    feedback.record_outcome(capability_id="alpha", outcome="confirmed_success", by=Actor("agent_key", "guest chat"))
+    everyone = _subjects(client, "by=all")
+    assert everyone[0] == ("feedback.record", "alpha")
+    assert _subjects(client, "") == _subjects(client, "by=people") == everyone[1:]
+    assert _subjects(client, "by=keys") == everyone[:1]
+    assert _subjects(client, "by=system") == []
+    # What asks for something in particular finds it, whoever did it.
+    assert _subjects(client, "who=guest+chat") == _subjects(client, "verb=feedback") == everyone[:1]
+    assert everyone[0] in _subjects(client, "subject=alpha")
+    assert _subjects(client, "subject=alpha&by=people") == [row for row in everyone[1:] if row[1] == "alpha"]
+
+
+@pytest.mark.usefixtures("writes")
+def test_an_export_has_everyone_unless_its_address_says_whom(client: Client) -> None:
+    feedback.record_outcome(capability_id="alpha", outcome="confirmed_success", by=Actor("agent_key", "guest chat"))
+    assert b"feedback.record" in client.get("/audit/export/?format=csv").getvalue()
+    assert b"feedback.record" not in client.get("/audit/export/?format=csv&by=people").getvalue()
+    assert "/audit/export/?by=people&amp;format=csv" in client.get("/audit/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "odd", ["by=x", "by=%00", "from=x", "to=9999-12-31", "from=0001-01-01", "who=%00", "verb=%25", "page=x"]
+)
 @pytest.mark.usefixtures("writes")
 def test_an_odd_filter_breaks_nothing(odd: str, client: Client) -> None:
     for address in ("/audit/", "/audit/export/"):

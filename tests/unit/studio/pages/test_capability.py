@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -40,6 +42,61 @@ def _press(client: Client, button: str, **changes: Any) -> str:
     return str(client.get(PAGE).content.decode())
 
 
+def _words(client: Client) -> str:
+    """The words of the page's main part, spaces folded."""
+    main = client.get(PAGE).content.decode().partition("<main")[2]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split()).replace("“ ", "“").replace(" ”", "”")
+
+
+@pytest.mark.parametrize(
+    ("status", "rest"),
+    [
+        ("deprecated", "Agents can still load it, and see that it is deprecated. Replacement: beta"),
+        ("retired", "Agents can't find or load it."),
+    ],
+)
+def test_what_is_deprecated_or_retired_says_by_whom_when_and_why(status: str, rest: str, client: Client) -> None:
+    publish()
+    publish("beta")
+    if status == "deprecated":
+        publication.deprecate(capability_id="alpha", by=OLGA, replaced_by="beta", note="Use <b>beta</b>")
+    else:
+        publication.retire(capability_id="alpha", by=OLGA, note="Use <b>beta</b>")
+    assert f"{status.title()} by olga just now “Use <b>beta</b>” {rest} Restore" in _words(client)
+    assert "Use &lt;b&gt;beta&lt;/b&gt;" in client.get(PAGE).content.decode()
+
+
+def test_what_is_retired_is_not_called_live(client: Client) -> None:
+    publish()
+    assert "Live revision 1" in _words(client)
+    publication.retire(capability_id="alpha", by=OLGA)
+    assert "Live revision" not in _words(client)
+    assert "Last published 1" in _words(client)
+
+
+@pytest.mark.parametrize("verb", [publication.deprecate, publication.retire])
+def test_restore_in_the_banner_and_in_the_menu_asks_with_a_note(verb: Any, client: Client) -> None:
+    publish()
+    verb(capability_id="alpha", by=OLGA)
+    page = client.get(PAGE)
+    forms = [form for form in forms_in(page) if form.action == f"{PAGE}restore/"]
+    assert [form.method for form in forms] == ["get"] * 3
+    asked = forms[0].submit(client)
+    assert "Restore capability “Alpha”?" in asked.content.decode()
+    assert confirm(client, asked, note="Needed again").status_code == 302
+    assert _status() == "published"
+    assert AuditEvent.objects.get(verb="capability.restore").detail["note"] == "Needed again"
+    # What was restored meanwhile is not restored twice.
+    assert client.get(f"{PAGE}restore/").status_code == 302
+
+
+def test_undo_restores_without_a_question(client: Client) -> None:
+    publish()
+    publication.retire(capability_id="alpha", by=OLGA)
+    assert client.post(f"{PAGE}restore/").status_code == 302
+    assert _status() == "published"
+
+
 def test_it_shows_what_agents_get(client: Client) -> None:
     tools = [tool("alpha_list"), tool("alpha_save", "write", {"text": {"type": "string", "description": "A text."}})]
     outcome = publish("alpha", tools, name="Alpha & more")
@@ -50,7 +107,7 @@ def test_it_shows_what_agents_get(client: Client) -> None:
         str(outcome.digest),
         "alpha_save",
         "Approval required",
-        "by <bdi>olga",
+        "<bdi>olga</bdi>",
     ):
         assert words in page
 
@@ -249,7 +306,8 @@ def test_a_quarantine_is_asked_for_shown_and_ended(signed_in: SignIn) -> None:
     assert confirm(client, asked, note="It may do harm").status_code == 302
     assert Capability.objects.get().status == "quarantined"
     page = " ".join(client.get("/capabilities/alpha/").content.decode().split())
-    assert "<b>Quarantined</b> Agents can't find or load it" in page.replace("&#x27;", "'")
+    shown = _words(client)
+    assert "Quarantined by the-publisher just now “It may do harm” Agents can't find or load it" in shown
     assert 'action="/capabilities/alpha/quarantine/"' not in page
     assert 'action="/capabilities/alpha/deprecate/"' not in page
     assert 'action="/capabilities/alpha/retire/"' in page

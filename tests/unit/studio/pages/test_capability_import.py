@@ -54,6 +54,21 @@ def test_what_an_agent_skill_lost_is_shown(client: Client) -> None:
     assert Capability.objects.get().capability_id == "pdf_forms"
 
 
+def test_an_agent_skill_gets_the_id_that_is_asked_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    form_with(client.get(FILES), "Import").submit(client, skill_md=SKILL, as_id="my_forms")
+    assert Capability.objects.get().capability_id == "my_forms"
+    refused = client.post(FILES, {"skill_md": SKILL, "as_id": "My Forms"})
+    assert (refused.status_code, 'value="My Forms"' in refused.content.decode()) == (400, True)
+    monkeypatch.setattr(git_import_jobs, "discover_bundles", lambda _: [SourceBundle("repo", {"SKILL.md": SKILL})])
+    form_with(client.get("/new-capability/git/"), "Import").submit(
+        client, source="https://git.example/repo", as_id="from_git"
+    )  # fmt: skip
+    queue.run_next_job()
+    assert set(Capability.objects.values_list("capability_id", flat=True)) == {"my_forms", "from_git"}
+    refused = client.post("/new-capability/git/", {"source": "https://git.example/repo", "as_id": "No"})
+    assert (refused.status_code, 'value="No"' in refused.content.decode()) == (400, True)
+
+
 def test_where_one_cannot_be_taken_nothing_is_kept(client: Client) -> None:
     answer = client.post(FILES, {"archive": _zip("alpha", **{"odd/capability.json": b"{"})})
     page = answer.content.decode()
@@ -149,6 +164,11 @@ def test_another_address_is_refused(source: str, client: Client) -> None:
     answer = client.post("/new-capability/git/", {"source": source})
     assert answer.status_code == 400
     assert not GitImport.objects.exists()
+
+
+def test_a_token_in_an_address_is_not_shown_again(client: Client) -> None:
+    answer = client.post("/new-capability/git/", {"source": "https://user:s3cret@git.example/x@v1"})
+    assert (answer.status_code, "s3cret" in answer.content.decode()) == (400, False)
 
 
 def test_an_import_that_is_not_there(client: Client) -> None:

@@ -10,7 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from registry.catalog import drafts
-from tests.factories import OLGA, bundle, publish
+from registry.matching.index import PUBLISHED
+from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +75,20 @@ def test_what_is_misspelled_is_found_where_nothing_else_is(words: str, client: C
     assert [one["label"] for one in _found(client, words)] == ["Night rest"]
 
 
-@pytest.mark.parametrize("words", ["meat rest", "rest " + "q" * 90, "nigh loud", "restaurant"])
+@pytest.mark.parametrize(
+    "words", ["towel", "night logging rooms", "Trügger", "trugger", "TRU\u0308GGER", "room_status", "réturns"]
+)
+def test_it_finds_what_the_list_finds(words: str, client: Client) -> None:
+    publish("housekeeping", tools=[tool("room_status")], name="Trügger", intent_triggers=["towels"], body="It returns.")
+    publish("log_meals", name="Night logging", intent_triggers=["rooms"])
+    PUBLISHED.get()
+    listed = client.get("/capabilities/", {"q": words}).context["page"].object_list
+    found = [one["url"].split("/")[2] for one in _found(client, words)]
+    assert found == [one.row.capability_id for one in listed]
+    assert found
+
+
+@pytest.mark.parametrize("words", ["meat wrist", "rust " + "q" * 90, "nigh loud", "restaurant"])
 def test_other_words_are_no_misspelling(words: str, client: Client) -> None:
     publish("sleep_log", name="Night rest")
     assert _found(client, words) == []

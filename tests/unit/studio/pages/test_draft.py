@@ -11,6 +11,7 @@ from django.conf import settings
 from django.test import Client
 
 from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.models import AuditEvent, Draft
 from registry.publishing import publication
 from studio.pages.views.draft import FIELDS
@@ -206,6 +207,44 @@ def test_saving_with_htmx_answers_findings_and_the_new_version(client: Client) -
     assert "<html" not in page
 
 
+def test_a_page_that_is_left_saves_the_changed_file_alone(client: Client) -> None:
+    files = bundle(tools=[tool("alpha_list")])
+    version = _save(files)
+    sent = {"skill_md": files["skill.md"] + "\nMore.\n", "based_on": str(version), "only_changed": "yes"}
+    answer = client.post(SAVE, sent, headers=HTMX)
+    assert answer.status_code == 200
+    assert _stored() == files | {"skill.md": sent["skill_md"]}
+    # A file that was emptied is sent, and goes.
+    sent = {"tools_json": "", "based_on": str(version + 1), "only_changed": "yes"}
+    assert client.post(SAVE, sent, headers=HTMX).status_code == 200
+    assert "tools.json" not in _stored()
+    # As everywhere, what somebody else saved meanwhile is not overwritten.
+    assert client.post(SAVE, sent, headers=HTMX).status_code == 409
+
+
+def test_what_one_person_typed_is_not_saved_as_another(client: Client, signed_in: SignIn) -> None:
+    publish()
+    form = _form(client)
+    typed = form.values | {"skill_md": "# Typed by the author"}
+    other = signed_in("publisher")
+    answer = other.post(SAVE, typed, headers=HTMX)
+    assert answer.status_code == 422
+    assert "You&#x27;re signed in as the-publisher now, and this was typed as the-author" in answer.content.decode()
+    assert not Draft.objects.exists()
+    # Without scripts the page comes back with the text, and says as whom it is saved the next time.
+    form.values |= typed
+    again = form_with(form.submit(other), "Save draft")
+    assert again.values["skill_md"].strip() == "# Typed by the author"
+    assert again.submit(other).status_code == 302
+    assert Draft.objects.get().saved_by == "operator:the-publisher"
+
+
+@pytest.mark.parametrize("typed_by", ["", "x", "9" * 400, "-1"])
+def test_an_odd_author_is_none(typed_by: str, client: Client) -> None:
+    publish()
+    assert client.post(SAVE, _sent(bundle(), based_on="", typed_by=typed_by), headers=HTMX).status_code == 200
+
+
 def test_a_stale_save_shows_both_texts_and_loses_neither(client: Client) -> None:
     first = _save(bundle())
     form = _form(client)
@@ -223,6 +262,21 @@ def test_a_stale_save_shows_both_texts_and_loses_neither(client: Client) -> None
     assert _stored() == bundle() | {"skill.md": "\n# Mine\n"}
 
 
+@pytest.mark.parametrize(
+    ("by", "title"),
+    [
+        (Actor("operator", "paul"), "paul saved this draft"),
+        (Actor("agent_key", "<b>ci</b>"), "API key &lt;b&gt;ci&lt;/b&gt; saved this draft"),
+        (Actor("operator", "the-author"), "You saved this draft in another tab"),
+    ],
+)
+def test_a_conflict_says_who_saved(by: Actor, title: str, client: Client) -> None:
+    publish()
+    form = _form(client)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Theirs."), based_on=None, by=by)
+    assert f"<h1>{title}</h1>" in form.submit(client, skill_md="# Mine\n").content.decode()
+
+
 def test_a_first_draft_beside_another_first_draft_is_a_conflict_too(client: Client) -> None:
     publish()
     form = _form(client)
@@ -236,6 +290,7 @@ def test_a_save_after_the_draft_was_published_is_a_conflict_that_can_be_resolved
     publish()
     conflict = form.submit(client, skill_md="# Mine\n")
     assert conflict.status_code == 409
+    assert "<h1>This draft was published or discarded</h1>" in conflict.content.decode()
     form_with(conflict, "Keep mine").submit(client)
     assert _stored()["skill.md"] == "# Mine\n"
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
 from registry.models import Job, LoadCount, MatchCount, Revision
-from registry.publishing import publication
+from registry.publishing import publication, quarantine
 from registry.usage import usage_counters
 from studio.pages.charts import HEIGHT, WIDTH, build_bar_chart
 from tests.factories import OLGA, bundle, publish
@@ -110,7 +110,7 @@ def test_the_number_of_queries_does_not_grow(signed_in: SignIn) -> None:
     for number in range(10):
         publish(f"c{number}")
         drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
-    assert count() == few <= 25
+    assert count() == few <= 26
 
 
 @pytest.mark.parametrize(("query", "days"), [("", 30), ("?days=90", 90), ("?days=30", 30), ("?days=7", 30)])
@@ -206,3 +206,20 @@ def test_a_chart_ends_at_a_round_number(counts: list[int], top: int) -> None:
         assert 0 <= bar.x < bar.x + bar.width <= WIDTH
         assert 0 <= bar.y <= bar.y + bar.height <= HEIGHT
         assert (bar.height > 0) == (bar.count > 0)
+
+
+def test_an_author_is_shown_what_readers_lost_of_their_text(signed_in: SignIn) -> None:
+    author = signed_in("author")
+    publish(name="Front desk")
+    publication.publish(files=bundle(name="Front desk", body="Two."), by=Actor("operator", "the-author"))
+    publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Says <b>twice</b>")
+    page = author.get("/").content.decode()
+    assert "olga rolled Front desk back from revision 2 to 1" in page
+    assert "Says &lt;b&gt;twice&lt;/b&gt;" in page
+    quarantine.quarantine(capability_id="alpha", by=OLGA, note="Leaks")
+    page = author.get("/").content.decode()
+    assert "olga quarantined Front desk" in page
+    assert "rolled Front desk back" not in page
+    publication.retire(capability_id="alpha", by=OLGA)
+    assert "olga retired Front desk" in author.get("/").content.decode()
+    assert "retired Front desk" not in signed_in("viewer").get("/").content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_an_author_asks_a_publisher_approves_and_the_author_cannot(signed_in: Si
     assert "approved" in author.get(address).content.decode()
     assert form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out").status_code == 302
     assert Revision.objects.get(number=2).approved_by == "operator:the-publisher"
-    assert "approved by <bdi>the-publisher</bdi>" in publisher.get("/capabilities/alpha/history/2/").content.decode()
+    assert "Approved by <bdi>the-publisher</bdi>" in publisher.get("/capabilities/alpha/history/2/").content.decode()
     assert "revision 2" in author.get(address).content.decode()
 
 
@@ -264,6 +265,81 @@ def test_withdrawn_and_who_reads_along(signed_in: SignIn) -> None:
     assert Review.objects.get().entries.filter(kind="withdrawn").count() == 1
 
 
+def _main(client: Client, address: str) -> str:
+    """The words of the page's main part, spaces folded."""
+    page = client.get(address).content.decode().partition("<main")[2]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split()).replace(" .", ".").replace(" ,", ",")
+
+
+def _published_review(signed_in: SignIn) -> tuple[Client, str]:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    place = {"file": "skill.md", "line": "9"}
+    assert _say(author, address, "comment", words="On this line", **place).status_code == 302
+    assert _say(publisher, address, "approve", words="Fine").status_code == 302
+    assert form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out").status_code == 302
+    return author, address
+
+
+def test_a_published_review_keeps_its_changes_and_its_comments_in_place(signed_in: SignIn) -> None:
+    author, address = _published_review(signed_in)
+    publication.publish(files=bundle(body="Newer."), by=OLGA)
+    page = author.get(address)
+    assert [(diff.file, diff.added, diff.removed) for diff in page.context["diffs"]] == [("skill.md", 1, 1)]
+    content = page.content.decode()
+    # Once in the conversation, once below its line.
+    assert content.count("On this line") == 2
+    assert "Changes since revision 1" in content
+    rendered = author.get(f"{address}?view=rendered").content.decode()
+    assert "Answer in one sentence." in rendered
+    assert "New." in rendered
+
+
+def test_a_published_review_says_what_is_true_now(signed_in: SignIn) -> None:
+    author, address = _published_review(signed_in)
+    assert "Published as revision 2 by the-publisher just now. It is live." in _main(author, address)
+    publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Too short")
+    shown = _main(author, address)
+    assert "It is live" not in shown
+    assert "olga rolled back to revision 1 just now. “Too short”" in shown
+    publication.rollback(capability_id="alpha", to=2, by=OLGA)
+    assert "It is live." in _main(author, address)
+    publication.publish(files=bundle(body="Newer."), by=OLGA)
+    assert "Revision 3 has replaced it." in _main(author, address)
+    publication.retire(capability_id="alpha", by=OLGA)
+    shown = _main(author, address)
+    assert "Revision 3 has replaced it. The capability is retired: agents can't load it." in shown
+
+
+def test_a_review_that_was_closed_otherwise_says_by_whom_and_keeps_its_changes(signed_in: SignIn) -> None:
+    publish()
+    author = signed_in("author")
+    _draft()
+    address = _asked(author)
+    publication.publish(files=bundle(body="Others."), by=OLGA)
+    page = author.get(address)
+    assert [diff.file for diff in page.context["diffs"]] == ["skill.md"]
+    shown = _main(author, address)
+    assert "Closed by olga just now, without being published. “Other texts were published as revision 2.”" in shown
+    assert "anceled" not in shown
+    assert "Ready to review" not in page.content.decode()
+
+
+def test_a_review_whose_draft_was_discarded_says_so_and_offers_no_draft(signed_in: SignIn) -> None:
+    author = signed_in("author")
+    _draft()
+    address = _asked(author)
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    shown = _main(author, address)
+    assert "olga discarded the draft just now." in shown
+    assert "The draft changed after submission" not in shown
+    assert "Edit draft" not in shown
+    drafts.restore_draft(capability_id="alpha", version=1, by=OLGA)
+    assert "discarded the draft" not in _main(author, address)
+
+
 def test_the_list_by_state_and_asker(signed_in: SignIn) -> None:
     client = signed_in("author")
     for name in ("alpha", "beta", "gamma"):
@@ -438,6 +514,47 @@ def test_a_second_round_shows_what_changed_since_the_first_and_since_what_is_liv
     assert not re.search(r"<ins>.*First", since_round)
     assert re.search(r"<ins>.*Short", since_round)
     assert re.search(r"<ins>.*First", since_live)
+
+
+def _primary(client: Client, address: str) -> list[str]:
+    """The words of the primary buttons of a page."""
+    main = client.get(address).content.decode().partition("<main")[2]
+    found = re.findall(r'<(?:a|button)[^>]*class="btn btn--primary"[^>]*>(.*?)</(?:a|button)>', main, re.DOTALL)
+    return [" ".join(re.sub(r"<[^>]+>", "", words).split()) for words in found]
+
+
+def test_a_review_has_one_primary_button_at_each_step(signed_in: SignIn) -> None:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    assert (_primary(author, address), _primary(publisher, address)) == (["Comment"], ["Submit review"])
+    _say(publisher, address, "request_changes", words="Shorter")
+    assert _primary(author, address) == _primary(publisher, address) == ["Resubmit"]
+    _draft(version=1, body="Short.")
+    assert _primary(author, address) == ["Resubmit"]
+    _asked(author)
+    _say(publisher, address, "approve")
+    # An author cannot publish: nothing is left to do.
+    assert (_primary(author, address), _primary(publisher, address)) == ([], ["Publish"])
+    form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out")
+    assert _primary(author, address) == _primary(publisher, address) == []
+
+
+def test_the_note_of_a_review_is_the_release_note_as_long_as_its_texts_are_the_drafts(signed_in: SignIn) -> None:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    form = form_with(author.get(GATE), "Submit for review")
+    address = form.submit(author, note="Says it <b>once</b>.\nNot twice.")["Location"]
+    assert form_with(publisher.get(GATE), "Publish").values["note"] == "Says it <b>once</b>. Not twice."
+    _say(publisher, address, "approve")
+    form = form_with(publisher.get(GATE), "Publish")
+    assert form.values["note"] == "Says it <b>once</b>. Not twice."
+    # What was typed, or emptied, stays.
+    assert form_with(form.submit(publisher, note=""), "Publish").values["note"] == ""
+    _draft(version=1, body="Another.")
+    assert form_with(publisher.get(GATE), "Publish").values["note"] == ""
 
 
 def test_one_box_offers_what_the_reader_may_decide(signed_in: SignIn) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.models import AuditEvent, Capability, Revision
-from registry.publishing import publication
-from tests.factories import OLGA, damage, publish, tool
+from registry.publishing import publication, reviews
+from tests.factories import OLGA, bundle, damage, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
@@ -48,6 +51,37 @@ def test_the_newest_is_first_and_the_published_one_is_marked(client: Client) -> 
     assert page.count("Live</span>") == 1
     rows = page[page.index("<tbody>") :]
     assert rows.index(f"{HISTORY}2/") < rows.index(f"{HISTORY}1/") < rows.index("Live</span>")
+
+
+def test_author_reviewer_and_publisher_are_told_apart(client: Client, signed_in: SignIn) -> None:
+    publish()
+    save = partial(drafts.save_draft, capability_id="alpha")
+    save(files=bundle(body="One."), based_on=None, by=Actor("operator", "ann"))
+    save(files=bundle(body="Two."), based_on=1, by=Actor("agent_key", "helper"))
+    review = reviews.request_review(capability_id="alpha", draft_version=2, by=Actor("operator", "ann"), note="x")
+    asked = client.get(f"/reviews/{review.pk}/").content.decode()
+    assert "Submitted by <bdi>ann</bdi>" in asked
+    assert "Written by <bdi>ann, API key helper</bdi>" in asked
+    reviews.approve(review_id=review.pk, round_seen=1, by=Actor("operator", "vera"))
+    publication.publish_draft(capability_id="alpha", by=Actor("operator", "paul"))
+    for address in (HISTORY, f"{HISTORY}2/", f"{HISTORY}compare/?from=1&to=2", "/capabilities/alpha/"):
+        page = client.get(address).content.decode()
+        for words in (
+            "Written by <bdi>ann, API key helper</bdi>",
+            "Approved by <bdi>vera</bdi>",
+            "Published by <bdi>paul</bdi>",
+        ):
+            assert words in page, (address, words)
+
+
+def test_one_person_is_named_once_and_an_author_who_was_not_kept_is_not_invented(client: Client) -> None:
+    publish()
+    publish(body="Second.")
+    damage(Revision.objects.get(number=1), editors=None)
+    page = client.get(HISTORY).content.decode()
+    rows = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert rows.count("<bdi>olga</bdi>") == 2
+    assert "Written by" not in page
 
 
 def test_its_queries_do_not_grow_and_read_no_texts_of_old_revisions(client: Client) -> None:

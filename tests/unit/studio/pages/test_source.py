@@ -110,7 +110,7 @@ def test_the_page_tells_state_bundles_and_what_differs(client: Client, source: G
     assert 'href="/capabilities/alpha/"' in page
     assert "c0ffeec0ffee</code>" in page
     listed = _text(client.get("/sources/"))
-    assert "1 need attention" in listed
+    assert "2 need attention" in listed
     assert "as drafts" not in listed.split('id="new"')[0]
 
 
@@ -210,7 +210,7 @@ def test_an_incident_of_a_source_stands_on_its_page_the_incidents_and_home(clien
         assert "&lt;i&gt;why&lt;/i&gt;" in page, address
         assert address.startswith("/sources/") or f'href="/sources/{registry.pk}/"' in page, address
     assert ">Incident<" in _text(client.get("/sources/"))
-    source_sync._note_success(registry, {"last_synced_at": timezone.now(), "commit": "revision 1"}, [], [], OLGA)
+    source_sync._note_success(registry, {"last_synced_at": timezone.now(), "commit": "revision 1"}, [], [], [], OLGA)
     assert Incident.objects.get().closed_at is not None
     assert "Closed" in _text(client.get("/incidents/"))
     assert ">Incident<" not in _text(client.get("/sources/"))

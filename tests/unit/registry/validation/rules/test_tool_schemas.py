@@ -42,3 +42,33 @@ def test_anchor_that_is_written_twice_is_found_at_the_second_one() -> None:
     report = validate_bundle(bundle() | {"tools.json": to_json(tools)})
     (found,) = (one for one in report.errors if one.file == "tools.json")
     assert (found.code, found.pointer) == ("TOOL_SCHEMA_INVALID", "/0/args_schema/$defs/b/$anchor")
+
+
+OLDER = [
+    ({"type": "array", "items": [{"type": "string"}]}, "prefixItems"),
+    ({"type": "integer", "maximum": 5, "exclusiveMaximum": True}, '"exclusiveMaximum": 5'),
+    ({"type": "integer", "minimum": 5, "exclusiveMinimum": False}, '"exclusiveMinimum": 5'),
+    ({"type": "string", "required": True}, "list of names"),
+    ({"type": "string", "$id": "#name"}, '"$anchor": "name"'),
+]
+
+
+@pytest.mark.parametrize(("schema", "words"), OLDER)
+def test_a_form_of_an_older_draft_is_named_with_that_of_2020_12(schema: dict[str, object], words: str) -> None:
+    tools = [tool("alpha_list", properties={"limit": {"description": "How many.", **schema}})]
+    found = [one for one in validate_bundle(bundle() | {"tools.json": to_json(tools)}).findings if "SCHEMA" in one.code]
+    assert [words in one.hint for one in found] == [True]
+
+
+def test_a_required_name_is_looked_for_where_the_object_alone_says_its_properties() -> None:
+    def codes(**schema: object) -> list[tuple[str, str]]:
+        properties = {"hours": {"type": "number", "description": "Hours."}}
+        tools = [tool("alpha_list") | {"args_schema": {"type": "object", "properties": properties, **schema}}]
+        found = validate_bundle(bundle() | {"tools.json": to_json(tools)}).findings
+        return [(one.pointer, one.hint) for one in found if one.code == "TOOL_REQUIRED_UNKNOWN"]
+
+    assert codes(required=["hours"]) == []
+    assert codes(required=["hours", "hour"]) == [("/0/args_schema/required/1", "Did you mean 'hours'?")]
+    assert codes(required=["zzz"])[0][1] == "Add it to properties, or take it off required."
+    assert codes(required=["x"], allOf=[{"properties": {"x": {}}}]) == []
+    assert codes(required=["x"], patternProperties={"^x": {}}) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from registry.validation.security import AuthorText, check_texts, find_json_texts
-from registry.validation.security.detectors.active_markup import find_code_spans
+from registry.validation.security.code_spans import find_code_spans
 
 IMAGE = "<img src=x onerror=alert(1)>"
 

@@ -225,7 +225,9 @@ _DIALOGS = {
 }
 # What a page says after an action.
 _SAID = {
-    "gate, published without a note": State(WEIGHTS + "publish/", (press("Publish"), see(".field__error"))),
+    "gate, published without a note": State(
+        WEIGHTS + "publish/", (fill("Release note (required)", ""), press("Publish"), see(".field__error"))
+    ),
     "keys, a name that is missing": State("/keys/", (press("Create key"), see(".field__error"))),
     "decision, without a reason": State(
         "/capabilities/refund_rules/decisions/", (press("This is fine"), see(".field__error"))

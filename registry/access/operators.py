@@ -78,7 +78,7 @@ def _check_email(email: str) -> None:
     try:
         validate_email(email)
     except ValidationError:
-        raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
+        raise InvalidRequest(f"'{email[:80]}' is not an e-mail address") from None
 
 
 def set_name(*, username: str, name: str, by: Actor) -> Operator:

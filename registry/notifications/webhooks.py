@@ -109,7 +109,7 @@ def delete_webhook(*, name: str, by: Actor) -> None:
 def _wanted(events: Sequence[str]) -> list[str]:
     unknown = sorted(set(events) - set(PUBLIC_TYPES))
     if unknown:
-        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(PUBLIC_TYPES)}")
+        raise InvalidRequest(f"'{unknown[0][:80]}' is not a kind of event; they are {', '.join(PUBLIC_TYPES)}")
     return [kind for kind in PUBLIC_TYPES if kind in events]
 
 

@@ -105,6 +105,6 @@ def banner(content: str, words: str, tone: str = "", icon: str = "info", title: 
 
 
 @register.simple_block_tag
-def empty(content: str, words: str, icon: str = "circle", title: str = "") -> str:
+def blank_state(content: str, words: str, icon: str = "circle", title: str = "") -> str:
     """A list without items: what will be here. A button, if any, is between the two tags."""
     return render_to_string("components/empty.html", {"words": words, "icon": icon, "title": title, "actions": content})

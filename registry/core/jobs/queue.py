@@ -129,7 +129,7 @@ def reschedule(dedupe_key: str, *, until: datetime) -> None:
 def _handler(kind: str) -> Handler:
     found = HANDLERS.find(kind)
     if found is None:
-        raise ValueError(f"'{kind}' is no kind of job: expected one of {', '.join(sorted(HANDLERS))}")
+        raise ValueError(f"'{kind}' is not a kind of job: expected one of {', '.join(sorted(HANDLERS))}")
     return found
 
 

@@ -68,7 +68,7 @@ def _check_texts(component: Component) -> Iterator[RawFinding]:
     pattern = component.body.get("validationRegexp")
     if isinstance(pattern, str) and not is_regular_expression(pattern):
         owner = component_name(component.body)
-        message = f"{owner}: {quote_value(pattern)} is no regular expression that a browser can read"
+        message = f"{owner}: {quote_value(pattern)} is not a regular expression that a browser can read"
         hint = "Check brackets and backslashes; in JSON a backslash is written twice."
         yield build_finding("UI_COMPONENT_INVALID", (*component.path, "validationRegexp"), message, hint)
 

@@ -51,7 +51,7 @@ def _check_args(path: Path, name: str, args: dict[str, Any], owner: str) -> Iter
             yield build_finding("UI_FUNCTION_ARGS", (*path, key), message, "Give a value, or leave the argument out.")
     pattern = args.get("pattern")
     if name == "regex" and isinstance(pattern, str) and not is_regular_expression(pattern):
-        message = f"{owner}: {quote_value(pattern)} is no regular expression that a browser can read"
+        message = f"{owner}: {quote_value(pattern)} is not a regular expression that a browser can read"
         hint = "Check brackets and backslashes; in JSON a backslash is written twice."
         yield build_finding("UI_FUNCTION_ARGS", (*path, "pattern"), message, hint)
     elif name == "regex" and isinstance(pattern, str):

@@ -87,7 +87,7 @@ def _reason(read: PatternText) -> str:
 def _problem(place: Path, pattern: str, verdict: PatternVerdict) -> RawFinding:
     shown = pattern if len(pattern) <= 80 else pattern[:79] + "…"
     if not verdict.valid:
-        message = f"The pattern {shown!r} is no regular expression"
+        message = f"The pattern {shown!r} is not a regular expression"
         return RawFinding("TOOL_SCHEMA_INVALID", TOOLS, place, message, "Check its brackets.")
     message = f"The pattern {shown!r} {verdict.reason}: it is not checked here"
     hint = "Write it without (?=, (?!, (?<=, \\1 and long repeats where you can."

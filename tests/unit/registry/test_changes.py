@@ -244,7 +244,7 @@ def test_what_it_says_of_itself() -> None:
                 {"skill_profile": "agent_skill"},
                 [("changes", "The profile is “agent_skill” where it was “capability”")],
             ),
-            ({"license": "MIT"}, {}, [("changes", "The licence is gone where it was “MIT”")]),
+            ({"license": "MIT"}, {}, [("changes", "The license is gone where it was “MIT”")]),
             ({}, {"name": "Omega"}, [("changes", "The name is “Omega” where it was “Alpha”")]),
             ({}, {"description": "Else."}, [("changes", "The description changed")]),
             ({}, {"skill_groups": ["health"]}, [("changes", "The group `health` is new")]),

@@ -48,6 +48,25 @@ def test_tokens_that_are_used_are_there() -> None:
         assert set(re.findall(r"var\((--[\w-]+)", path.read_text("utf-8"))) <= given, path.name
 
 
+def test_each_class_of_the_styles_is_used() -> None:
+    """Written out, or put together at run time: `badge--{{ tone }}`. Of editor and surface the built files count."""
+    folders = ("studio", "templates", "agent_api", "registry", "frontend")
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*") if "node_modules" not in path.parts)
+    sources = "\n".join(path.read_text("utf-8") for path in found if path.suffix in (".html", ".js", ".mjs", ".py"))
+    words = set(re.findall(r"[\w-]+", sources))
+    beginnings = {each for each in re.findall(r"([\w-]+-)(?:\{[{%]|\$?\{)", sources) if len(each) > 2}
+    unused = {}
+    for path in sorted(STYLES.glob("*.css")):
+        rules = re.sub(r"/\*.*?\*/|@[^{};]*", "", path.read_text("utf-8"), flags=re.DOTALL)
+        classes = {
+            name for each in re.findall(r"([^{};]+)\{", rules) for name in re.findall(r"\.(-?[A-Za-z_][\w-]*)", each)
+        }
+        unused[path.name] = sorted(
+            name for name in classes - words if not any(name.startswith(beginning) for beginning in beginnings)
+        )
+    assert not any(unused.values()), {name: classes for name, classes in unused.items() if classes}
+
+
 def test_icons_that_are_named_are_in_the_sprite() -> None:
     there = set(re.findall(r'<symbol id="([\w-]+)"', SPRITE.read_text("utf-8")))
     sources = "".join(path.read_text("utf-8") for path in TEMPLATES.rglob("*.html"))

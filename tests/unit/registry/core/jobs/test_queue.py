@@ -125,7 +125,7 @@ def test_a_cause_that_fails_leaves_no_job(did: Did) -> None:
 
 def test_a_kind_that_nobody_handles_is_refused_at_once() -> None:
     with (
-        pytest.raises(ValueError, match=r"'unheard' is no kind of job: expected one of .*revalidate"),
+        pytest.raises(ValueError, match=r"'unheard' is not a kind of job: expected one of .*revalidate"),
         write_transaction(),
     ):
         queue.enqueue("unheard", {})
@@ -289,7 +289,7 @@ def test_a_kind_that_this_code_does_not_know_yet_is_tried_again(monkeypatch: pyt
     _queue()
     monkeypatch.delitem(HANDLERS, "note")
     assert queue.run_next_job() == "queued"
-    assert "'note' is no kind of job" in _job().last_error
+    assert "'note' is not a kind of job" in _job().last_error
 
 
 def test_an_empty_queue_is_one_query(django_assert_num_queries: Any) -> None:

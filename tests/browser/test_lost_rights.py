@@ -105,7 +105,7 @@ def test_who_may_no_longer_publish_keeps_the_note_and_nothing_is_published(
     _do(studio, "role", "paula", "author")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_role("heading", name="You've been signed out")).to_be_visible()
-    expect(page.get_by_label("note")).to_have_value("A note at some length")
+    expect(page.get_by_role("definition").filter(has_text="A note at some length")).to_be_visible()
     sign_in(page, studio.url, "paula", PASSWORD)
     page.goto(f"{studio.url}/capabilities/paula_log/publish/")
     expect(page.get_by_role("button", name="Publish", exact=True)).to_have_count(0)

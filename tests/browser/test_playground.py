@@ -75,7 +75,7 @@ def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page],
     answer = page.locator(".turn").last
     expect(answer.locator(".bubble__head")).to_contain_text("Draft")
     answer.get_by_text("Why").click()
-    expect(answer.get_by_role("row").nth(1)).to_contain_text("Draft")
+    expect(answer.get_by_role("row").filter(has_text="Meal Tracking")).to_contain_text("Draft")
 
 
 def test_enter_sends_and_the_inspector_shows_one_view_at_a_time(as_role: Callable[[str], Page], studio: Studio) -> None:

@@ -80,11 +80,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
         items[:] = kept
     # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
-    slow_files = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow_files)
+    ranks = _rank_slow_files(items)
+    items.sort(key=lambda item: ranks.get(item.path, 1.0))
     for item in items:
         if _is_within(item, _WITH_SERVERS) or item.get_closest_marker("depends_on_speed"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
+    """The place of each file of slow tests, from 0 to 1: those of each folder are spread over the whole.
+
+    Browsers take all of a core, and servers that are waited for none: side by side they take the time of one.
+    """
+    folders: dict[str, dict[Path, None]] = {}
+    for item in items:
+        if item.get_closest_marker("slow"):
+            folders.setdefault(item.path.relative_to(_HERE).parts[0], {})[item.path] = None
+    return {path: at / len(files) for files in folders.values() for at, path in enumerate(files)}
 
 
 def _is_within(item: pytest.Item, folders: tuple[Path, ...]) -> bool:

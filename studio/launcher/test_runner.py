@@ -49,14 +49,14 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
 
 
 def parallel(arguments: Sequence[str]) -> list[str]:
-    """Three processes, a file to each: module fixtures such as a live server are then started once.
+    """Four processes, a file to each: module fixtures such as a live server are then started once.
 
-    One more than the two cores that a small machine has: what starts servers waits for a third of its time.
+    Two more than the cores that a small machine has: what starts servers waits for half of its time.
     """
     if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
         return []
     # Not the files with most tests first: tests/conftest.py has an order of its own.
-    return ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+    return ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _read_counts(path: Path) -> Mapping[str, int]:

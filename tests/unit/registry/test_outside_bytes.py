@@ -235,7 +235,8 @@ def test_no_other_reader_takes_more_memory_for_much_than_for_little(tmp_path: Pa
     def check(name: str) -> None:
         reader, make = OTHERS[name]
         peaks = []
-        for count in (100, HOSTILE_BYTES):
+        # Twice the margin and more: what is read as a whole is seen.
+        for count in (100, HOSTILE_BYTES // 2):
             with make(tmp_path, count) as what:
                 peaks.append(_read(reader, what)[0])
         assert peaks[1] < peaks[0] + MARGIN_BYTES

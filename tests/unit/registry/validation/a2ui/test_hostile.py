@@ -113,7 +113,7 @@ def test_what_we_take_a2ui_core_takes() -> None:
     forms = [note_form(), *sample("valid/ui_schemas.json")]
     words = ["root", "text", "mail", "/text", "~", "horizontal", "h1", True, None, 5, [], {"path": "/text"}]
     taken = 0
-    for _ in range(6000):
+    for _ in range(3000):
         entry = copy.deepcopy(source.choice(forms))
         place = source.choice([each for each in places(entry["definition"]) if each])
         entry["definition"] = mutated(entry["definition"], place, source.choice(words), source.randrange(4))

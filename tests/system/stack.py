@@ -224,6 +224,8 @@ def _places(scratch: Path, ports: Mapping[str, int]) -> list[tuple[str, str]]:
         ("@redis:6379", f"@127.0.0.1:{ports['redis']}"),
         ("-p 6379", f"-p {ports['redis']}"),
         ("6379", str(ports["redis"])),
+        # Valkey's ancestor takes the same flags and commands, and is what distributions have.
+        ("valkey-", "redis-"),
         ("127.0.0.1:8079", f"127.0.0.1:{ports['alive']}"),
         ("/srv/studio", f"{scratch}/studio"),
         ("/var/lib/studio", f"{scratch}/data"),
@@ -309,6 +311,8 @@ def start_all(stack: Stack) -> None:
         str(stack.scratch / "redis-data") if word == "/data" else word for word in stack.services["redis"]["command"]
     ]
     stack.services["redis"]["command"] += ["--bind", "127.0.0.1"]
+    password = stack.services["redis"]["environment"].pop("VALKEYCLI_AUTH")
+    stack.services["redis"]["environment"]["REDISCLI_AUTH"] = password
     stack.start("db")
     create = [
         "psql",

@@ -124,7 +124,14 @@ def main() -> None:
     os.nice(_NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES_MAX, _MEMORY_BYTES_MAX))
     prepare()
-    channel = Channel(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        _answer_requests(Channel(sys.stdin.buffer, sys.stdout.buffer))
+    except BrokenPipeError:
+        # The process that asks was killed; what is still to be written has no reader.
+        os._exit(0)
+
+
+def _answer_requests(channel: Channel) -> None:
     channel.send({"ready": True})
     while (request := channel.receive()) is not None:
         # The default action of SIGPROF ends the process: what runs does not have to agree.

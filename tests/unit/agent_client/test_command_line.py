@@ -76,7 +76,7 @@ def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
     assert "--url" in _refused(*here, "skills", "install", "weights")
     shutil.copytree(tmp_path / "bad", tmp_path / "skills" / "bad")
     done = _run(*here, "skills", "list")
-    assert "bad cannot be read: SKILL.md needs a name" in done.stderr
+    assert "bad cannot be read: The front matter of SKILL.md cannot be read. It has no front matter" in done.stderr
 
 
 @pytest.mark.slow

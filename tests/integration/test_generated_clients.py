@@ -167,7 +167,7 @@ def test_the_kept_typescript_client(studio: Studio, key: str, npm: Path, tmp_pat
 
 @pytest.mark.parametrize(
     "options",
-    [("-n", "50", "--include-operation-id", "capability_skill_load"), ("-n", "20", "--exclude-checks", NOT_SAID)],
+    [("-n", "30", "--include-operation-id", "capability_skill_load"), ("-n", "10", "--exclude-checks", NOT_SAID)],
 )
 def test_schemathesis_finds_nothing(
     studio: Studio, key: str, python: Path, tmp_path: Path, options: tuple[str, ...]

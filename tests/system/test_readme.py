@@ -62,4 +62,4 @@ def test_the_agent_of_the_readme_runs(live_studio: Studio) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) < 120
+    assert len(README.splitlines()) <= 150

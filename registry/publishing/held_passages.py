@@ -21,6 +21,7 @@ from registry.bundles.finding import Finding
 from registry.bundles.finding_fingerprints import Passage, find_passages
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import get_active_draft, list_editors, validate_draft
+from registry.catalog.held_passages import list_decisions
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NotFound
 from registry.core import audit
@@ -29,7 +30,7 @@ from registry.core.published_index import get_validation_context
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, HeldPassage
-from registry.publishing.second_person import Decider, Deed, evaluate_decider
+from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 from registry.validation import validate_bundle
 
 REASON_MAX: Final = 1000
@@ -194,8 +195,7 @@ def accept_passages(
         decider = evaluate_right(capability_id, involved, by)
         if decider.refusal:
             raise Forbidden(decider.refusal)
-        if decider.is_alone and by.kind == "operator" and not is_confirmed:
-            raise Forbidden(f"{_OWN}: confirm who you are first")
+        require_confirmation(decider, by, _OWN, is_confirmed=is_confirmed)
         rows = [_accept(one, by, reason, is_alone=decider.is_alone) for one in waiting]
         detail: dict[str, Any] = {"reason": reason, "passages": [_describe(row) for row in rows]}
         detail |= {"alone": True} if decider.is_alone else {}
@@ -306,8 +306,7 @@ def prune_waiting(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of
 
 def end_decisions(capability_id: str) -> None:
     """End what was decided about a capability; the caller holds the lock and records why."""
-    decided = HeldPassage.objects.filter(capability_id=capability_id, accepted_at__isnull=False, ended_at__isnull=True)
-    decided.update(ended_at=timezone.now())
+    list_decisions(capability_id).update(ended_at=timezone.now())
 
 
 def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -18,10 +18,11 @@ from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import AuditEvent, Capability, RegistryState, Revision
 from registry.publishing.held_passages import end_decisions
 from registry.publishing.release_pointer import set_published_revision
-from registry.publishing.second_person import Decider, Deed, evaluate_decider
+from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
 # By these an author changes a draft.
 _EDITING_VERBS: Final = ("draft.save", "draft.import", "draft.restore", "draft.add_sentence")
+_OWN: Final = "You published or edited what is quarantined"
 
 
 def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
@@ -62,7 +63,7 @@ def status_after_publish(capability: Capability) -> str:
 def evaluate_end(capability: Capability, by: Actor) -> Decider:
     """Whether `by` may end its open quarantine."""
     how = f"in the Studio, or somebody at the server: bundle restore {capability.capability_id} --note WHY"
-    deed = Deed("end the quarantine", "You published or edited what is quarantined", how)
+    deed = Deed("end the quarantine", _OWN, how)
     return evaluate_decider(capability, by, _list_involved(capability), deed)
 
 
@@ -108,8 +109,7 @@ def require_end(capability: Capability, by: Actor, *, reason: str, is_confirmed:
         raise Forbidden(found.refusal)
     if not reason.strip():
         raise InvalidRequest("Say why the quarantine ends: a few words are needed (note)")
-    if found.is_alone and by.kind == "operator" and not is_confirmed:
-        raise Forbidden("You published or edited what is quarantined: confirm who you are first")
+    require_confirmation(found, by, _OWN, is_confirmed=is_confirmed)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from registry.access.operators import exclude_invited
 from registry.access.teams import list_publishers
 from registry.common.actors import Actor
+from registry.common.errors import Forbidden
 from registry.models import Capability, Operator
 from registry.publishing.reviews import person_id
 
@@ -52,6 +53,12 @@ def evaluate_decider(capability: Capability | None, by: Actor, involved: Collect
     if own is not None and own.role == Operator.Role.ADMIN and not others:
         return Decider(is_alone=True)
     return Decider(_refusal(by, others, deed, is_involved=is_involved))
+
+
+def require_confirmation(decider: Decider, by: Actor, own: str, *, is_confirmed: bool) -> None:
+    """Raises `Forbidden` where a member decides alone and has not just shown who they are; `own` as in `Deed`."""
+    if decider.is_alone and by.kind == "operator" and not is_confirmed:
+        raise Forbidden(f"{own}: confirm who you are first")
 
 
 def _refusal(by: Actor, others: list[str], deed: Deed, *, is_involved: bool) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from registry.common.actors import SYSTEM, Actor
@@ -21,8 +21,7 @@ def open_incident(*, revision: Revision, message: str, details: str, findings: S
     codes = [f"{finding.code}:{finding.file}:{finding.pointer}" for finding in findings]
     cause = _cause(str(revision.pk), details, *codes)
     with write_transaction():
-        known = Incident.objects.filter(capability=revision.capability, cause=cause, closed_at__isnull=True)
-        if known.update(count=F("count") + 1, last_seen_at=timezone.now()):
+        if _count_again(Incident.objects.filter(capability=revision.capability, cause=cause)):
             return
         incident = Incident(capability=revision.capability, revision=revision, cause=cause)
         _open(incident, revision.capability, message, details, findings)
@@ -46,8 +45,7 @@ def open_held_incident(*, capability: Capability, message: str, findings: Sequen
     """Record a release that waits for a decision about passages; the same passages are one incident. The caller holds
     the lock."""
     cause = _cause("held", *sorted(f"{finding.file}:{finding.message}" for finding in findings))
-    known = Incident.objects.filter(capability=capability, cause=cause, closed_at__isnull=True)
-    if known.update(count=F("count") + 1, last_seen_at=timezone.now()):
+    if _count_again(Incident.objects.filter(capability=capability, cause=cause)):
         return
     details = "; ".join(finding.message for finding in findings[:3])
     incident = Incident(
@@ -58,9 +56,7 @@ def open_held_incident(*, capability: Capability, message: str, findings: Sequen
 
 def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
     """Record a source that is unreadable or not trusted; it has one such open incident. The caller holds the lock."""
-    known = Incident.objects.filter(source=source, closed_at__isnull=True)
-    now = timezone.now()
-    if known.update(count=F("count") + 1, last_seen_at=now, message=message, details=details):
+    if _count_again(Incident.objects.filter(source=source), message=message, details=details):
         return
     kind, cause = Incident.Kind.SOURCE, _cause("source", str(source.pk))
     incident = Incident.objects.create(source=source, kind=kind, cause=cause, message=message, details=details)
@@ -77,6 +73,12 @@ def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be
 
 def _tell(source: GitSource, verb: str, by: Actor, detail: dict[str, object]) -> None:
     audit.record(by=by, verb=verb, subject=source.spec[:200], detail={"source_id": source.pk, **detail})
+
+
+def _count_again(found: QuerySet[Incident], **values: str) -> bool:
+    """Count the one of them that is open, with these values from now on; False where none is."""
+    is_open = found.filter(closed_at__isnull=True)
+    return is_open.update(count=F("count") + 1, last_seen_at=timezone.now(), **values) > 0
 
 
 def _cause(*parts: str) -> str:

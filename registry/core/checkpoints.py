@@ -26,7 +26,7 @@ from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.jobs import queue as jobs
 from registry.core.jobs.queue import CommitAction, Lease
-from registry.core.kept_checkpoint import KeptCheckpoint, forget, keep, read_kept
+from registry.core.kept_checkpoint import KeptCheckpoint, forget, keep, read_kept, read_kept_if_sound
 from registry.core.signatures import payload_of, seal
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Checkpoint, RegistryState, Release
@@ -133,10 +133,7 @@ def forget_kept(*, by: Actor) -> KeptCheckpoint | None:
     machine. Returns what was kept; None where that was nothing, or a file that cannot be read."""
     with write_transaction():
         last = read_last_checkpoint()
-        try:
-            kept = read_kept()
-        except HistoryDamaged:
-            kept = None
+        kept = read_kept_if_sound()
         detail = {"kept": asdict(kept) if kept else None, "number": last.number, "hash": last.hash}
         audit.record(by=by, verb="registry.forget_checkpoint", subject="registry", detail=detail)
     adopt(last)

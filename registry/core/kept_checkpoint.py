@@ -54,6 +54,14 @@ def read_kept() -> KeptCheckpoint | None:
     return KeptCheckpoint(number, digest)
 
 
+def read_kept_if_sound() -> KeptCheckpoint | None:
+    """As `read_kept`; None for a file that cannot be read, too: it is about to be replaced."""
+    try:
+        return read_kept()
+    except HistoryDamaged:
+        return None
+
+
 def keep(checkpoint: KeptCheckpoint) -> None:
     """Keep it in the place of the one before. Called when it is committed, which a full disk here does not take back:
     then the one before is still there."""

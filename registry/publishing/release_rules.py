@@ -21,6 +21,7 @@ from registry.semantic_diff import Change
 from registry.validation import Finding, Report
 
 FILE: Final = "capability.json"
+RULE_COLUMNS: Final = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
 LOOSENING_CHOICES: Final = tuple(ReleaseRule.Loosening.values)
 
 
@@ -170,8 +171,7 @@ def set_rule(
 
 def _values(rule: ReleaseRule | None) -> dict[str, Any]:
     """What the audit log keeps of a rule."""
-    columns = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
-    return {column: getattr(rule, column) for column in columns} if rule is not None else {}
+    return {column: getattr(rule, column) for column in RULE_COLUMNS} if rule is not None else {}
 
 
 def delete_rule(*, group_id: str, by: Actor) -> None:

@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
-from registry.common.errors import BackupRefused, BackupUnreadable, HistoryDamaged
+from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.append_only import lift_append_only
 from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
-from registry.core.kept_checkpoint import KeptCheckpoint, read_kept
+from registry.core.kept_checkpoint import KeptCheckpoint, read_kept_if_sound
 from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import (
@@ -40,6 +40,7 @@ from registry.operations.backup.archive import Manifest, TableEntry, check_archi
 from registry.operations.backup.tables import (
     Model,
     backed_up_models,
+    find_model,
     known_migrations,
     parse_row,
     read_stored,
@@ -95,10 +96,7 @@ def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResu
 
 def _adopt_checkpoint() -> KeptCheckpoint | None:
     """A restore is a rollback that was meant: what is kept from now on is the backup's last checkpoint."""
-    try:
-        kept = read_kept()
-    except HistoryDamaged:
-        kept = None
+    kept = read_kept_if_sound()
     is_there = kept is not None and find_hash(kept.number) == kept.hash
     adopt(read_last_checkpoint())
     return None if is_there else kept
@@ -167,7 +165,7 @@ def _is_empty() -> bool:
 
 def _fill(archive: zipfile.ZipFile, table: TableEntry) -> None:
     """Insert a table's rows, a bounded number of bytes at a time."""
-    model = next(model for model in backed_up_models() if table_name(model) == table.name)
+    model = find_model(table.name)
     waiting: list[models.Model] = []
     size = 0
     for columns, length in read_table(archive, table):

@@ -61,7 +61,12 @@ def table_name(model: Model) -> str:
 
 def read_stored(name: str) -> Iterator[dict[str, Any]]:
     """Every row of a table by its name in the file."""
-    return iterate_rows(next(model for model in backed_up_models() if table_name(model) == name))
+    return iterate_rows(find_model(name))
+
+
+def find_model(name: str) -> Model:
+    """The table of a name in the file; there is one."""
+    return next(model for model in backed_up_models() if table_name(model) == name)
 
 
 def iterate_rows(model: Model) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,15 @@ from typing import Any, Final
 
 from registry.access.agent_keys import fingerprint_hash
 from registry.models import GitSource
-from registry.operations.rights.recorded import Key, RecordedEntry, RecordedRights, Row, as_moment
+from registry.operations.rights.recorded import (
+    WAIVER_COLUMNS,
+    Key,
+    RecordedEntry,
+    RecordedRights,
+    Row,
+    as_moment,
+)
+from registry.publishing.release_rules import RULE_COLUMNS
 
 ReadTable = Callable[[str], Iterable[Row]]
 # `(key, columns, number of the row)`: what is compared of a row.
@@ -201,13 +209,12 @@ def _owned(table: str, column: str) -> Callable[[ReadTable, _Names], Iterator[He
 
 def _rules(read: ReadTable, _names: _Names) -> Iterator[Held]:
     for row in read("releaserule"):
-        columns = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
-        yield (row["group_id"],), {name: row[name] for name in columns}, str(row["id"])
+        yield (row["group_id"],), {name: row[name] for name in RULE_COLUMNS}, str(row["id"])
 
 
 def _waivers(read: ReadTable, names: _Names) -> Iterator[Held]:
     for row in read("waiver"):
-        columns = {name: row[name] for name in ("code", "severity", "file", "fingerprint", "until")}
+        columns = {name: row[name] for name in WAIVER_COLUMNS}
         columns |= {"capability_id": names.capabilities.get(row["capability_id"]), "ended": row["ended_at"] is not None}
         yield (str(row["id"]),), columns, str(row["id"])
 

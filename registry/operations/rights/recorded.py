@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from registry.publishing.release_rules import RULE_COLUMNS
+
 Row = Mapping[str, Any]
 Key = tuple[str, ...]
-_RULE_COLUMNS: Final = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
-_WAIVER_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
+WAIVER_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
 # The teams in these columns are names, which may change.
 _WITH_TEAM: Final = ("agentkey", "capability", "skillgroup")
 
@@ -202,12 +203,12 @@ def _group_of(event: _LoggedEvent) -> Key:
 
 
 def _set_rule(log: RecordedRights, event: _LoggedEvent) -> None:
-    columns = {name: event.detail[name] for name in _RULE_COLUMNS if name in event.detail}
+    columns = {name: event.detail[name] for name in RULE_COLUMNS if name in event.detail}
     log.set("releaserule", _group_of(event), event, **columns)
 
 
 def _create_waiver(log: RecordedRights, event: _LoggedEvent) -> None:
-    columns = {name: event.detail[name] for name in _WAIVER_COLUMNS if name in event.detail}
+    columns = {name: event.detail[name] for name in WAIVER_COLUMNS if name in event.detail}
     key = (str(event.detail.get("waiver_id")),)
     log.set("waiver", key, event, capability_id=event.subject, ended=False, **columns)
 

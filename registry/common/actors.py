@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 ActorKind = Literal["operator", "agent_key", "command_line", "system"]
+# At a terminal people have the name of their account.
+PEOPLE: Final[tuple[ActorKind, ...]] = ("operator", "command_line")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,11 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     return event
 
 
+def find_last(subject: str, verb: str, **columns: Any) -> AuditEvent | None:
+    """The last event of a verb about a subject, such as a capability's id; `columns` narrow it as a filter does."""
+    return AuditEvent.objects.filter(subject=subject, verb=verb, **columns).order_by("id").last()
+
+
 def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """`{"before": {...}, "after": {...}}` with the values that differ, for a row's detail; a value that is on one side
     alone was made or is gone."""

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from registry.common.actors import PEOPLE
 from registry.models import AuditEvent, Capability, Revision, TeamMember
 
 # The verbs by which readers lose what somebody wrote.
 TAKING_VERBS: Final = ("capability.rollback", "capability.quarantine", "capability.retire")
-# At a terminal people have the name of their account.
-_PEOPLE: Final = ("operator", "command_line")
 
 
 def find_concerned(events: Sequence[AuditEvent]) -> dict[int, set[str]]:
@@ -43,7 +42,7 @@ def _concerned(
     for number, people in written:
         if first <= number and (last is None or number <= last):
             found |= people
-    return found - ({event.actor_name} if event.actor_kind in _PEOPLE else set())
+    return found - ({event.actor_name} if event.actor_kind in PEOPLE else set())
 
 
 def _lost(detail: Mapping[str, Any]) -> tuple[int, int]:
@@ -54,4 +53,4 @@ def _lost(detail: Mapping[str, Any]) -> tuple[int, int]:
 
 def _usernames(actors: Sequence[str]) -> set[str]:
     parts = (actor.partition(":") for actor in actors)
-    return {name for kind, _colon, name in parts if kind in _PEOPLE}
+    return {name for kind, _colon, name in parts if kind in PEOPLE}

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
@@ -160,18 +161,19 @@ def not_found(
         available=near,
         available_names={name: names[name] for name in near[:NAMED_MAX] if name in names},
         available_total=len(available),
-        suggestions=[
-            {"capability_id": name, "name": names.get(name, name)}
-            for name in list(dict.fromkeys([*alike, *sharing]))[:SUGGESTIONS_MAX]
-        ],
+        suggestions=_suggest(dict.fromkeys([*alike, *sharing]), names),
     )
 
 
 def suggest_others(capability_id: str, available: Sequence[str], names: Mapping[str, str]) -> list[dict[str, str]]:
     """What an agent can offer in place of one that it cannot use: `{"capability_id", "name"}`, the nearest first."""
     near = closest_matches(capability_id, available, most=SUGGESTIONS_MAX + 1)
-    others = [name for name in near if name != capability_id][:SUGGESTIONS_MAX]
-    return [{"capability_id": name, "name": names.get(name, name)} for name in others]
+    return _suggest((name for name in near if name != capability_id), names)
+
+
+def _suggest(capability_ids: Iterable[str], names: Mapping[str, str]) -> list[dict[str, str]]:
+    shown = islice(capability_ids, SUGGESTIONS_MAX)
+    return [{"capability_id": name, "name": names.get(name, name)} for name in shown]
 
 
 def _sharing_words(capability_id: str, words: Mapping[str, tuple[str, str]]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from registry.core import audit
 from registry.models import AuditEvent, Capability, Release, Review, ReviewEntry, Revision
 
 
@@ -32,8 +33,7 @@ def get_outcome(review: Review) -> ReviewOutcome:
 
 
 def _find_rollback(capability: Capability, to: int) -> AuditEvent | None:
-    found = AuditEvent.objects.filter(verb="capability.rollback", subject=capability.capability_id)
-    return found.filter(detail__to=to).order_by("id").last()
+    return audit.find_last(capability.capability_id, "capability.rollback", detail__to=to)
 
 
 def find_base(review: Review) -> Revision | None:
@@ -57,5 +57,4 @@ def find_discard(capability: Capability) -> AuditEvent | None:
     """Who discarded the draft of a capability and when; None where it has a draft, or never had one discarded."""
     if capability.drafts.filter(discarded_at__isnull=True).exists():
         return None
-    found = AuditEvent.objects.filter(verb="draft.discard", subject=capability.capability_id)
-    return found.order_by("id").last()
+    return audit.find_last(capability.capability_id, "draft.discard")

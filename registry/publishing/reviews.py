@@ -18,7 +18,7 @@ from registry.access.teams import require_edit_permission
 from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import split_path
 from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
-from registry.common.actors import Actor
+from registry.common.actors import PEOPLE, Actor
 from registry.common.errors import (
     BundleRejected,
     Forbidden,
@@ -202,7 +202,7 @@ def _end(review: Review, state: str, by: Actor, words: str, revision: int | None
 def person_id(actor: str) -> str:
     """The person behind an actor: a user of the command line is the operator of the same name."""
     kind, _, name = actor.partition(":")
-    return f"person:{name}" if kind in ("operator", "command_line") else actor
+    return f"person:{name}" if kind in PEOPLE else actor
 
 
 def is_independent_reviewer(review: Review, actor: str) -> bool:

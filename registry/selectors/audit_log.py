@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
+from registry.common.actors import PEOPLE
 from registry.core import audit
 from registry.models import AuditEvent
 
 # Whose writes may be listed, and the kinds of actor that each stands for.
-ACTOR_KINDS: Final = {"people": ("operator", "command_line"), "keys": ("agent_key",), "system": ("system",)}
+ACTOR_KINDS: Final = {"people": PEOPLE, "keys": ("agent_key",), "system": ("system",)}
 # A page checks the whole chain unasked only where that takes no time: about 0.05 s.
 AUTO_CHECK_MAX: Final = 2000
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Literal
 
+from registry.core import audit
 from registry.models import AuditEvent, Capability, LoadCount
 from registry.usage.confidence import ConfidenceScore
 from registry.usage.feedback import get_stored_confidence
@@ -56,8 +57,7 @@ class CapabilityUse:
 def find_status_event(capability: Capability) -> AuditEvent | None:
     """By whom, when and why it was deprecated, retired or quarantined; None where it is none of these."""
     verb = _STATUS_VERBS.get(capability.status)
-    found = AuditEvent.objects.filter(subject=capability.capability_id, verb=verb)
-    return found.order_by("id").last() if verb else None
+    return audit.find_last(capability.capability_id, verb) if verb else None
 
 
 def describe_use(capability: Capability, *, today: date | None = None) -> CapabilityUse:

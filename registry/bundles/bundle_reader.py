@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
 from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.supporting_files import FOLDERS, JUNK_FILES, is_in_folder, list_named_paths
 from registry.bundles.text import FILE_BYTES_MAX, NOT_TEXT, is_binary
 from registry.common.errors import SourceUnreadable
+
+LEADS_NOWHERE: Final = "it is a link that leads nowhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +91,19 @@ def _folder_files(folder: Path) -> tuple[dict[str, bytes | str], dict[str, str]]
             try:
                 files[name] = read_content(name, file_reader(folder / name))
             except OSError as error:
-                odd[name] = f"it cannot be read ({error.strerror or type(error).__name__})"
+                odd[name] = explain_unreadable(error)
                 continue
             images += files[name] is NOT_TEXT
         elif (folder / name).is_symlink():
-            odd[name] = "it is a link that leads nowhere"
+            odd[name] = LEADS_NOWHERE
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK_FILES, *BUNDLE_FILES})
     others = [name for name in others if name not in files and name not in odd]
     return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}, odd
+
+
+def explain_unreadable(error: OSError) -> str:
+    """Why a file or a folder cannot be taken."""
+    return f"it cannot be read ({error.strerror or type(error).__name__})"
 
 
 def _part_names(folder: Path) -> Iterator[str]:

@@ -26,10 +26,11 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 
 from registry.bundles.archives import ArchiveReader
+from registry.bundles.bundle_reader import LEADS_NOWHERE
 from registry.bundles.supporting_files import IGNORED_FOLDERS
 from registry.common.errors import SourceMisconfigured, SourceUnreadable
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
-from registry.sources.source_files import LEADS_NOWHERE, LEADS_OUT, SUBMODULE, SourceFiles, parents
+from registry.sources.source_files import LEADS_OUT, SUBMODULE, SourceFiles, parents
 
 FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0

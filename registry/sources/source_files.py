@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from registry.bundles.archives import ArchiveReader
-from registry.bundles.bundle_reader import file_reader
+from registry.bundles.bundle_reader import LEADS_NOWHERE, explain_unreadable, file_reader
 from registry.bundles.problem import BUNDLE_FILES
 from registry.bundles.supporting_files import IGNORED_FOLDERS, JUNK_FILES
 from registry.common.errors import SourceUnreadable
@@ -22,7 +22,6 @@ _MAIN_FILES: Final = frozenset(BUNDLE_FILES)
 # A folder or a repository may be large; beyond this it is probably the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
 LEADS_OUT: Final = "it is a link that leads out of the source"
-LEADS_NOWHERE: Final = "it is a link that leads nowhere"
 SUBMODULE: Final = "it is a submodule, whose files are in a repository of their own: import that by its address"
 _SUBMODULE_PATH: Final = re.compile(r"^\s*path\s*=\s*(\S.{0,500}?)\s*$", re.MULTILINE)
 _GITMODULES_MAX: Final = 10
@@ -66,7 +65,7 @@ def _guarded(source: SourceFiles, name: str, read: ArchiveReader) -> ArchiveRead
         try:
             content = read(most)
         except OSError as error:
-            source.odd[name] = f"it cannot be read ({error.strerror or type(error).__name__})"
+            source.odd[name] = explain_unreadable(error)
             return b""
         if content.startswith(_LFS_POINTER) and len(content) < _LFS_POINTER_BYTES_MAX:
             source.odd[name] = _IS_LFS_POINTER
@@ -97,7 +96,7 @@ def read_folder(folder: Path, path: str) -> SourceFiles:
 
     def note(error: OSError) -> None:
         name = Path(error.filename).relative_to(folder).as_posix()
-        found.add_odd(name, f"it cannot be read ({error.strerror})", is_file=False)
+        found.add_odd(name, explain_unreadable(error), is_file=False)
 
     for place, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if name not in IGNORED_FOLDERS)

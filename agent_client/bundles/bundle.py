@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -100,6 +100,13 @@ class Listing:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+
+def list_open_triggers(entries: Iterable[ListingEntry]) -> Iterator[tuple[str, str]]:
+    """`(capability_id, phrase)` of all triggers by which a message may lead to something."""
+    for entry in entries:
+        if not entry.is_closed_to_model:
+            yield from ((entry.capability_id, phrase) for phrase in entry.intent_triggers)
 
 
 @dataclass(frozen=True, slots=True)

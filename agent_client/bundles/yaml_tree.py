@@ -67,8 +67,9 @@ def compose_tree(source: str, base: int = 0) -> YamlTree:
     """The nodes of one document; `base` is where the source begins in the author's text. Raises `YamlUnreadable`."""
     if _brackets_deep(source) > LEVELS_MAX:
         raise YamlUnreadable(f"More than {LEVELS_MAX} levels of lists and maps", "Flatten it.", base)
-    composer = _Composer(source, base)
     try:
+        # The reader looks at the first characters before there is anything to ask for a node.
+        composer = _Composer(source, base)
         return YamlTree(composer.get_single_node(), tuple(composer.features))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -87,12 +88,7 @@ class _Composer(yaml.BaseLoader):
     def __init__(self, source: str, base: int) -> None:
         self._base = base
         self.features: list[YamlFeature] = []
-        try:
-            super().__init__(source)
-        except yaml.reader.ReaderError as error:
-            # The reader looks at the first characters before there is anything to ask for a node.
-            message = f"Broken YAML: the character U+{int(error.character):04X} is not allowed"
-            raise YamlUnreadable(message, "Remove it.", base + error.position) from None
+        super().__init__(source)
 
     def get_mark(self) -> yaml.Mark:
         return yaml.Mark("", self._base + self.index, self.line, self.column, None, 0)

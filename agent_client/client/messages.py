@@ -28,6 +28,11 @@ class Response:
     headers: Mapping[str, str]
     body: bytes = b""
 
+    @property
+    def is_success(self) -> bool:
+        """Whether it answers the question; 304 says that the kept answer does."""
+        return 200 <= self.status < 300 or self.status == 304
+
 
 @dataclass(frozen=True, slots=True)
 class TransportError:

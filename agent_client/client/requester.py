@@ -101,7 +101,7 @@ class Requester:
             yield Pause(seconds)
             outcome = yield from self._once(method, path, body, headers, deadline)
         self.breaker.note(hung=isinstance(outcome, TransportError) and outcome.is_timeout)
-        if not isinstance(outcome, Response) or not (200 <= outcome.status < 300 or outcome.status == 304):
+        if not isinstance(outcome, Response) or not outcome.is_success:
             raise response_json.error_of(outcome)
         if outcome.status == 304 and "If-None-Match" not in headers:
             raise ResponseRejected("The registry answered 304 to a question without an entity tag")
@@ -120,7 +120,7 @@ class Requester:
                 return TransportError(f"No whole answer came within {self.limits.total:g} seconds", is_timeout=True)
             outcome = yield Request(method, url, sent, body, left, self.limits.bytes_max)
             if not isinstance(outcome, Response | TransportError):
-                raise TypeError("a Call is answered with a Reply or NoReply")
+                raise TypeError("a Request is answered with a Response or a TransportError")
             if isinstance(outcome, TransportError) or method != "GET":
                 return outcome
             if outcome.status not in (301, 302, 303, 307, 308):
@@ -142,6 +142,6 @@ class Requester:
 
 
 def _is_to_be_tried_again(outcome: Response | TransportError) -> bool:
-    if isinstance(outcome, Response) and (200 <= outcome.status < 300 or outcome.status == 304):
+    if isinstance(outcome, Response) and outcome.is_success:
         return False
     return isinstance(response_json.error_of(outcome), Unavailable | RateLimited)

@@ -1,7 +1,7 @@
 """What to ask the registry and what to make of the answer, without a socket: the one core of both clients.
 
-Each question is a generator. It yields a `Call` or a `Pause`, is sent the `Reply` (or `NoReply`), and returns the
-result. `registry.py` drives it, blocking or with asyncio.
+Each question is a generator. It yields a `Request` or a `Pause`, is sent the `Response` (or `TransportError`), and
+returns the result. `client.py` drives it, blocking or with asyncio.
 """
 
 from __future__ import annotations

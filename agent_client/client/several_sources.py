@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry, list_open_triggers
 from agent_client.client.local_registry import LocalSkills
 from agent_client.errors import CapabilityNotFound, NotFound, RegistryError, Unavailable
 from agent_client.text.trigger_matching import TriggerHit, TriggerIndex
@@ -122,9 +122,8 @@ class SeveralSources:
     def _rows_by_triggers(self, message: str, source: Any, listing: Listing) -> Iterable[Json]:
         known = self._indexes.get(id(source))
         if known is None or known[0] is not listing.entries:
-            open_ones = (entry for entry in listing.entries if not entry.is_closed_to_model)
-            pairs = ((entry.capability_id, phrase) for entry in open_ones for phrase in entry.intent_triggers)
-            known = self._indexes[id(source)] = listing.entries, TriggerIndex(pairs)
+            index = TriggerIndex(list_open_triggers(listing.entries))
+            known = self._indexes[id(source)] = listing.entries, index
         hits: dict[str, list[TriggerHit]] = {}
         for hit in known[1].find(message):
             hits.setdefault(hit.owner, []).append(hit)

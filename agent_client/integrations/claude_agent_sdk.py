@@ -108,8 +108,7 @@ class SkillServer:
             try:
                 self.session.open_call(str(given.get("tool")), given.get("arguments"))
             except ApprovalRequired as waiting:
-                said = self._approve(waiting.call)
-                if (await said if inspect.isawaitable(said) else said) is True:
+                if await _settled(self._approve(waiting.call)) is True:
                     self.session.approve(waiting.call_id, by=self._by)
                     return PermissionResultAllow()
                 self.session.reject(waiting.call_id)
@@ -122,8 +121,7 @@ class SkillServer:
         if self._otherwise is None:
             words = f"{name} is not a tool of the skills, and this program allows no others. Do not call it again."
             return PermissionResultDeny(message=words)
-        said = self._otherwise(name, given, context)
-        return await said if inspect.isawaitable(said) else said
+        return await _settled(self._otherwise(name, given, context))
 
     async def _call_skill_tool(self, given: dict[str, Any]) -> dict[str, Any]:
         return await self._call(str(given.get("tool")), given.get("arguments") or {})
@@ -150,3 +148,8 @@ class SkillServer:
         found = self.session.prompt(with_skills=self._has_new_skills()).prompt
         self._shown = {each.capability_id for each in self.session.active}
         return found
+
+
+async def _settled(said: Any) -> Any:
+    """What a host's function returned, which may be a coroutine."""
+    return await said if inspect.isawaitable(said) else said

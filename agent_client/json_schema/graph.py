@@ -267,16 +267,12 @@ def copy_changed(schema: dict[str, Any], change: Callable[[dict[str, Any]], None
     while left:
         found = left.pop()
         change(found)
-        for keyword, value in list(found.items()):
-            if keyword in _ONE and isinstance(value, dict):
-                found[keyword] = dict(value)
-                left.append(found[keyword])
-            elif (keyword in _LIST or keyword == "items") and isinstance(value, list):
-                found[keyword] = [dict(one) if isinstance(one, dict) else one for one in value]
-                left += [one for one in found[keyword] if isinstance(one, dict)]
-            elif keyword in _MAP and isinstance(value, dict):
-                found[keyword] = {key: dict(one) if isinstance(one, dict) else one for key, one in value.items()}
-                left += [one for one in found[keyword].values() if isinstance(one, dict)]
+        found |= {keyword: value.copy() for keyword, value in found.items() if isinstance(value, dict | list)}
+        for keyword, key, subschema in list(_subschemas(found)):
+            copied = subschema
+            if key is not None:
+                copied = found[keyword][key] = dict(subschema)
+            left.append(copied)
     return whole
 
 

@@ -87,7 +87,7 @@ class SessionCatalog(SessionState):
         was_known = self.bundles.pop(name, None) is not None
         self.pins.pop(name, None)
         self.used.pop(name, None)
-        self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        self._drop_hint(name)
         self.active.drop(name)
         if was_known:
             self.withdrawn[name] = one_line(why)
@@ -103,7 +103,7 @@ class SessionCatalog(SessionState):
             self._note("index", name, "it is new")
         for name in sorted(set(before) - set(now)):
             self._note("index", name, "it is no longer there")
-            self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+            self._drop_hint(name)
         for name in sorted(set(self.bundles) & set(before) & set(now)):
             if now[name].digest != before[name].digest:
                 self._note("index", name, "a newer release is there; this session keeps its own until it is reloaded")
@@ -119,8 +119,11 @@ class SessionCatalog(SessionState):
         """Leave a capability out of this session: no hint, no load, and out of the prompt at once."""
         name = canonical_name(capability_id)
         self.disabled.add(name)
-        self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        self._drop_hint(name)
         self._drop(name, "it was disabled")
+
+    def _drop_hint(self, name: str) -> None:
+        self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
 
     def _drop(self, name: str, why: str) -> bool:
         """Deactivate a skill. False where it is not active."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from agent_client.bundles.bundle import Listing, ListingEntry
+from agent_client.bundles.bundle import Listing, ListingEntry, list_open_triggers
 from agent_client.text.tokenizer import tokenize
 from agent_client.text.trigger_matching import TriggerIndex
 
@@ -148,9 +148,7 @@ class SkillIndex:
     def triggers(self) -> TriggerIndex:
         """The intent triggers of all capabilities that a message may lead to."""
         if self._triggers is None:
-            listed = (each for each in self.entries.values() if not each.is_closed_to_model)
-            pairs = ((each.capability_id, phrase) for each in listed for phrase in each.intent_triggers)
-            self._triggers = TriggerIndex(pairs)
+            self._triggers = TriggerIndex(list_open_triggers(self.entries.values()))
         return self._triggers
 
     @property

@@ -102,7 +102,7 @@ class SkillLoader(SessionCatalog):
             self._note_dropped(each.capability_id, why)
         self.withdrawn.pop(bundle.capability_id, None)
         self._mark_used(bundle)
-        self._hints = tuple(hint for hint in self._hints if hint.capability_id != bundle.capability_id)
+        self._drop_hint(bundle.capability_id)
 
     def _drop_all(self, why: str) -> None:
         for each in list(self.active):

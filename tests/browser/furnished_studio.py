@@ -37,7 +37,7 @@ ADDRESSES = {
     "new, an import from git": "/new-capability/git/1/",
     "demand, ids": "/demand/",
     "demand, messages": "/demand/?what=messages",
-    "demand, put away": "/demand/?dismissed=yes",
+    "demand, dismissed": "/demand/?dismissed=yes",
     "overview": "/capabilities/weights/",
     "overview, instructions": "/capabilities/weights/instructions/",
     "overview, tools": "/capabilities/weights/tools/",
@@ -171,7 +171,7 @@ def furnish(studio: Studio, folder: Path) -> None:
     properties = document[0]["args_schema"]["properties"]
     properties["a_very_long_name_" + "x" * 40] = {"type": "string", "description": "d" * 400}
     (folder / "tools.json").write_text(json.dumps(document, indent=2), "utf-8")
-    note = "Why it was done, at some length, since whoever reads the history later was not there " + "w" * 60
+    note = "Why it was done, at some length, since anybody who reads the history later was not there " + "w" * 60
     studio.manage("bundle", "publish", str(folder), "--note", note)
     for each in document:
         each["policy"].pop("requires_approval", None)
@@ -192,7 +192,7 @@ def furnish(studio: Studio, folder: Path) -> None:
     )
     studio.manage("shell", "-c", ASKED)
     _damage(studio)
-    # Agents that load, tell how it went and hand in a bundle; a team, somebody invited and a webhook.
+    # Agents that load, report how it went and hand in a bundle; a team, somebody invited and a webhook.
     studio.manage("shell", "-c", (ROOT / "tests" / "browser" / "furnishing.py").read_text("utf-8"))
 
 

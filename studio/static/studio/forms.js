@@ -42,7 +42,7 @@
     fault.textContent = wordsFor(field);
   }
 
-  // All fields of a form that is sent are told at once; the first one gets the focus.
+  // All fields of a form that is sent are marked at once; the first one gets the focus.
   let isFirst = true;
   document.addEventListener("invalid", (event) => {
     const field = event.target;

@@ -67,7 +67,7 @@ def test_people_are_listed_by_default_and_keys_on_request(client: Client) -> Non
     assert _subjects(client, "") == _subjects(client, "by=people") == everyone[1:]
     assert _subjects(client, "by=keys") == everyone[:1]
     assert _subjects(client, "by=system") == []
-    # What asks for something in particular finds it, whoever did it.
+    # What asks for something in particular finds it, by anybody.
     assert _subjects(client, "who=guest+chat") == _subjects(client, "verb=feedback") == everyone[:1]
     assert everyone[0] in _subjects(client, "subject=alpha")
     assert _subjects(client, "subject=alpha&by=people") == [row for row in everyone[1:] if row[1] == "alpha"]

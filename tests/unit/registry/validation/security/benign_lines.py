@@ -49,7 +49,7 @@ SHAPES = [
     ("spaced-heading", "A B C D E F G H I J K L M"),
     (
         "comment-in-code",
-        "Fill in `<!-- PATHS:`, one a line. You must ignore hidden files, and never delete the second block.",
+        "Fill in `<!-- PATHS:`, one per line. You must ignore hidden files, and never delete the second block.",
     ),
     ("secret-placeholder", "Note it: `vault notes set <SECRET> TEXT`. Do not mention a key or password in the note."),
     ("code-digits", "Use utf8mb4, x86_64, base64, sha256 and i18n."),

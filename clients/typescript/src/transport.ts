@@ -1,5 +1,5 @@
 // `fetch` with limits: one time for everything, a number of bytes, and an error of ours where there is no response.
-import { RegistryUnreachable, ResponseRejected } from "./errors.js";
+import { RegistryUnreachable, ResponseRejected, StudioError } from "./errors.js";
 
 export interface Limits {
   /** For one request, from its beginning to the last byte of the response; 20,000 by default. */
@@ -28,25 +28,27 @@ export function boundedFetch(send: typeof fetch, limits: Limits = {}): (request:
   const { timeoutMs = TIMEOUT_MS, bytesMax = BYTES_MAX } = limits;
   return async (request) => {
     const stopper = new AbortController();
-    const stop = () => stopper.abort(request.signal.reason);
-    if (request.signal.aborted) stop();
-    request.signal.addEventListener("abort", stop);
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      stopper.abort();
-    }, timeoutMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // A race, since a signal alone ends nothing once the garbage collector has taken the Request that follows it
+    // (https://github.com/nodejs/undici/issues/4068): a silent registry was waited for without end.
+    const ended = new Promise<never>((_resolve, reject) => {
+      const late = new RegistryUnreachable(`No whole response came within ${timeoutMs / 1000} seconds`);
+      timer = setTimeout(() => reject(late), timeoutMs);
+      const abort = () => reject(request.signal.reason);
+      request.signal.addEventListener("abort", abort, { signal: stopper.signal });
+      if (request.signal.aborted) abort();
+    });
     try {
-      const response = await send(new Request(request, { signal: stopper.signal }));
-      return await whole(response, bytesMax);
+      const limited = new Request(request, { signal: stopper.signal });
+      const response = await Promise.race([ended, send(limited)]);
+      return await Promise.race([ended, whole(response, bytesMax)]);
     } catch (error) {
-      if (error instanceof ResponseRejected) throw error;
+      if (error instanceof StudioError) throw error;
       if (request.signal.aborted) throw request.signal.reason;
-      if (isLate) throw new RegistryUnreachable(`No whole response came within ${timeoutMs / 1000} seconds`, error);
       throw new RegistryUnreachable(`The registry could not be reached: ${why(error)}`, error);
     } finally {
       clearTimeout(timer);
-      request.signal.removeEventListener("abort", stop);
+      stopper.abort();
     }
   };
 }

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 
 import { bundleDigest, createClient, Registry, RegistryUnreachable, ResponseRejected, Session, StudioError } from "../dist/index.js";
@@ -116,6 +118,17 @@ test("a registry that says nothing, or drips, is not waited for", async () => {
   };
   await assert.rejects(registry({ timeoutMs: 200 }).load("weights"), late);
   await assert.rejects(createClient({ baseUrl, timeoutMs: 200 }).GET("/api/v1/operator/bundle_list"), late);
+});
+
+test("nothing is waited for, whatever the garbage collector has taken meanwhile", { timeout: 20_000 }, async () => {
+  setFlagsFromString("--expose-gc");
+  const collector = setInterval(runInNewContext("gc"), 50);
+  answer = () => {};
+  await assert.rejects(registry({ timeoutMs: 300 }).load("weights"), { code: "REGISTRY_UNREACHABLE" });
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")), 300);
+  await assert.rejects(registry().load("weights", {}, { signal: controller.signal }), { message: "enough" });
+  clearInterval(collector);
 });
 
 test("a registry that cannot be reached is an error of its own", async () => {

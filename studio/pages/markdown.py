@@ -16,10 +16,10 @@ _TAGS: Final = frozenset(
         *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "blockquote"),
         *("ul", "ol", "li"),
         *("pre", "code", "em", "strong", "s", "span"),
-        *("table", "thead", "tbody", "tr", "th", "td"),
+        *("div", "table", "thead", "tbody", "tr", "th", "td"),
     ]
 )
-_ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}
+_ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}, "div": {"class", "tabindex"}}
 
 
 def render_page(text: str, *, heading_level: int = 1) -> str:
@@ -50,6 +50,9 @@ def _renderer() -> MarkdownIt:
     markdown.add_render_rule("link_open", _link)
     markdown.add_render_rule("link_close", lambda *_: "</span>")
     markdown.add_render_rule("image", _image)
+    # A table is as wide as its words. It moves in a box of its own, which the keyboard reaches too.
+    markdown.add_render_rule("table_open", lambda *_: '<div class="table-wrap" tabindex="0"><table>')
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>")
     return markdown
 
 

@@ -159,6 +159,19 @@ release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", not
 """
 
 
+# As in other people's skills: a table of several columns, and a line of code that has no place to break.
+_WIDE_TEXT = f"""
+| field | type | required | default |
+| --- | --- | --- | --- |
+| {"f" * 40} | a path, or the text itself | yes | {"d" * 60} |
+
+```
+output folder: /{"o" * 120}
+a line of code of many words, {"and more of them, " * 20}
+```
+"""
+
+
 def furnish(studio: Studio, folder: Path) -> None:
     """Fill a Studio that has the examples alone; `folder` is empty, and takes the bundles that are imported."""
     from tests.factories import bundle, to_json
@@ -168,6 +181,8 @@ def furnish(studio: Studio, folder: Path) -> None:
     for file in (ROOT / "examples" / "weights").iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     document = json.loads((folder / "tools.json").read_text("utf-8"))
+    with (folder / "skill.md").open("a", encoding="utf-8") as skill_doc:
+        skill_doc.write(_WIDE_TEXT)
     properties = document[0]["args_schema"]["properties"]
     properties["a_very_long_name_" + "x" * 40] = {"type": "string", "description": "d" * 400}
     (folder / "tools.json").write_text(json.dumps(document, indent=2), "utf-8")
@@ -182,7 +197,7 @@ def furnish(studio: Studio, folder: Path) -> None:
     studio.manage("bundle", "import", str(folder), "--as-draft")
     many = folder.parent / "many"
     many.mkdir()
-    for name, text in (bundle("many") | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}).items():
+    for name, text in (bundle("many", body=_WIDE_TEXT) | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}).items():
         (many / name).write_text(text, "utf-8")
     studio.manage("bundle", "import", str(many), "--as-draft", check=False)
     studio.manage("bundle", "deprecate", "workouts", "--replaced-by", "weights")

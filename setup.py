@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup  # type: ignore[import-untyped]
 from setuptools.command.build_py import build_py  # type: ignore[import-untyped]
 
-RESOURCES = ("templates", "schemas", "examples")
+RESOURCES = ("templates", "examples")
 
 
 class BuildWithResources(build_py):  # type: ignore[misc]

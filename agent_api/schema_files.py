@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from registry.common.schema_loader import SCHEMAS_DIR
+from capability_rules.schema_loader import SCHEMAS_DIR
 
 
 @cache

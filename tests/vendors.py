@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import httpx
 
-from agent_client.prompt import estimate_tokens
+from capability_kit.prompt import estimate_tokens
 
 Json = dict[str, Any]
 Vendor = Literal["openai", "anthropic"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 
-from agent_client import Session
-from agent_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Session
+from capability_client.session import Message, ModelCall, ModelReply, export_messages
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
+from capability_rules.validation import Finding
+from capability_rules.validation.codes import list_codes
 from registry.publishing.batch import ValidationResult
-from registry.validation import Finding
-from registry.validation.codes import list_codes
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
     # Every command prints through this module, and few have read a bundle: the readers stay unloaded.
+    from capability_rules.semantic_diff import Change, Power, PowerComparison
+    from capability_rules.validation import Finding
     from registry.publishing.batch import ValidationResult
     from registry.publishing.bundle_powers import BundlePowers
-    from registry.semantic_diff import Change, Power, PowerComparison
-    from registry.validation import Finding
 
 _COLOURS: Final = {"error": "31;1", "warning": "33;1", "place": "34", "hint": "36", "good": "32;1", "bold": "1"}
 WIDTH_MAX: Final = 160

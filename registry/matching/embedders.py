@@ -17,8 +17,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from django.conf import settings
 
+from capability_rules.errors import RegistryError
 from registry.common import caches
-from registry.common.errors import RegistryError
 from registry.matching.ngram_index import Floats
 from registry.matching.wordpiece import tokenize
 

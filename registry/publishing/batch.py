@@ -9,21 +9,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.finding import sort_findings
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.semantic_diff import PowerComparison
+from capability_rules.validation import Finding, Report, ValidationContext, validate_bundle
+from capability_rules.validation.security import IdIndex
 from registry.access.teams import require_edit_permission
-from registry.agent_skills.importer import ImportedSkill, import_skill
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.finding import sort_findings
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, SourceUnreadable
+from registry.common.errors import Forbidden
 from registry.core.published_index import get_validation_context
 from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.gate import GateReport
-from registry.semantic_diff import PowerComparison
-from registry.validation import Finding, Report, ValidationContext, validate_bundle
-from registry.validation.security import IdIndex
 
 Mode = Literal["draft", "publish"]
 # The bundle of a capability that the caller may not change.

@@ -9,9 +9,9 @@ from typing import Final
 
 from django.db import DatabaseError
 
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import RegistryUnavailable, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import RegistryUnavailable, SourceUnreadable
 from registry.core.queries import files_digest
 from registry.models import Draft
 from registry.publishing import batch

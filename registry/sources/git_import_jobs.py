@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.errors import RegistryError, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.common.errors import NotFound
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease

@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any, Final
 
-from agent_client.bundles.skill_names import capability_id_of, nearest_skill_name
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.json_edits import to_json
-from registry.common.errors import SourceUnreadable
+from capability_kit.bundles.skill_names import capability_id_of, nearest_skill_name
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.json_edits import to_json
+from capability_rules.errors import SourceUnreadable
 
 RECORDS_MAX: Final = 1000
 _NEEDED: Final = ("title", "problem", "resolution_md")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from agent_client.bundles.bundle import is_capability_id
-from registry.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
-from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
-from registry.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
-from registry.bundles.supporting_files import (
+from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
+from capability_rules.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
+from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
     IGNORED_FOLDERS,
     JUNK_FILES,
@@ -21,8 +21,9 @@ from registry.bundles.supporting_files import (
     list_named_paths,
     path_error,
 )
-from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
-from registry.common.errors import InvalidRequest, SourceUnreadable
+from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation import BUNDLE_FILES
 from registry.sources import git_reader
 from registry.sources.playbook_records import read_playbook_records
 from registry.sources.source_files import (
@@ -33,7 +34,6 @@ from registry.sources.source_files import (
     parents,
     read_folder,
 )
-from registry.validation import BUNDLE_FILES
 
 # Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
 SOURCE_BYTES_MAX: Final = 128 * 1024 * 1024

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from registry.bundles.archives import ArchiveReader
-from registry.bundles.bundle_reader import LEADS_NOWHERE, explain_unreadable, file_reader
-from registry.bundles.problem import BUNDLE_FILES
-from registry.bundles.supporting_files import IGNORED_FOLDERS, JUNK_FILES
-from registry.common.errors import SourceUnreadable
+from capability_rules.bundles.archives import ArchiveReader
+from capability_rules.bundles.bundle_reader import LEADS_NOWHERE, explain_unreadable, file_reader
+from capability_rules.bundles.problem import BUNDLE_FILES
+from capability_rules.bundles.supporting_files import IGNORED_FOLDERS, JUNK_FILES
+from capability_rules.errors import SourceUnreadable
 
 _MAIN_FILES: Final = frozenset(BUNDLE_FILES)
 # A folder or a repository may be large; beyond this it is probably the wrong one.

@@ -14,15 +14,10 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.catalog import incidents
 from registry.common.actors import Actor
-from registry.common.errors import (
-    InvalidRequest,
-    NameConflict,
-    NotFound,
-    SourceMisconfigured,
-    SourceUnreadable,
-)
+from registry.common.errors import NameConflict, NotFound, SourceMisconfigured
 from registry.common.net.registry_client import check_registry_url
 from registry.core import audit
 from registry.core.jobs import queue

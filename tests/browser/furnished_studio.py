@@ -197,7 +197,9 @@ def furnish(studio: Studio, folder: Path) -> None:
     studio.manage("bundle", "import", str(folder), "--as-draft")
     many = folder.parent / "many"
     many.mkdir()
-    for name, text in (bundle("many", body=_WIDE_TEXT) | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}).items():
+    for name, text in (
+        bundle("many", body=_WIDE_TEXT) | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}
+    ).items():
         (many / name).write_text(text, "utf-8")
     studio.manage("bundle", "import", str(many), "--as-draft", check=False)
     studio.manage("bundle", "deprecate", "workouts", "--replaced-by", "weights")

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import yaml
 
-from agent_client.bundles.front_matter import normalize_skill_text
-from agent_client.bundles.skill_names import is_skill_name
-from agent_client.client.local_registry import SkillUnreadable, read_folder
-from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.importer import ImportedSkill, import_skill
-from registry.bundles.bundle_reader import SourceBundle
-from registry.validation import validate_bundle
+from capability_client.client.local_registry import SkillUnreadable, read_folder
+from capability_kit.bundles.front_matter import normalize_skill_text
+from capability_kit.bundles.skill_names import is_skill_name
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.validation import validate_bundle
 from tests.sweeps import check_each
 
 pytestmark = pytest.mark.slow

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from agent_client import CapabilityNotFound, Environment, Registry, Session, User
+from capability_client import CapabilityNotFound, Environment, Registry, Session, User
 from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
 from tests.integration.stand_ins import anthropic_answer, openai_answer
 from tests.servers import ROOT, Studio
-from tests.unit.agent_client.registries import fake_registry
+from tests.unit.capability_client.registries import fake_registry
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 

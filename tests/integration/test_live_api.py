@@ -13,7 +13,7 @@ import httpx
 import pytest
 import zstandard
 
-from agent_client.bundles.digest import digest_of_load
+from capability_kit.bundles.digest import digest_of_load
 from tests.factories import bundle, zip_of
 from tests.servers import Studio
 from tests.shapes import assert_error, assert_shape

@@ -305,7 +305,7 @@ def test_a_service_is_well_by_its_own_check(stack: Stack, service: str) -> None:
 def test_agents_have_as_many_processes_as_compose_says(stack: Stack) -> None:
     words = stack.services["web-agents"]["command"]
     (keeper,) = processes_below(stack.running["web-agents"].process.pid)[:1]
-    helpers = (b"resource_tracker", b"registry.validation.isolation")
+    helpers = (b"resource_tracker", b"capability_rules.validation.isolation")
     commands = {pid: _command_line(pid) for pid in processes_below(keeper)}
     below = [pid for pid, line in commands.items() if not any(helper in line for helper in helpers)]
     # The gateway, the application's main process, and its workers.

@@ -11,7 +11,8 @@ from typing import Final
 
 from django.conf import settings
 
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.errors import SourceUnreadable
+from registry.common.errors import SourceMisconfigured
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
 from registry.common.net.ip_policy import Address, AddressNotAllowed, NameNotResolved
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from registry.common import tracing
-from registry.common.errors import InvalidRequest
+from capability_kit import tracing
+from capability_rules.errors import InvalidRequest
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed
 

@@ -13,14 +13,15 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from registry.bundles.bundle_reader import SourceBundle, read_bundle
+from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle
+from capability_rules.errors import RegistryError, SourceUnreadable
+from capability_rules.validation import Finding
 from registry.catalog import drafts, exporter
 from registry.cli import sarif, text_output
 from registry.cli.command import add_format_choices, is_terminal, pick
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.cli.waiver_verbs import WaiverVerbs
-from registry.common.errors import RegistryError, SourceUnreadable
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
@@ -30,7 +31,6 @@ from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.sources.git_reader import is_git_url, redact_address
 from registry.sources.source_discovery import discover_bundles, with_id
-from registry.validation import Finding
 
 ResultRow = dict[str, Any]
 

@@ -11,8 +11,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from registry.bundles.bundle_reader import SourceBundle
-from registry.common.errors import RegistryError, SourceUnreadable
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
 from registry.sources.git_reader import redact_address

@@ -36,7 +36,7 @@ import django
 django.setup()
 from ipaddress import ip_network
 from django.conf import settings
-from registry.common.errors import RegistryError
+from capability_rules.errors import RegistryError
 from registry.common.net.registry_client import RegistryClient
 from registry.common.net.webhook_client import post_event
 from registry.sources import git_reader

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from capability_rules.validation.isolation.pool import ChecksBusy
 from registry.catalog.drafts import get_draft, save_draft
 from registry.common.errors import DraftNotFound
 from registry.models import AuditEvent, Capability, Revision
 from registry.publishing import batch, publication
-from registry.validation.isolation.pool import ChecksBusy
 from tests.factories import OLGA, Files, agent_key, bundle, publish, tool, zip_of
 
 pytestmark = pytest.mark.django_db

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from registry.bundles.archives import write_tar_gz, write_zip
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.catalog import drafts
-from registry.common.errors import InvalidRequest, NotFound, SourceUnreadable
+from registry.common.errors import NotFound
 from registry.core.jobs import queue
 from registry.models import Capability, Draft, GitImport, Job
 from registry.sources import bundle_import, git_import_jobs

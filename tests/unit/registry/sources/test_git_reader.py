@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from registry.agent_skills.importer import import_skill
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.errors import SourceUnreadable
+from capability_rules.validation import validate_bundle
+from registry.common.errors import SourceMisconfigured
 from registry.sources import git_reader
 from registry.sources.git_reader import folder_name, is_git_url, parse_git_url, redact_address
 from registry.sources.source_discovery import discover_bundles
-from registry.validation import validate_bundle
 from tests.git_https import Backend, commit, git, make_certificate, served
 from tests.sweeps import check_each
 

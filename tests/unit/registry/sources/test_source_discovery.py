@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.importer import import_skill
-from registry.bundles.archives import write_tar_gz, write_zip
-from registry.bundles.supporting_files import COUNT_MAX
-from registry.common.errors import InvalidRequest, SourceUnreadable
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.supporting_files import COUNT_MAX
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation import validate_bundle
 from registry.sources import source_discovery, source_files
 from registry.sources.source_discovery import discover_bundles, discover_in_archive, discover_in_files, with_id
 from registry.sources.source_files import SourceFiles
-from registry.validation import validate_bundle
 from tests.factories import bundle, tool
 
 SKILL = "---\nname: x\ndescription: y\n---\nText.\n"

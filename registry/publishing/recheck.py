@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from capability_rules.bundles.finding import sort_findings
 from capability_rules.validation import Finding, Report, ValidationContext, validate_bundle
+from capability_rules.validation.bundle_set import ValidationResult
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import find_changed_file
@@ -17,7 +18,6 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.core.rows import Row
 from registry.models import Capability, Draft, Revision
-from registry.publishing.batch import ValidationResult
 
 
 def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:

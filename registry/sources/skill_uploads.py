@@ -27,6 +27,7 @@ from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.supporting_files import split_path
 from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text
 from capability_rules.bundles.validation_context import VisibilityFilter
+from capability_rules.discovery.bundle_discovery import discover_in_archive
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import Finding
 from registry.common.actors import Actor
@@ -37,7 +38,6 @@ from registry.core.transactions import write_transaction
 from registry.models import Revision, SkillUpload
 from registry.publishing import batch, proposals
 from registry.sources.skill_fingerprints import record_upload, skill_fingerprint
-from registry.sources.source_discovery import discover_in_archive
 
 KIND: Final = "skill_uploads.prune"
 RETENTION: Final = timedelta(hours=1)

@@ -29,9 +29,9 @@ from registry.models import Capability, GitSource, GitSourceItem
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
+from registry.sources.git_discovery import discover_in_git
 from registry.sources.git_reader import parse_git_url
 from registry.sources.registry_mirror import read_registry
-from registry.sources.source_discovery import discover_in_git
 from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 KIND: Final = "git_source.sync"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_files
 from capability_rules.validation import validate_bundle
 from registry.authoring.three_way_merge import merge_draft
 from registry.catalog import drafts, exporter
@@ -19,7 +20,6 @@ from registry.models import Capability, Draft, Revision
 from registry.publishing import publication
 from registry.publishing.batch import import_all
 from registry.publishing.revision_diff import compare_revisions
-from registry.sources.source_discovery import discover_bundles, discover_in_files
 from tests.factories import OLGA, agent_key, bearer, bundle, damage
 
 pytestmark = pytest.mark.django_db

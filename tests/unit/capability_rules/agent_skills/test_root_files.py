@@ -12,8 +12,8 @@ from capability_rules.agent_skills.importer import ImportedSkill, import_skill
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.supporting_files import COUNT_MAX, paths_named_in
+from capability_rules.discovery.bundle_discovery import discover_in_files
 from capability_rules.validation import BUNDLE_FILES, validate_bundle
-from registry.sources.source_discovery import discover_in_files
 from tests.factories import Files, bundle
 
 MIB = 1024 * 1024

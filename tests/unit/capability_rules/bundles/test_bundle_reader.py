@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle, read_bundle_zip
+from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_archive
 from capability_rules.errors import SourceUnreadable
 from capability_rules.validation import validate_bundle
-from registry.sources.source_discovery import discover_bundles, discover_in_archive
 from tests import costs
 from tests.factories import Files, bundle, tool, zip_of
 from tests.sweeps import check_each

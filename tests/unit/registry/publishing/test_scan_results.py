@@ -8,10 +8,10 @@ import pytest
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import InvalidRequest
+from capability_rules.output.sarif import build_sarif
 from registry.access import teams
 from registry.access.operators import create_operator
 from registry.catalog import drafts
-from registry.cli.sarif import build_sarif
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, Forbidden, RevisionNotFound, StatusConflict
 from registry.models import AuditEvent, Capability, Revision, ScanResults

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capability_rules.output.text import WIDTH_MAX, TerminalStyle, escape_controls, format_findings, format_summary
 from capability_rules.validation import Finding
-from registry.cli.text_output import WIDTH_MAX, TerminalStyle, escape_controls, format_findings, format_summary
 from tests.sweeps import check_each
 
 

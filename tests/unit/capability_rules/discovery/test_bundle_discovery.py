@@ -16,11 +16,16 @@ from capability_rules.agent_skills.exporter import export_skill_files
 from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.archives import write_tar_gz, write_zip
 from capability_rules.bundles.supporting_files import COUNT_MAX
+from capability_rules.discovery import bundle_discovery, source_files
+from capability_rules.discovery.bundle_discovery import (
+    discover_bundles,
+    discover_in_archive,
+    discover_in_files,
+    with_id,
+)
+from capability_rules.discovery.source_files import SourceFiles
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import validate_bundle
-from registry.sources import source_discovery, source_files
-from registry.sources.source_discovery import discover_bundles, discover_in_archive, discover_in_files, with_id
-from registry.sources.source_files import SourceFiles
 from tests.factories import bundle, tool
 
 SKILL = "---\nname: x\ndescription: y\n---\nText.\n"
@@ -331,12 +336,12 @@ def test_all_bundles_of_a_source_together_have_a_bound(monkeypatch: pytest.Monke
 
         return take
 
-    monkeypatch.setattr(source_discovery, "SOURCE_BYTES_MAX", 5_000)
+    monkeypatch.setattr(bundle_discovery, "SOURCE_BYTES_MAX", 5_000)
     files = {f"skills/s{number}/SKILL.md": reader(f"s{number}") for number in range(50)}
     with pytest.raises(SourceUnreadable, match="its bundles have more than 0 MiB of texts"):
-        source_discovery._found(SourceFiles(files), "many", "")
+        bundle_discovery.discover_in_tree(SourceFiles(files), "many", "")
     assert len(read) == 5, "nothing is read after it"
-    assert len(source_discovery._found(SourceFiles(dict(list(files.items())[:4])), "few", "")) == 4
+    assert len(bundle_discovery.discover_in_tree(SourceFiles(dict(list(files.items())[:4])), "few", "")) == 4
 
 
 def test_an_id_is_for_one_skill_and_not_for_a_bundle() -> None:

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from capability_rules.output.sarif import build_sarif
 from capability_rules.validation import Finding, Report, validate_bundle
-from registry.cli.sarif import build_sarif
-from registry.publishing.batch import ValidationResult
+from capability_rules.validation.bundle_set import ValidationResult
 from tests.cases import read_cases
 
 LEVELS = {"none", "note", "warning", "error"}

@@ -11,15 +11,15 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from capability_rules.validation import Finding
+from capability_rules.validation.bundle_set import ValidationResult
 from capability_rules.validation.codes import list_codes
-from registry.publishing.batch import ValidationResult
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def build_sarif(checked: Iterable[ValidationResult]) -> dict[str, Any]:
     """One run over all bundles of a call; columns count code points."""
-    results = [_result(entry.path, finding) for entry in checked for finding in entry.report.findings]
+    results = [_result(entry.folder, finding) for entry in checked for finding in entry.report.findings]
     used = sorted({result["ruleId"] for result in results})
     driver = {"name": "Capability Studio", "rules": [_rule(code) for code in used]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -37,9 +37,8 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(path: str, finding: Finding) -> dict[str, Any]:
-    location: dict[str, Any] = {
-        "artifactLocation": {"uri": quote(posixpath.join(path, finding.file), errors="surrogateescape")}
-    }
+    place_of_file = posixpath.normpath(posixpath.join(path, finding.file))
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(place_of_file, errors="surrogateescape")}}
     if finding.line is not None:
         location["region"] = {"startLine": finding.line, "startColumn": finding.column}
     message = f"{finding.message}. {finding.hint}".rstrip() if finding.hint else finding.message

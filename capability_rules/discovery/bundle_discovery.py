@@ -1,4 +1,4 @@
-"""Where imports come from: folders, archives, a bare SKILL.md and git, searched to any depth (docs/contract.md 5)."""
+"""Where bundles are: folders, archives, a bare SKILL.md, searched to any depth (docs/contract.md 5)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,8 @@ from capability_rules.bundles.supporting_files import (
     path_error,
 )
 from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
-from capability_rules.errors import InvalidRequest, SourceUnreadable
-from capability_rules.validation import BUNDLE_FILES
-from registry.sources import git_reader
-from registry.sources.playbook_records import read_playbook_records
-from registry.sources.source_files import (
+from capability_rules.discovery.playbook_records import read_playbook_records
+from capability_rules.discovery.source_files import (
     SourceFiles,
     follow_links,
     guard_readers,
@@ -34,6 +31,8 @@ from registry.sources.source_files import (
     parents,
     read_folder,
 )
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation import BUNDLE_FILES
 
 # Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
 SOURCE_BYTES_MAX: Final = 128 * 1024 * 1024
@@ -46,12 +45,10 @@ def discover_bundles(source: str) -> list[SourceBundle]:
 
     Raises `SourceUnreadable` where there is none, or where the source breaks a rule.
     """
-    if git_reader.is_git_url(source):
-        return discover_in_git(source)[0]
     place = Path(source)
     try:
         if place.is_dir():
-            return _found(read_folder(place, source), source, place.resolve().name)
+            return discover_in_tree(read_folder(place, source), source, place.resolve().name)
         if place.is_file() and place.name.lower() == "skill.md":
             return _folder_of_file(place, source)
         if place.is_file() and place.suffix.lower() == ".md":
@@ -68,7 +65,7 @@ def discover_bundles(source: str) -> list[SourceBundle]:
 def _folder_of_file(place: Path, source: str) -> list[SourceBundle]:
     """The skill of a SKILL.md with the files beside it, as if its folder had been named; not those inside of it."""
     folder = place.resolve().parent
-    own = [found for found in _found(read_folder(folder, source), "", folder.name) if not found.path]
+    own = [found for found in discover_in_tree(read_folder(folder, source), "", folder.name) if not found.path]
     return [replace(found, path=source) for found in own]
 
 
@@ -95,21 +92,15 @@ def with_id(sources: Sequence[SourceBundle], as_id: str) -> list[SourceBundle]:
     return [replace(sources[0], as_id=as_id)]
 
 
-def discover_in_git(source: str) -> tuple[list[SourceBundle], str]:
-    """As `read_source` for a git SOURCE, and the commit that was read."""
-    with git_reader.open_repository(source) as repository:
-        return _found(repository.tree, source, git_reader.folder_name(source)), repository.commit
-
-
 def discover_in_archive(data: bytes, path: str) -> list[SourceBundle]:
-    """As `read_source` for a zip, a tar or a tar.gz."""
-    found = _found(SourceFiles(dict(read_members(data, path))), path, "")
+    """As `discover_bundles` for a zip, a tar or a tar.gz."""
+    found = discover_in_tree(SourceFiles(dict(read_members(data, path))), path, "")
     return [replace(found[0], path=path)] if len(found) == 1 else found
 
 
 def discover_in_files(files: Mapping[str, bytes], path: str) -> list[SourceBundle]:
-    """As `read_source` for files that are in memory, by their paths in a folder."""
-    found = _found(SourceFiles({name: _held_reader(data) for name, data in files.items()}), path, "")
+    """As `discover_bundles` for files that are in memory, by their paths in a folder."""
+    found = discover_in_tree(SourceFiles({name: _held_reader(data) for name, data in files.items()}), path, "")
     return [replace(found[0], path=path)] if len(found) == 1 else found
 
 
@@ -149,7 +140,8 @@ def _tree(files: Mapping[str, ArchiveReader]) -> _Tree:
     return _Tree(folders)
 
 
-def _found(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:
+def discover_in_tree(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:
+    """As `discover_bundles` for files that can be read by their paths; `root_name` names the folder of the first."""
     guard_readers(source)
     note_submodules(source)
     if source.links:

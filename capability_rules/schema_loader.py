@@ -7,8 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# A link to the folder of the checkout; a wheel has the files themselves.
-SCHEMAS_DIR = (Path(__file__).parent / "schemas").resolve()
+_HERE = Path(__file__).parent
+# The folder beside the packages, as a checkout has it; a wheel has the files in this package.
+SCHEMAS_DIR = next(
+    folder / "schemas" for folder in (_HERE.parent, _HERE) if (folder / "schemas" / "capability.schema.json").is_file()
+)
 
 
 @cache

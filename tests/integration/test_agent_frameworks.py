@@ -31,9 +31,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("frameworks")
     # Building writes beside the sources.
     for package in ("capability_kit", "capability_client"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "build"))
-    client = f"{folder / 'capability_client'}[{','.join(EXTRAS)}]"
-    python = install(folder / "venv", str(folder / "capability_kit"), client, *VENDORS)
+        shutil.copytree(
+            ROOT / package, folder / "source" / package, ignore=shutil.ignore_patterns("__pycache__", "build")
+        )
+    client = f"{folder / 'source' / 'capability_client'}[{','.join(EXTRAS)}]"
+    python = install(folder / "venv", str(folder / "source" / "capability_kit"), client, *VENDORS)
     shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
     return python, folder
 

@@ -15,16 +15,15 @@ from tests.servers import ROOT
 
 CLIENT = ROOT / "capability_client"
 KIT = ROOT / "capability_kit"
-REQUIRED = ("httpx", "jsonschema_rs", "rfc8785", "yaml")
+REQUIRED = ("httpx2", "jsonschema_rs", "rfc8785", "yaml")
 # What those packages bring with them.
 BROUGHT = (
-    "httpx",
-    "httpcore",
+    "httpx2",
+    "httpcore2",
     "h11",
     "anyio",
     "idna",
-    "certifi",
-    "sniffio",
+    "truststore",
     "typing_extensions",
     "jsonschema_rs",
     "rfc8785",
@@ -38,7 +37,7 @@ BROUGHT = (
     [
         ("capability_kit", {"capability_kit", "jsonschema_rs", "rfc8785", "yaml"}),
         ("capability_rules", {"capability_rules", "capability_kit", "jsonschema", "jsonschema_rs", "numpy", "yaml"}),
-        ("capability_client", {"capability_client", "capability_kit", "httpx", "httpcore", "rfc8785"}),
+        ("capability_client", {"capability_client", "capability_kit", "httpx2", "httpcore2", "rfc8785"}),
     ],
 )
 def test_a_package_imports_what_its_pyproject_names_and_no_more(package: str, allowed: set[str]) -> None:
@@ -76,11 +75,12 @@ def built(tmp_path: Path) -> Path:
         shutil.copytree(package, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
         # setuptools warns of its own age; the build is what counts.
         subprocess.run([*command, "--build-lib", str(target)], cwd=source, check=True, capture_output=True)
-    import httpx
+    import httpx2
 
-    packages = Path(httpx.__file__).parent.parent
+    packages = Path(httpx2.__file__).parent.parent
     for name in {*BROUGHT, *REQUIRED}:
-        for found in (packages / name, packages / f"{name}.py"):
+        # Some ask for their own version.
+        for found in (packages / name, packages / f"{name}.py", *packages.glob(f"{name}-*.dist-info")):
             if found.exists():
                 (target / found.name).symlink_to(found)
     return target

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import httpx
+import httpx2
 import pytest
 
 from capability_client.session import (
@@ -292,7 +292,7 @@ def test_a_conversation_of_five_hundred_turns_is_accepted_by_a_strict_vendor(
     vendor: Vendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life = Life(vendor)
-    monkeypatch.setattr(httpx, "post", life.vendor.post)
+    monkeypatch.setattr(httpx2, "post", life.vendor.post)
     Talk(life).go_on()
 
 

@@ -120,7 +120,7 @@ def test_programs_are_found_after_a_refresh(tmp_path: Path, monkeypatch: pytest.
 
 def test_packages_are_found_by_either_name_and_none_is_imported() -> None:
     here = Environment.probe()
-    assert here.has("python", "httpx")
+    assert here.has("python", "httpx2")
     assert here.has("python", "jsonschema-rs")
     assert here.has("python", "antigravity")
     assert "antigravity" not in sys.modules

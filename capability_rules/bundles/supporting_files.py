@@ -25,7 +25,10 @@ METADATA_KEY: Final = SUPPORTING_FILES_KEY
 COUNT_MAX: Final = 100
 PATH_MAX: Final = supporting_files.PATH_MAX
 # What tools leave behind; no author meant it to be part of a bundle, and no reader looks into it.
-JUNK_FILES: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
+# What systems and git leave in a folder, with no meaning for a bundle.
+JUNK_FILES: Final = frozenset(
+    {"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes", ".gitkeep", ".keep"}
+)
 IGNORED_FOLDERS: Final = JUNK_FILES | {"node_modules", ".venv", "__pycache__"}
 # What an export of ours puts there (capability_rules/agent_skills/embedded_files.py).
 RESERVED: Final = frozenset(

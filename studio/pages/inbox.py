@@ -92,7 +92,9 @@ def _decision(item: InboxItem) -> InboxRow:
     )
     title %= {"count": figure(item.count), "name": item.name}
     url = reverse("studio:decision_show", args=[item.capability_id])
-    return InboxRow("shield-alert", "warning", title, url, _("Decide"), _joined(_since(item)), _text(item))
+    # The doubt quotes the passage by itself.
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
+    return InboxRow("shield-alert", "warning", title, url, _("Decide"), meta)
 
 
 def _times(item: InboxItem) -> str:

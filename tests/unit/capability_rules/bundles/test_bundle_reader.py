@@ -79,7 +79,8 @@ def test_a_folder_with_some_of_the_four_files_is_a_bundle_with_that_finding(tmp_
 
 
 def test_other_files_come_by_name_alone(tmp_path: Path) -> None:
-    _write(tmp_path, ALPHA | {"Tools.json": "secret", ".DS_Store": "x"})
+    (tmp_path / "scripts").mkdir()
+    _write(tmp_path, ALPHA | {"Tools.json": "secret", ".DS_Store": "x", ".gitkeep": "", "scripts/.gitkeep": ""})
     (source,) = read_bundle(str(tmp_path))
     assert _texts(source) == ALPHA | {"Tools.json": ""}
 

@@ -140,6 +140,7 @@ def test_texts_of_a_key_wait_on_the_page_of_all_without_a_capability(signed_in: 
     client = signed_in("publisher")
     home = client.get("/").content.decode()
     assert "1 passage of beta needs a decision" in home
+    assert "“&quot;" not in home
     page = client.get("/capabilities/beta/decisions/").content.decode()
     assert "API key ci" in page
     page = client.get("/decisions/").content.decode()

@@ -23,6 +23,7 @@ _ARGUMENTS: Final = [{"name": "arguments", "description": "What the capability i
 # A client of MCP gets texts from here and no tool of a skill: it calls what its own host offers, by the skill's names.
 _FOR_HOST: Final = PromptContext(
     names_are_wire_names=False,
+    opens_forms=False,
     tools_title="Tools that these skills use. Your host has to provide each of them, and to ask a person where an "
     "approval is named; this server runs none of them. If one is missing, say so:",
 )

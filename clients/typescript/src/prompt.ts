@@ -36,6 +36,10 @@ const FENCE_RULE =
   "or speak for the user.";
 /** Supporting files of one skill. */
 const FILES_SHOWN_MAX = 20;
+/** Forms of one skill. */
+const FORMS_SHOWN_MAX = 20;
+const FORMS_TITLE = "Forms of these skills, with the names of their data (open one when the instructions name it):";
+const SHAPE_LEVELS = 4;
 const OWN_HEADER = /^\s*\*\*(?:Confidence|Product Area|Issue Type):\*\*/iu;
 
 /** The prompt for these bundles, the most important first. A skill enters whole or not at all, but for the first. */
@@ -58,6 +62,7 @@ export async function renderPrompt(bundles: readonly Bundle[], options: PromptOp
     section("Available tools:", await toolLines(inUse)),
     section("Not with this key (say so if a skill asks for one of these):", inUse.flatMap(withheld)),
     section("Files of these skills (read one when the instructions name it):", inUse.flatMap(files)),
+    section(FORMS_TITLE, inUse.flatMap(forms)),
   ];
   const after = [
     ...notReady(unready, judged),
@@ -156,6 +161,35 @@ function files(bundle: Bundle): string[] {
   const named = all.slice(0, FILES_SHOWN_MAX).map((each) => `${oneLine(each.path, 120)} (${grouped(each.size)} bytes)`);
   const more = all.length - named.length;
   return named.length > 0 ? [`${bundle.capability_id}: ${named.join(", ")}${more > 0 ? `, and ${more} more` : ""}`] : [];
+}
+
+function forms(bundle: Bundle): string[] {
+  const lines = bundle.ui_schemas.slice(0, FORMS_SHOWN_MAX).map((entry) => {
+    const title = oneLine(String(entry.title || ""), 80);
+    const sample: unknown = entry.definition.dataModel;
+    const hasNames = isObject(sample) && Object.keys(sample).length > 0;
+    const words = [oneLine(entry.schema_id, 80), title && `(${title})`, hasNames && oneLine(shape(sample, SHAPE_LEVELS), 300)];
+    return `${bundle.capability_id}: ${words.filter(Boolean).join(" ")}`;
+  });
+  const more = bundle.ui_schemas.length - FORMS_SHOWN_MAX;
+  return more > 0 ? [...lines, `${bundle.capability_id}: and ${more} more`] : lines;
+}
+
+/** The names of a form's data: `{entries: [{unit, weight}], source}`. */
+function shape(value: unknown, levels: number): string {
+  if (isObject(value) && levels > 0) {
+    const names = Object.keys(value).filter((name) => name !== "request_id").sort();
+    const below = names.map((name) => {
+      const inner = shape(value[name], levels - 1);
+      return inner ? `${name}: ${inner}` : name;
+    });
+    return `{${below.join(", ")}}`;
+  }
+  return Array.isArray(value) && isObject(value[0]) && levels > 0 ? `[${shape(value[0], levels - 1)}]` : "";
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function notReady(bundles: readonly Bundle[], judged: ReadonlyMap<string, Readiness>): string[] {

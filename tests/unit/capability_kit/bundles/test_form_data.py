@@ -1,0 +1,124 @@
+"""What a form begins with: what a model knows, and nothing of the author's sample."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from capability_kit.bundles.form_data import FormDataInvalid, fill_form, find_inputs, format_shape
+from tests.servers import ROOT
+
+ROW: dict[str, Any] = {"measured_on": "2026-01-13", "weight": 188.2, "unit": "lb", "include": True}
+
+
+def _form(capability_id: str, schema_id: str) -> dict[str, Any]:
+    entries = json.loads((ROOT / "examples" / capability_id / "ui_schemas.json").read_text("utf-8"))
+    found: dict[str, Any] = next(each for each in entries if each["schema_id"] == schema_id)
+    return found
+
+
+ENTRY = _form("weights", "WeightEntryForm.v1")
+BATCH = _form("weights", "WeightBatchEditor.v1")
+
+
+def _errors(entry: dict[str, Any], data: Any) -> str:
+    with pytest.raises(FormDataInvalid) as error:
+        fill_form(entry, data)
+    return str(error.value)
+
+
+def test_a_form_without_data_begins_empty_and_not_with_the_samples() -> None:
+    assert fill_form(ENTRY, {}) == {"entries": [{"measured_on": "", "weight": "", "unit": [], "note": ""}]}
+    assert fill_form(_form("introduction", "AskName.v1"), {}) == {"name": ""}
+
+
+def test_values_of_tools_become_what_the_widgets_keep() -> None:
+    data = {"source": "chat", "entries": [ROW, {"measured_on": "2026-01-14", "weight": 188.0, "unit": ["KG"]}]}
+    assert fill_form(BATCH, data) == {
+        "source": "chat",
+        "entries": [
+            {"measured_on": "2026-01-13", "weight": "188.2", "unit": ["lb"], "include": True},
+            {"measured_on": "2026-01-14", "weight": "188", "unit": ["kg"], "include": False},
+        ],
+    }
+
+
+def test_what_no_field_asks_for_has_to_be_given() -> None:
+    assert _errors(BATCH, {"entries": [ROW]}) == 'source: give it, such as "import": no field of the form asks for it'
+    question = _form("introduction", "AskCapabilities.v1")
+    assert fill_form(question, {"prompt": "Which?"}, request_id="form_1") == {
+        "request_id": "form_1",
+        "prompt": "Which?",
+        "choices": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "data", "expected"),
+    [
+        (ENTRY, {"weight": 1}, "weight: the form has no such value; there are: entries"),
+        (ENTRY, {"entries": {"weight": 1}}, "entries: a list is expected, not an object"),
+        (ENTRY, {"entries": [{}, {}]}, "entries: the form has room for 1, not for 2"),
+        (ENTRY, {"entries": [{"unit": "stone"}]}, "entries/0/unit: 'stone' is none of lb, kg"),
+        (ENTRY, {"entries": [{"unit": ["lb", "kg"]}]}, "entries/0/unit: one of them is expected, not several"),
+        (
+            ENTRY,
+            {"entries": [{"measured_on": "today"}]},
+            "entries/0/measured_on: 'today' is not a date such as 2026-01-15",
+        ),
+        (ENTRY, {"entries": [{"weight": True}]}, "entries/0/weight: a text is expected, not true or false"),
+        (BATCH, {"source": 1, "entries": [3]}, "entries/0: an object is expected, not a number"),
+        (
+            BATCH,
+            {"source": "x", "entries": [{"include": "perhaps"}]},
+            "entries/0/include: true or false is expected, not a text",
+        ),
+        (BATCH, {"source": "x", "entries": [ROW] * 201}, "entries: at most 200 rows, not 201"),
+        (BATCH, {"source": ["x"], "entries": []}, "source: a text is expected, not a list"),
+    ],
+)
+def test_data_that_does_not_fit_is_named_by_its_place(entry: Any, data: Any, expected: str) -> None:
+    assert _errors(entry, data) == expected
+
+
+def test_all_errors_are_named_at_most_ten() -> None:
+    found = _errors(BATCH, {"source": "x", "entries": [{"unit": "stone"}] * 12})
+    assert found.count("stone") == 10
+    assert found.endswith("and 2 more")
+
+
+def test_null_is_as_left_out() -> None:
+    assert fill_form(ENTRY, {"entries": None}) == fill_form(ENTRY, {})
+    assert fill_form(ENTRY, {"entries": [{"weight": None}]}) == fill_form(ENTRY, {})
+
+
+def test_a_form_without_a_data_model_takes_what_is_given() -> None:
+    entry = {"definition": {"components": [{"id": "root", "component": "Text", "text": "hello"}]}}
+    assert fill_form(entry, {"a": 1}) == {"a": 1}
+    assert format_shape(entry) == ""
+
+
+def test_a_form_with_a_cycle_ends() -> None:
+    components = [
+        {"id": "root", "component": "Column", "children": ["a", "root"]},
+        {"id": "a", "component": "List", "children": {"componentId": "a", "path": "b"}},
+    ]
+    assert find_inputs({"components": components}) == {}
+
+
+def test_a_list_that_is_only_shown_takes_any_number_of_rows() -> None:
+    components = [
+        {"id": "root", "component": "List", "children": {"componentId": "row", "path": "/days"}},
+        {"id": "row", "component": "Text", "text": {"path": "day"}},
+    ]
+    entry = {"definition": {"components": components, "dataModel": {"days": [{"day": "Monday"}]}}}
+    assert fill_form(entry, {"days": [{"day": "a"}, {"day": "b"}]}) == {"days": [{"day": "a"}, {"day": "b"}]}
+    assert fill_form(entry, {"days": []}) == {"days": []}
+    assert _errors(entry, {}).startswith("days/0/day: give it")
+
+
+def test_the_shape_names_what_data_may_hold() -> None:
+    assert format_shape(BATCH) == "{entries: [{include, measured_on, unit, weight}], source}"
+    assert format_shape(_form("introduction", "AskCapabilities.v1")) == "{choices, prompt}"

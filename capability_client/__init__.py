@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from capability_client.client.lockfile import LockFile
     from capability_client.client.requester import Limits
     from capability_client.client.several_sources import SeveralSources
-    from capability_client.session import ApprovalRequired, AsyncSession, Session, SessionOptions, User
+    from capability_client.session import ApprovalRequired, AsyncSession, FormRequired, Session, SessionOptions, User
     from capability_kit.bundles.bundle import Bundle
     from capability_kit.bundles.forms import FormAction, FormError, form_action, form_messages
     from capability_kit.bundles.playbook import PlaybookDoc, PlaybookStep
@@ -51,7 +51,7 @@ _NAMES: Final = {
     "capability_kit.environment.probe": ("Environment",),
     "capability_kit.environment.readiness": ("Readiness", "Status", "check_readiness"),
     "capability_kit.prompt": ("Prompt", "render_prompt"),
-    "capability_client.session": ("ApprovalRequired", "AsyncSession", "Session", "SessionOptions", "User"),
+    "capability_client.session": ("ApprovalRequired", "AsyncSession", "FormRequired", "Session", "SessionOptions", "User"),
     "capability_kit.ui.ask": ("Ask", "ask"),
 }
 
@@ -67,6 +67,7 @@ __all__ = [
     "Environment",
     "FormAction",
     "FormError",
+    "FormRequired",
     "Limits",
     "LocalSkills",
     "LockFile",

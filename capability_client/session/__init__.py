@@ -10,6 +10,7 @@ from capability_client.session.playbook_draft import draft_playbook
 from capability_client.session.profiles import FileProfiles, Profiles, remember
 from capability_client.session.serialization import SessionFileRefused
 from capability_client.session.session import Session
+from capability_client.session.skill_forms import SkillForm
 from capability_client.session.turns import Turn
 from capability_kit.tool_gate import (
     AnswerRequired,
@@ -19,6 +20,9 @@ from capability_kit.tool_gate import (
     CallRefused,
     CallRejected,
     CallResult,
+    FormEventInvalid,
+    FormRequired,
+    FormUnknown,
     ResultInvalid,
     RoleNotAllowed,
     SkillNotReady,
@@ -39,6 +43,9 @@ __all__ = [
     "ConversationStart",
     "Event",
     "FileProfiles",
+    "FormEventInvalid",
+    "FormRequired",
+    "FormUnknown",
     "Message",
     "ModelCall",
     "ModelReply",
@@ -49,6 +56,7 @@ __all__ = [
     "Session",
     "SessionFileRefused",
     "SessionOptions",
+    "SkillForm",
     "SkillNotReady",
     "Source",
     "ToolCall",

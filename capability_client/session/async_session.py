@@ -13,7 +13,7 @@ from capability_client.session.introduction import ConversationStart
 from capability_client.session.messages import Message, Model
 from capability_client.session.operations import Operation
 from capability_client.session.state import SessionSettings
-from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
+from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Presenter, Steps, T
 from capability_client.session.turns import Turn
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
@@ -135,6 +135,18 @@ class AsyncSession(SessionCore):
         """As `Session.result_of`."""
         return await self._run(self._result_of(tool, arguments, run))
 
+    @overload
+    async def submit(self, call_id: str, event: Any, *, run: Executor) -> CallResult: ...
+    @overload
+    async def submit(self, call_id: str, event: Any, *, run: None = None) -> CallResult | ToolCall: ...
+    async def submit(self, call_id: str, event: Any, *, run: Executor | None = None) -> CallResult | ToolCall:
+        """As `Session.submit`; `run` may be a coroutine function."""
+        return await self._run(self._submitted(call_id, event, run))
+
+    async def result_of_form(self, call_id: str, event: Any, *, run: Executor) -> Any:
+        """As `Session.result_of_form`."""
+        return await self._run(self._result_of_form(call_id, event, run))
+
     async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
         """As `Session.result_of_approved`."""
         return await self._run(self._result_of_approved(call_id, run, by))
@@ -144,16 +156,31 @@ class AsyncSession(SessionCore):
         return await self._run(self._reported(outcome))
 
     def steps(
-        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+        self,
+        message: str,
+        model: Model,
+        *,
+        run: Executor,
+        approve: Approver,
+        ask: Asker | None = None,
+        show: Presenter | None = None,
     ) -> TurnMessages:
-        """As `Session.steps`; model, `run` and `approve` may be coroutine functions."""
-        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask))
+        """As `Session.steps`; model, `run`, `approve`, `ask` and `show` may be coroutine functions."""
+        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask, show))
 
     async def say(
-        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+        self,
+        message: str,
+        model: Model,
+        *,
+        run: Executor,
+        approve: Approver,
+        ask: Asker | None = None,
+        show: Presenter | None = None,
     ) -> str:
         """As `Session.say`."""
-        return [each.text async for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]
+        steps = self.steps(message, model, run=run, approve=approve, ask=ask, show=show)
+        return [each.text async for each in steps][-1]
 
 
 class AwaitableEntries:

@@ -10,9 +10,11 @@ from functools import partial
 from typing import Any
 
 from capability_client.session import own_tools
+from capability_client.session.conversation import result_text
+from capability_client.session.forms import SessionForms
 from capability_client.session.invocations import canonical_name
-from capability_client.session.loader import SkillLoader
 from capability_client.session.operations import Operation, OperationKind
+from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Executor, Json, Steps
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
@@ -25,6 +27,7 @@ from capability_kit.tool_gate import (
     CallNotOpen,
     CallRefused,
     CallResult,
+    FormRequired,
     SkillNotReady,
     ToolCall,
     ToolUnknown,
@@ -39,7 +42,7 @@ from capability_kit.ui.ask import AskForm
 logger = logging.getLogger("capability_client.session")
 
 
-class SessionCalls(SkillLoader):
+class SessionCalls(SessionForms):
     """Every call goes through the gate; what a model reads of it is a result or an error."""
 
     # The gate.
@@ -100,6 +103,7 @@ class SessionCalls(SkillLoader):
         """A person refuses a waiting call; the model is not asked about it again in this turn."""
         call = self.gate.reject(call_id, turn=self.number)
         self._note_call(call, "rejected")
+        self._note_outcome(call, "was not allowed by the user")
         return call
 
     def _called(
@@ -132,6 +136,7 @@ class SessionCalls(SkillLoader):
             raise
         call.state = "done"
         self._note_call(call, "done")
+        self._note_outcome(call, f"is done: {result_text(result)[:400]}")
         if contract is not None:
             check_result(contract, result)
         return CallResult(call, result)
@@ -143,6 +148,7 @@ class SessionCalls(SkillLoader):
             return
         call.state = "failed"
         self._note_call(call, f"failed: {type(error).__name__}")
+        self._note_outcome(call, "failed")
 
     def _detach(self, call_id: str) -> None:
         """What runs this call cannot be stopped, and nobody waits for its result any more."""
@@ -169,6 +175,8 @@ class SessionCalls(SkillLoader):
             self.gate.keep(call)
             self._note_call(call, "the user is asked")
             raise AnswerRequired(call, questions)
+        if tool == own_tools.FORM:
+            raise FormRequired(self._opened_form(given))
         try:
             result = yield from self._own(tool, given)
         except RegistryError as error:
@@ -209,6 +217,12 @@ class SessionCalls(SkillLoader):
         why = self._why_inactive(name)
         return CapabilityNotFound(why, capability_id=name) if why else self._not_found(capability_id)
 
+    def _submitted(self, call_id: str, event: Any, run: Executor | None) -> Steps[CallResult | ToolCall]:
+        done = yield from self._accepted(call_id, event)
+        if run is None or isinstance(done, CallResult):
+            return done
+        return (yield from self._ran(done.call_id, run))
+
     def answer(self, call_id: str, reply: Any) -> CallResult:
         """The user's reply to `ask_user`: a form's context, or typed words where there is one question.
 
@@ -244,11 +258,23 @@ class SessionCalls(SkillLoader):
     def _result_of(self, tool: str, arguments: Any, run: Executor) -> Steps[Any]:
         try:
             done = yield from self._called(tool, arguments, None, from_form=False)
-        except (ApprovalRequired, AnswerRequired):
+        except (ApprovalRequired, AnswerRequired, FormRequired):
             raise
         except CallRefused as error:
             return error_result(error.code, str(error))
         return done.result if isinstance(done, CallResult) else (yield from self._ran_for_model(done.call_id, run))
+
+    def _result_of_form(self, call_id: str, event: Any, run: Executor) -> Steps[Any]:
+        try:
+            done = self.close_form(call_id) if event is None else (yield from self._accepted(call_id, event))
+        except ApprovalRequired:
+            raise
+        except CallRefused as error:
+            return error_result(error.code, str(error))
+        if isinstance(done, ToolCall):
+            return (yield from self._ran_for_model(done.call_id, run))
+        self.form(call_id).is_heard = True
+        return done.result
 
     def _result_of_approved(self, call_id: str, run: Executor, by: str) -> Steps[Any]:
         try:
@@ -260,16 +286,29 @@ class SessionCalls(SkillLoader):
     def result_of_rejected(self, call_id: str) -> Json:
         """What a model reads of a waiting call that a person refuses now. Raises `CallNotOpen`."""
         self.reject(call_id)
+        self._form_of_call(call_id)
         return error_result("CALL_REJECTED", "The user said no to this call; do not call it again for this message.")
 
     def _ran_for_model(self, call_id: str, run: Executor) -> Steps[Any]:
         try:
-            return (yield from self._ran(call_id, run)).result
+            done = yield from self._ran(call_id, run)
         except CallRefused as error:
             return error_result(error.code, str(error))
         except Exception as error:
             logger.warning("a tool failed", exc_info=True)
             return error_result("TOOL_FAILED", one_line(f"{type(error).__name__}: {error}", most=300))
+        if self._form_of_call(call_id) is None:
+            return done.result
+        # What the user has sent may differ from what the model filled in.
+        return {"form": "sent", "tool": done.call.tool, "arguments": done.call.arguments, "result": done.result}
+
+    def _form_of_call(self, call_id: str) -> SkillForm | None:
+        """The form that led to a call, whose outcome the model is about to read."""
+        for form in self.forms.values():
+            if form.tool_call_id == call_id:
+                form.is_heard = True
+                return form
+        return None
 
 
 def operation_of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call: ToolCall) -> Operation:

@@ -94,8 +94,16 @@ class SessionCatalog(SessionState):
             while len(self.withdrawn) > WITHDRAWN_MAX:
                 self.withdrawn.pop(next(iter(self.withdrawn)))
             self._note("dropped", name, why)
+        self._shut_forms(name, f"{name} was taken out of use")
         for call in self.gate.reject_all_of(name):
             self._note_call(call, "rejected: its skill was taken out of use")
+
+    def _shut_forms(self, name: str, why: str) -> None:
+        """Close the open forms of a skill: nobody can send them any more."""
+        for form in self.forms.values():
+            if form.capability_id == name and form.state == "open":
+                form.state, form.problem, form.outcome, form.turn = "closed", why, f"closed: {why}", self.number
+                self._note_form(form, form.outcome)
 
     def _note_changes(self, before: dict[str, ListingEntry], now: dict[str, ListingEntry]) -> None:
         """What came, what went and what is deprecated since; what went is not offered any more."""
@@ -121,6 +129,7 @@ class SessionCatalog(SessionState):
         self.disabled.add(name)
         self._drop_hint(name)
         self._drop(name, "it was disabled")
+        self._shut_forms(name, f"{name} was disabled")
 
     def _drop_hint(self, name: str) -> None:
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)

@@ -58,6 +58,8 @@ class SkillLoader(SessionCatalog):
 
     def _keep(self, bundle: Bundle) -> None:
         name = bundle.capability_id
+        if self.pins.get(name) not in (None, bundle.digest):
+            self._shut_forms(name, f"another release of {name} was loaded; open it again")
         self.bundles[name], self.pins[name] = bundle, bundle.digest
         # Redeeming an install code shows a capability to a key, and the revision of the list stays: it is read again.
         self.index.is_complete = self.index.is_complete and name in self.index.entries
@@ -141,6 +143,8 @@ class SkillLoader(SessionCatalog):
             variables=self.options.variables,
             withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
             reads_files=hasattr(self.source, "file") and own_tools.FILE in self.options.own_tools,
+            opens_forms=own_tools.FORM in self.options.own_tools,
+            form_news=self._form_news(),
         )
         active = list(self.active) if with_skills else []
         arguments = {each.capability_id: each.arguments for each in active}
@@ -151,6 +155,10 @@ class SkillLoader(SessionCatalog):
             characters_max=self.options.characters_max,
             extras=extras,
         )
+
+    def _form_news(self) -> tuple[str, ...]:
+        """Overridden in forms.py."""
+        return ()
 
     def _system_prompted(self) -> Steps[Prompt]:
         yield from self._need_list()
@@ -175,11 +183,13 @@ class SkillLoader(SessionCatalog):
 
         `ahead`: as a runtime needs them that reads its tools once, before there is a skill with files.
         """
-        has_files = (ahead or any(each.bundle.files for each in self.active)) and hasattr(self.source, "file")
+        known = [*self.bundles.values(), *(each.bundle for each in self.active)]
+        has_files = (ahead or any(each.files for each in known)) and hasattr(self.source, "file")
         usable = set(self.options.own_tools)
         usable -= {own_tools.SEARCH} if not hasattr(self.source, "search") else set()
         usable -= {own_tools.FEEDBACK} if not hasattr(self.source, "feedback") else set()
         usable -= {own_tools.FILE} if not has_files else set()
+        usable -= set() if ahead or any(each.ui_schemas for each in known) else {own_tools.FORM}
         return own_tools.build_own_tools(usable, [] if ahead else [hint.capability_id for hint in self._hints])
 
     def _tools(self) -> Tools:

@@ -20,6 +20,7 @@ OperationKind = Literal[
     "execute_tool",
     "approve",
     "ask",
+    "show",
     "compact",
 ]
 

@@ -111,6 +111,7 @@ EventKind = Literal[
     "left_out",
     "call",
     "feedback",
+    "form",
     "messages",
 ]
 

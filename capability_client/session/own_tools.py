@@ -1,4 +1,4 @@
-"""The tools by which a model uses the session itself: list, search, load, reload, read a file, report, ask the user."""
+"""The tools by which a model uses the session itself: list, search, load, read a file, open a form, ask the user ..."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ LOAD: Final = "capability_skill_load"
 RELOAD: Final = "capability_skill_reload"
 FILE: Final = "capability_file_load"
 FEEDBACK: Final = "capability_feedback"
+FORM: Final = "form_open"
 ASK: Final = "ask_user"
-OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
+OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FORM, FEEDBACK, ASK})
 # A model that grades its own work is not evidence: an application that wants it to names the tool.
 DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK}
 LISTED_MAX: Final = 100
@@ -79,6 +80,14 @@ _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
             "offset": {"type": "integer", "minimum": 0, "description": "next_offset of the part before."},
         },
         ("capability_id", "path"),
+    ),
+    FORM: (
+        "Show the user a form of a loaded skill; the result is what they sent.",
+        {
+            "schema_id": {"type": "string", "description": "Such as WeightEntryForm.v1."},
+            "data": {"type": "object", "description": "What you know already, by the names of the form's data."},
+        },
+        ("schema_id",),
     ),
     FEEDBACK: (
         "Report how it went with a skill, once the user's task is over.",

@@ -19,6 +19,7 @@ from capability_client.session.active_skills import ActiveSkill
 from capability_client.session.conversation import repair
 from capability_client.session.messages import Message, ModelCall
 from capability_client.session.options import Event, User
+from capability_client.session.skill_forms import SkillForm
 from capability_kit.bundles.bundle import Bundle, is_capability_id
 from capability_kit.errors import RegistryError
 from capability_kit.text.sanitize import strip_surrogates
@@ -52,6 +53,7 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "withdrawn": session.withdrawn,
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.kept()],
+        "forms": _plain([form.as_row() for form in session.forms.values()]),
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
         "messages": _plain([asdict(message) for message in session.messages]),
         "events": [asdict(event) for event in session.events[-50:]],
@@ -160,6 +162,11 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
         # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
         state = "failed" if row["state"] == "running" else row["state"]
         session.gate.keep(ToolCall(**{**row, "state": state}))
+    for row in content.get("forms", ()):
+        # Of a skill that was taken out of use, nothing is kept.
+        owner = session.bundles.get(row["capability_id"])
+        if owner is not None:
+            session.forms[row["call_id"]] = SkillForm.of_row(row, owner)
     # It may have been saved in the middle of a turn, or by a client that did not close open calls.
     session.messages = repair(map(_message, content.get("messages", ())))
     session.events = [Event(**row) for row in content["events"]]

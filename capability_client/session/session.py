@@ -16,7 +16,7 @@ from capability_client.session.introduction import ConversationStart
 from capability_client.session.messages import Message, Model
 from capability_client.session.options import Source
 from capability_client.session.state import SessionSettings
-from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
+from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Presenter, Steps, T
 from capability_client.session.turns import Turn
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
@@ -143,9 +143,30 @@ class Session(SessionCore):
     def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
         """What a model reads of its call: the result, or `{"error": {"code", "message"}}`.
 
-        Raises `ApprovalRequired` and `AnswerRequired`, since a person comes first.
+        Raises `ApprovalRequired`, `AnswerRequired` and `FormRequired`, since a person comes first.
         """
         return self._run(self._result_of(tool, arguments, run))
+
+    @overload
+    def submit(self, call_id: str, event: Any, *, run: Executor) -> CallResult: ...
+    @overload
+    def submit(self, call_id: str, event: Any, *, run: None = None) -> CallResult | ToolCall: ...
+    def submit(self, call_id: str, event: Any, *, run: Executor | None = None) -> CallResult | ToolCall:
+        """What the user sent with a form that the model opened: the renderer's event `{"name", "context"}`.
+
+        The action's tool goes through the gate, its texts coerced: with `run` it runs, without it the open call is
+        returned. A reply, or a form that the user closed, is a result at once. Raises `CallRefused`: `ApprovalRequired`
+        where a person comes first, since a click is not an approval; `ArgumentsInvalid`, `FormEventInvalid` and others
+        leave the form open, and `form(call_id).problem` says why; `CallNotOpen` for one that is not open.
+        """
+        return self._run(self._submitted(call_id, event, run))
+
+    def result_of_form(self, call_id: str, event: Any, *, run: Executor) -> Any:
+        """As `result_of`, of a form that the user sent; `event` None: they closed it. Raises `ApprovalRequired`.
+
+        Where it is an error, the form may still be open: `form(call_id).state` says so.
+        """
+        return self._run(self._result_of_form(call_id, event, run))
 
     def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
         """As `result_of`, of a waiting call that a person approves now."""
@@ -156,21 +177,40 @@ class Session(SessionCore):
         return self._run(self._reported(outcome))
 
     def steps(
-        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+        self,
+        message: str,
+        model: Model,
+        *,
+        run: Executor,
+        approve: Approver,
+        ask: Asker | None = None,
+        show: Presenter | None = None,
     ) -> Generator[Message, None, None]:
         """One whole turn: each message of it as it comes, the user's first.
 
         The model answers and its calls go through the gate. `approve(call)` asks the person: True runs it, anything
         else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the question, in words,
-        is the agent's last message. A tool that raises is an error that the model reads. Whatever else ends the turn
-        early, `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`. Raises
+        is the agent's last message. `show(form)` shows a form that the model opens, and returns its event, or None
+        where the user closed it; what does not fit is shown again, with `form.problem`. Without it the model asks in
+        words. A tool that raises is an error that the model reads. Whatever else ends the turn early, `messages` stays
+        what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form stays open. Raises
         `TurnRunning` while another turn of the session is running.
         """
-        return self._messages(self._messages_of_turn(message, model, run, approve, ask))
+        return self._messages(self._messages_of_turn(message, model, run, approve, ask, show))
 
-    def say(self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None) -> str:
+    def say(
+        self,
+        message: str,
+        model: Model,
+        *,
+        run: Executor,
+        approve: Approver,
+        ask: Asker | None = None,
+        show: Presenter | None = None,
+    ) -> str:
         """One whole turn: the agent's last words."""
-        return [each.text for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]
+        steps = self.steps(message, model, run=run, approve=approve, ask=ask, show=show)
+        return [each.text for each in steps][-1]
 
 
 def _refuse_coroutine(outcome: Any) -> None:

@@ -16,6 +16,7 @@ from capability_client.session.invocations import SkillIndex
 from capability_client.session.messages import Compactor, Message
 from capability_client.session.operations import Tracer, no_trace
 from capability_client.session.options import EVENTS_MAX, Event, EventKind, SessionOptions, User
+from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Json, Matcher
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.environment.probe import Environment
@@ -81,6 +82,8 @@ class SessionState:
         self.trace = trace or no_trace
         self.compact = compact
         self.gate = ToolCallGate(roles)
+        # The forms that the model opened, by the id of each.
+        self.forms: dict[str, SkillForm] = {}
         self.introduction = Introduction()
         self.number = 0
         self.events: list[Event] = []
@@ -137,6 +140,9 @@ class SessionState:
 
     def _note_call(self, call: ToolCall, words: str) -> None:
         self._note("call", call.capability_id, f"{call.tool}: {words}", call_id=call.call_id)
+
+    def _note_form(self, form: SkillForm, words: str) -> None:
+        self._note("form", form.capability_id, f"{form.schema_id}: {words}", call_id=form.call_id)
 
     def _note(self, kind: EventKind, capability_id: str, words: str, *, call_id: str = "") -> None:
         event = Event(self.number, kind, capability_id, strip_surrogates(words), self._event_count() + 1, call_id)

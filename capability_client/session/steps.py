@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from capability_client.session.messages import Message
 from capability_client.session.operations import Operation
+from capability_client.session.skill_forms import SkillForm
 from capability_kit.tool_gate import ToolCall
 from capability_kit.ui.ask import AskForm
 
@@ -17,6 +18,8 @@ Matcher = Callable[[str], Any]
 Executor = Callable[[ToolCall], Any]
 Approver = Callable[[ToolCall], Any]
 Asker = Callable[[AskForm], Any]
+# Shows a form and returns its event, or None where the user closed it.
+Presenter = Callable[[SkillForm], Any]
 # Yields what to call, is sent what that returned (or thrown what it raised), and returns a T.
 Steps = Generator[Operation | Message, Any, T]
 

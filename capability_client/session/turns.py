@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, Final
 from weakref import ref
 
+from capability_client.session import own_tools
 from capability_client.session.active_skills import ActiveSkill
-from capability_client.session.calls import SessionCalls, operation_of_call
+from capability_client.session.calls import SessionCalls, error_result, operation_of_call
 from capability_client.session.conversation import (
     clean_message,
     cut_history,
@@ -27,16 +28,19 @@ from capability_client.session.invocations import read_mentions
 from capability_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
 from capability_client.session.operations import Operation
 from capability_client.session.options import Event
+from capability_client.session.skill_forms import SkillForm
 from capability_client.session.state import no_turn
-from capability_client.session.steps import Approver, Asker, Executor, Steps
+from capability_client.session.steps import Approver, Asker, Executor, Presenter, Steps
 from capability_client.session.system_prompt import notes_of
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line, strip_surrogates
-from capability_kit.tool_gate import AnswerRequired, ApprovalRequired
+from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, FormRequired, ToolCall
 
 logger = logging.getLogger("capability_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
+# How often a form is shown in one call.
+SHOWN_MAX: Final = 3
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class SessionTurns(SessionCalls):
             self._running_turn = no_turn
 
     def _messages_of_turn(
-        self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None
+        self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
     ) -> Steps[None]:
         """Yields each message of the turn, beside what is to be called.
 
@@ -198,12 +202,14 @@ class SessionTurns(SessionCalls):
             yield from self._heard(text)
             try:
                 yield self._record(Message("user", text))
-                yield from self._replies(model, run, approve, ask)
+                yield from self._replies(model, run, approve, ask, show)
             finally:
                 self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
                 self._is_tool_running = False
 
-    def _replies(self, model: Model, run: Executor, approve: Approver, ask: Asker | None) -> Steps[None]:
+    def _replies(
+        self, model: Model, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
+    ) -> Steps[None]:
         for _ in range(self.options.steps_max):
             yield from self._fit_messages()
             reply = yield Operation("model", partial(model, self, tuple(self.messages)))
@@ -215,7 +221,7 @@ class SessionTurns(SessionCalls):
             question = ""
             for call in reply.calls:
                 try:
-                    result = yield from self._result_for_model(call, run, approve, ask)
+                    result = yield from self._result_for_model(call, run, approve, ask, show)
                 except AnswerRequired as waiting:
                     question = waiting.ask.plain()
                     result = {"asked": question, "note": "The user's next message is the answer."}
@@ -263,17 +269,44 @@ class SessionTurns(SessionCalls):
             raise TypeError(f"compact returns a text, not {type(text).__name__}")
         return [summary_message(text, self.options.tokens_estimate_max)] if text.strip() else []
 
-    def _result_for_model(self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None) -> Steps[Any]:
+    def _result_for_model(
+        self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
+    ) -> Steps[Any]:
         """What the model reads, with what waits for a person decided. Raises `AnswerRequired` without `ask`."""
         try:
             return (yield from self._result_of(call.name, call.arguments, run))
         except ApprovalRequired as waiting:
-            if (yield operation_of_call("approve", approve, waiting.call)) is not True:
-                return self.result_of_rejected(waiting.call_id)
-            return (yield from self._result_of_approved(waiting.call_id, run, self.user.name or "the user"))
+            return (yield from self._result_of_decision(waiting.call, run, approve))
+        except FormRequired as waiting:
+            return (yield from self._result_of_shown(waiting.form, run, approve, show))
         except AnswerRequired as waiting:
             if ask is None:
                 raise
             return self.answer(
                 waiting.call_id, (yield Operation("ask", partial(ask, waiting.ask), call_id=waiting.call_id))
             ).result
+
+    def _result_of_decision(self, call: ToolCall, run: Executor, approve: Approver) -> Steps[Any]:
+        if (yield operation_of_call("approve", approve, call)) is not True:
+            return self.result_of_rejected(call.call_id)
+        return (yield from self._result_of_approved(call.call_id, run, self.user.name or "the user"))
+
+    def _result_of_shown(self, form: SkillForm, run: Executor, approve: Approver, show: Presenter | None) -> Steps[Any]:
+        """What the user made of a form. One that was not taken is shown again, with the reason, a few times."""
+        for _ in range(SHOWN_MAX):
+            if show is None:
+                break
+            event = yield Operation("show", partial(show, form), form.capability_id, own_tools.FORM, form.call_id)
+            if event is not None and not isinstance(event, Mapping):
+                raise TypeError(f"show returns the form's event, or None, not {type(event).__name__}")
+            try:
+                result = yield from self._result_of_form(form.call_id, event, run)
+            except ApprovalRequired as waiting:
+                return (yield from self._result_of_decision(waiting.call, run, approve))
+            if form.state != "open":
+                return result
+        self._shut_form(form)
+        if show is not None:
+            return error_result("FORM_EVENT_INVALID", f"What the user sent was not taken: {form.problem}")
+        asked = ", ".join(form.labels()) or "what you need"
+        return error_result("FORM_NOT_SHOWN", f"This program shows no forms. Ask the user in words for: {asked}")

@@ -56,7 +56,7 @@ def test_a_model_gets_those_that_the_source_can_answer() -> None:
         list, load, reload = FakeRegistry.list, FakeRegistry.load, FakeRegistry.reload
 
     full = Session(FakeRegistry([bundle("weights", files=[FILE])]), environment=ALL)
-    assert _own(full) == OWN_TOOLS - {"capability_file_load", "capability_search", "capability_feedback"}
+    assert _own(full) == OWN_TOOLS - {"capability_file_load", "form_open", "capability_search", "capability_feedback"}
     full.load("weights")
     assert "capability_file_load" in _own(full), "an active skill has files"
     few = Session(FakeRegistry(), environment=ALL, options=SessionOptions(own_tools=frozenset({"ask_user"})))

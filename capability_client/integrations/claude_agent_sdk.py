@@ -20,7 +20,6 @@ The SDK reads a server's tools once. So the tools of skills that are loaded late
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable
 from functools import partial
@@ -34,9 +33,9 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
 )
 
-from capability_client.integrations.errors import question_in_words
-from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused
-from capability_client.session.steps import Approver, Executor
+from capability_client.integrations.errors import question_in_words, result_of_shown, settled
+from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused, FormRequired
+from capability_client.session.steps import Approver, Executor, Presenter
 
 CALL: Final = "capability_tool_call"
 SERVER: Final = "skills"
@@ -56,7 +55,8 @@ class SkillServer:
     """`run` does a tool's own work, `approve(call)` asks the person; both may be coroutine functions.
 
     `otherwise` decides about tools that are not of this server, such as the SDK's own: your permission callback, or
-    None to deny them all.
+    None to deny them all. `show(form)` shows a form that the model opens, and returns its event, or None where the user
+    closed it.
     """
 
     def __init__(
@@ -67,12 +67,14 @@ class SkillServer:
         *,
         otherwise: PermissionCallback | None,
         by: str = "the user",
+        show: Presenter | None = None,
     ) -> None:
         self.session = session
         self._run = run
         self._approve = approve
         self._otherwise = otherwise
         self._by = by
+        self._show = show
         self._lock = asyncio.Lock()
         # The active skills whose instructions the model has.
         self._shown: set[str] = set()
@@ -108,7 +110,7 @@ class SkillServer:
             try:
                 self.session.open_call(str(given.get("tool")), given.get("arguments"))
             except ApprovalRequired as waiting:
-                if await _settled(self._approve(waiting.call)) is True:
+                if await settled(self._approve(waiting.call)) is True:
                     self.session.approve(waiting.call_id, by=self._by)
                     return PermissionResultAllow()
                 self.session.reject(waiting.call_id)
@@ -121,7 +123,7 @@ class SkillServer:
         if self._otherwise is None:
             words = f"{name} is not a tool of the skills, and this program allows no others. Do not call it again."
             return PermissionResultDeny(message=words)
-        return await _settled(self._otherwise(name, given, context))
+        return await settled(self._otherwise(name, given, context))
 
     async def _call_skill_tool(self, given: dict[str, Any]) -> dict[str, Any]:
         return await self._call(str(given.get("tool")), given.get("arguments") or {})
@@ -133,6 +135,10 @@ class SkillServer:
             except ApprovalRequired as waiting:
                 # Without the permission callback nobody was asked: nothing runs then.
                 result = {"error": {"code": waiting.code, "message": str(waiting)}}
+            except FormRequired as waiting:
+                result = await result_of_shown(
+                    self.session, waiting.form, self._run, self._show, self._approve, self._by
+                )
             except AnswerRequired as waiting:
                 result = question_in_words(waiting)
             news = self._news() if self._has_new_skills() else ""
@@ -148,8 +154,3 @@ class SkillServer:
         found = self.session.prompt(with_skills=self._has_new_skills()).prompt
         self._shown = {each.capability_id for each in self.session.active}
         return found
-
-
-async def _settled(said: Any) -> Any:
-    """What a host's function returned, which may be a coroutine."""
-    return await said if inspect.isawaitable(said) else said

@@ -10,6 +10,9 @@
 
 A call that waits for a person is an `interrupt` with its summary; resume with `Command(resume=True)` to approve it. A
 conversation that waits can go on in another process, from whichever checkpointer keeps it.
+
+A form that the model opens is an `interrupt` too, `{"form": {"schema_id", "title", "problem", "messages"}}`: resume
+with `Command(resume=event)`, the event of your renderer, or None where the user closed it.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import interrupt
 
 from capability_client.integrations.errors import question_in_words
-from capability_client.session import AnswerRequired, ApprovalRequired, Session, Source
+from capability_client.session import AnswerRequired, ApprovalRequired, FormRequired, Session, SkillForm, Source
 from capability_client.session.invocations import SkillIndex
 from capability_client.session.steps import Executor
 
@@ -84,16 +87,31 @@ class SkillNodes:
         try:
             result = session.result_of(call["name"], call["args"], run=self._run)
         except ApprovalRequired as waiting:
-            # The graph stops here; when it is resumed this node runs again, and the interrupt returns the answer.
-            if interrupt(waiting.call.summary()) is True:
-                result = session.result_of_approved(waiting.call_id, run=self._run, by=self._by)
-            else:
-                result = session.result_of_rejected(waiting.call_id)
+            result = self._decided(session, waiting)
+        except FormRequired as waiting:
+            result = self._shown(session, waiting.form)
         except AnswerRequired as waiting:
             result = question_in_words(waiting)
         self._keep_index(session)
         text = json.dumps(result, ensure_ascii=False, default=str)
         return {"messages": [ToolMessage(text, tool_call_id=call["id"])], "session": session.to_json()}
+
+    def _decided(self, session: Session, waiting: ApprovalRequired) -> Any:
+        """The graph stops here; when it is resumed this node runs again, and the interrupt returns the answer."""
+        if interrupt(waiting.call.summary()) is True:
+            return session.result_of_approved(waiting.call_id, run=self._run, by=self._by)
+        return session.result_of_rejected(waiting.call_id)
+
+    def _shown(self, session: Session, form: SkillForm) -> Any:
+        """As `_decided`, of a form, until what the user sent is taken; then of the call that it leads to."""
+        result: Any = None
+        while form.state == "open":
+            event = interrupt({"form": form.as_dict()})
+            try:
+                result = session.result_of_form(form.call_id, event, run=self._run)
+            except ApprovalRequired as waiting:
+                return self._decided(session, waiting)
+        return result
 
     def _keep_index(self, session: Session) -> None:
         if session.index.is_read:

@@ -7,7 +7,8 @@
     result = await Runner.run(agent, message)
 
 A call that waits for a person interrupts the run (`result.interruptions`); `state.approve(...)` or `state.reject(...)`
-and run the state again, as the SDK documents.
+and run the state again, as the SDK documents. `show(form)` shows a form that the model opens and returns its event, or
+None; where the form's tool needs an approval, the model calls that tool with what was sent, and the run is interrupted.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from typing import Any
 from agents import FunctionTool, Tool
 from agents.tool_context import ToolContext
 
-from capability_client.integrations.errors import question_in_words
-from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession
-from capability_client.session.steps import Executor
+from capability_client.integrations.errors import question_in_words, result_of_shown
+from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired
+from capability_client.session.steps import Executor, Presenter
 
 
 class SkillTools:
     """`tools` is one list for the whole life of the agent: its contents change with what is loaded."""
 
-    def __init__(self, session: AsyncSession, run: Executor, *, by: str = "the user") -> None:
+    def __init__(
+        self, session: AsyncSession, run: Executor, *, by: str = "the user", show: Presenter | None = None
+    ) -> None:
         self.session = session
+        self._show = show
         self.tools: list[Tool] = []
         self._run = run
         self._by = by
@@ -77,5 +81,7 @@ class SkillTools:
             if context.is_tool_approved(name, context.tool_call_id) is not True:
                 return {"error": {"code": waiting.code, "message": str(waiting)}}
             return await self.session.result_of_approved(waiting.call_id, run=self._run, by=self._by)
+        except FormRequired as waiting:
+            return await result_of_shown(self.session, waiting.form, self._run, self._show)
         except AnswerRequired as waiting:
             return question_in_words(waiting)

@@ -283,6 +283,14 @@ class SessionCalls(SessionForms):
             return error_result(error.code, str(error))
         return (yield from self._ran_for_model(call_id, run))
 
+    def result_of_unshown(self, form: SkillForm) -> Json:
+        """What a model reads of a form that the program does not show, or not again: it is closed."""
+        self._shut_form(form)
+        if form.problem:
+            return error_result("FORM_EVENT_INVALID", f"What the user sent was not taken: {form.problem}")
+        asked = ", ".join(form.labels()) or "what you need"
+        return error_result("FORM_NOT_SHOWN", f"This program shows no forms. Ask the user in words for: {asked}")
+
     def result_of_rejected(self, call_id: str) -> Json:
         """What a model reads of a waiting call that a person refuses now. Raises `CallNotOpen`."""
         self.reject(call_id)

@@ -55,15 +55,26 @@ class SessionForms(SkillLoader):
         return self._answered(form, "closed", {"form": "closed", "note": CLOSED})
 
     def _opened_form(self, given: Mapping[str, Any]) -> SkillForm:
-        """What `form_open` asks for. Raises `FormUnknown`, `SkillNotReady`, `ArgumentsInvalid`."""
+        """What `form_open` asks for. Raises `FormUnknown`, `SkillNotReady`, `ArgumentsInvalid`.
+
+        `ApprovalRequired` for the same form again, while what the user sent with it waits for a person.
+        """
         bundle, entry = self._find_form(given["schema_id"])
         data = given.get("data") or {}
         if len(json.dumps(data, ensure_ascii=False, default=str)) > DATA_CHARACTERS_MAX:
             raise ArgumentsInvalid(f"The data of a form has at most {DATA_CHARACTERS_MAX:,} characters")
         self._mark_used(bundle)
-        for form in self.open_forms():
-            if (form.capability_id, form.schema_id, form.given) == (bundle.capability_id, entry["schema_id"], data):
+        for form in reversed(self.forms.values()):
+            is_same = (form.capability_id, form.schema_id, form.given) == (
+                bundle.capability_id,
+                entry["schema_id"],
+                data,
+            )
+            if is_same and form.state == "open":
                 return form
+            for call in self.gate.waiting() if is_same and form.state == "sent" else ():
+                if call.call_id == form.tool_call_id:
+                    raise ApprovalRequired(call)
         call_id = f"form_{secrets.token_hex(8)}"
         try:
             filled = fill_form(entry, data, request_id=call_id)

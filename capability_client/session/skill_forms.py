@@ -62,6 +62,11 @@ class SkillForm:
             return surface_messages(self.entry["definition"], name, data=self.data)
         return surface_messages(self._answered(), name)
 
+    def as_dict(self) -> Json:
+        """What a person has to see, as JSON: for a framework that hands on what a run is interrupted by."""
+        shown = {"call_id": self.call_id, "capability_id": self.capability_id, "schema_id": self.schema_id}
+        return {**shown, "title": self.title, "problem": self.problem, "messages": self.messages()}
+
     def plain(self) -> str:
         """The form as text, for a terminal."""
         return draw_form(self.entry["definition"], self.data)

@@ -12,7 +12,7 @@ from weakref import ref
 
 from capability_client.session import own_tools
 from capability_client.session.active_skills import ActiveSkill
-from capability_client.session.calls import SessionCalls, error_result, operation_of_call
+from capability_client.session.calls import SessionCalls, operation_of_call
 from capability_client.session.conversation import (
     clean_message,
     cut_history,
@@ -305,8 +305,4 @@ class SessionTurns(SessionCalls):
                 return (yield from self._result_of_decision(waiting.call, run, approve))
             if form.state != "open":
                 return result
-        self._shut_form(form)
-        if show is not None:
-            return error_result("FORM_EVENT_INVALID", f"What the user sent was not taken: {form.problem}")
-        asked = ", ".join(form.labels()) or "what you need"
-        return error_result("FORM_NOT_SHOWN", f"This program shows no forms. Ask the user in words for: {asked}")
+        return self.result_of_unshown(form)

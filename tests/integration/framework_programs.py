@@ -32,8 +32,31 @@ TOOLS = [
 ]
 
 
+FORM = {
+    "schema_id": "WeightForm.v1",
+    "definition": {
+        "catalogId": "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json",
+        "components": [
+            {"id": "root", "component": "Column", "children": ["weight", "save"]},
+            {"id": "weight", "component": "TextField", "label": "Weight", "value": {"path": "/weight"}},
+            {
+                "id": "save",
+                "component": "Button",
+                "child": "label",
+                "action": {"event": {"name": "save", "context": {"weight": {"path": "/weight"}}}},
+            },
+            {"id": "label", "component": "Text", "text": "Save"},
+        ],
+        "dataModel": {"weight": "180"},
+    },
+    "actions": {"save": {"tool": "weight_save"}},
+}
+OPEN = ("form_open", {"schema_id": "WeightForm.v1", "data": ENTRY})
+SENT = {"name": "save", "context": {"weight": "186.4"}}
+
+
 def source() -> FakeRegistry:
-    return FakeRegistry([build_bundle("weights", tools=TOOLS, intent_triggers=["weigh-in"])])
+    return FakeRegistry([build_bundle("weights", tools=TOOLS, ui_schemas=[FORM], intent_triggers=["weigh-in"])])
 
 
 def session() -> AsyncSession:
@@ -82,6 +105,36 @@ async def pydantic_ai(says_yes: bool) -> str:
         print(f"asked: {result.output.metadata[waiting.tool_call_id]['summary']}")
         answers = DeferredToolResults(approvals={waiting.tool_call_id: says_yes})
         result = await agent.run(message_history=result.all_messages(), deferred_tool_results=answers)
+    return str(result.output)
+
+
+async def pydantic_ai_form(says_yes: bool) -> str:
+    """A form that the model opens, what the user sends instead of 187.6, and the approval of that."""
+    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    from capability_client.integrations.pydantic_ai import SkillToolset, answer_form
+
+    def model(messages: list[Any], info: AgentInfo) -> ModelResponse:
+        results = [part for each in messages for part in each.parts if isinstance(part, ToolReturnPart)]
+        if results:
+            return ModelResponse([TextPart(f"I read {results[-1].content}")])
+        return ModelResponse([ToolCallPart(*OPEN)])
+
+    skills = SkillToolset(session(), run, by="Ada")
+    agent = Agent(FunctionModel(model), toolsets=[skills], output_type=[str, DeferredToolRequests])
+    await skills.session.load("weights")
+    result = await agent.run("a weigh-in")
+    answers: list[Any] = [{"name": "nothing"}, SENT, says_yes]
+    while isinstance(result.output, DeferredToolRequests):
+        (waiting,) = result.output.approvals
+        asked = result.output.metadata[waiting.tool_call_id]
+        print(f"asked: {asked['form']['problem'] or 'a form' if 'form' in asked else asked['summary']}")
+        answer = answers.pop(0)
+        approval = answer_form(waiting, answer) if "form" in asked else answer
+        decided = DeferredToolResults(approvals={waiting.tool_call_id: approval})
+        result = await agent.run(message_history=result.all_messages(), deferred_tool_results=decided)
     return str(result.output)
 
 
@@ -175,6 +228,42 @@ async def langgraph(says_yes: bool) -> str:
         state = await asyncio.to_thread(compiled.invoke, Command(resume=says_yes), thread)
     lists = [name for name, _ in shelf.requests if name == "list"]
     assert len(lists) == 1, f"one message, {len(lists)} requests for the list"
+    return str(state["messages"][-1].content)
+
+
+async def langgraph_form(says_yes: bool) -> str:
+    """A form that the model opens, what the user sends instead of 187.6, and the approval of that."""
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, StateGraph
+    from langgraph.types import Command
+
+    from capability_client.integrations.langgraph import SkillNodes, SkillState
+
+    skills = SkillNodes(source(), run_at_once, by="Ada", user=User(name="Ada"), environment=Environment(os="linux"))
+
+    def think(state: SkillState) -> dict[str, Any]:
+        results = [each.content for each in state["messages"] if isinstance(each, ToolMessage)]
+        if results:
+            return {"messages": [AIMessage(f"I read {results[-1]}")]}
+        name, arguments = OPEN
+        return {"messages": [AIMessage("", tool_calls=[{"id": "c1", "name": name, "args": arguments}])]}
+
+    graph = StateGraph(SkillState)
+    for name, node in (("hear", skills.hear), ("think", think), ("act", skills.act)):
+        graph.add_node(name, node)
+    graph.add_edge(START, "hear")
+    graph.add_edge("hear", "think")
+    graph.add_conditional_edges("think", skills.has_calls, {True: "act", False: END})
+    graph.add_conditional_edges("act", skills.has_calls, {True: "act", False: "think"})
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    state = await asyncio.to_thread(compiled.invoke, {"messages": [HumanMessage("$weights")]}, thread)
+    answers: list[Any] = [{"name": "nothing"}, SENT, says_yes]
+    while waiting := state.get("__interrupt__"):
+        asked = waiting[0].value
+        print(f"asked: {asked['form']['problem'] or 'a form' if isinstance(asked, dict) else asked}")
+        state = await asyncio.to_thread(compiled.invoke, Command(resume=answers.pop(0)), thread)
     return str(state["messages"][-1].content)
 
 

@@ -62,6 +62,24 @@ def test_a_framework_runs_the_sessions_tools_and_asks_before_a_write(
     assert "ran weight_list" in no
 
 
+@pytest.mark.parametrize("name", ["pydantic_ai_form", "langgraph_form"])
+def test_a_framework_shows_a_form_and_asks_for_what_the_user_sent(environment: tuple[Path, Path], name: str) -> None:
+    python, folder = environment
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"LANGSMITH_TRACING": "false"}
+    command = [str(python), "programs.py", name]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    yes, _, no = done.stdout.partition("model: ")
+    asked = [
+        "asked: a form",
+        "asked: WeightForm.v1 has no action 'nothing'; there are: save",
+        'asked: weight_save of weights (write) with {"weight": 186.4}',
+    ]
+    assert yes.splitlines() == [*asked, 'ran weight_save with {"weight": 186.4}, approved by Ada']
+    assert no.splitlines()[1:4] == asked
+    assert "ran weight_save" not in no, "a person said no"
+
+
 def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Path]) -> None:
     python, folder = environment
     code = (

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
-from capability_client.session import ApprovalRequired, CallRefused, CallResult, Session
+from capability_client.session import (
+    ApprovalRequired,
+    CallRefused,
+    CallResult,
+    FormRequired,
+    Session,
+    SkillForm,
+    ToolCall,
+)
 from capability_client.session.invocations import canonical_name
+from capability_kit.bundles.form_data import fill_form
 from capability_kit.errors import RegistryError
 from capability_kit.text.sanitize import one_line
+from capability_kit.ui.form_text import draw_form, set_value
 
 HELP = """Type what a user would say. $name args invokes a skill.
 /load ID        as the model would after a hint     /reply TEXT   what the agent answers
 /call TOOL JSON as the model would                  /approve ID   a person approves a waiting call (/reject ID)
+/set [FORM] PATH VALUE  /press [FORM] BUTTON    /close [FORM]: in a form that /call form_open JSON has drawn
 /prompt  /system  /tools  /skills [word]            /enable ID  /disable ID  /unload ID  /refresh
 /help  /quit"""
 
@@ -25,12 +37,17 @@ class Chat:
         self._session = session
         self._in, self._out = stdin, stdout
         self._shown = len(session.events)
+        # What the user has entered in the forms, by the id of each.
+        self._entered: dict[str, dict[str, Any]] = {}
         self._verbs: dict[str, Callable[[str], None]] = {
             "/load": self._load,
             "/reply": self._reply,
             "/call": self._call,
             "/approve": lambda text: self._run(text, approve=True),
             "/reject": lambda text: self._run(text, approve=False),
+            "/set": self._set_value,
+            "/press": self._press,
+            "/close": lambda text: self._print_result(self._session.close_form(self._named_form(text)[0].call_id)),
             "/prompt": lambda _: self._prompt(),
             "/system": lambda _: self._print(self._session.system_prompt().prompt),
             "/tools": lambda _: self._tools(),
@@ -130,16 +147,62 @@ class Chat:
         except ValueError as error:
             self._print(f"The arguments are no JSON: {error}")
             return
+        self._run_until_waiting(lambda: self._session.call(tool, arguments))
+
+    def _run_until_waiting(self, call: Callable[[], CallResult | ToolCall]) -> None:
+        """A call, or what a form sends: the gate decides what comes next."""
         try:
-            done = self._session.call(tool, arguments)
+            done = call()
         except ApprovalRequired as waiting:
             self._print(f"waits: {waiting.call.summary()}\n       /approve {waiting.call_id}")
-            return
+        except FormRequired as waiting:
+            self._draw(waiting.form)
+        else:
+            self._print_result(done)
+
+    def _print_result(self, done: CallResult | ToolCall) -> None:
         if isinstance(done, CallResult):
             self._print(f"result: {json.dumps(done.result, ensure_ascii=False)}")
             return
         self._print(f"would run: {done.summary()}")
         self._session.gate.take(done.call_id).state = "done"
+
+    # Forms.
+
+    def _draw(self, form: SkillForm) -> None:
+        data = self._entered.setdefault(form.call_id, copy.deepcopy(form.data))
+        self._print(f"form {form.schema_id} of {form.capability_id}: {form.call_id}")
+        self._print("\n".join(f"  | {line}" for line in draw_form(form.entry["definition"], data).splitlines()))
+
+    def _set_value(self, text: str) -> None:
+        form, rest = self._named_form(text)
+        path, _, value = rest.partition(" ")
+        data = copy.deepcopy(self._entered.get(form.call_id, form.data))
+        try:
+            set_value(data, path, value)
+            # As the widgets keep it: a choice is a list.
+            self._entered[form.call_id] = fill_form(form.entry, data, request_id=form.call_id)
+        except ValueError as error:
+            self._print(f"[{error}]")
+            return
+        self._draw(form)
+
+    def _press(self, text: str) -> None:
+        form, button = self._named_form(text)
+        try:
+            event = form.press(button, self._entered.get(form.call_id))
+        except ValueError as error:
+            self._print(f"[{error}]")
+            return
+        self._run_until_waiting(lambda: self._session.submit(form.call_id, event))
+
+    def _named_form(self, text: str) -> tuple[SkillForm, str]:
+        """The form that a line begins with, else the latest one, and the rest of the line. Raises `CallNotOpen`."""
+        first, _, rest = text.partition(" ")
+        if first.startswith("form_"):
+            return self._session.form(first), rest.strip()
+        latest = next(reversed(self._session.forms), "")
+        return self._session.form(latest), text
 
     def _run(self, call_id: str, *, approve: bool) -> None:
         if not approve:

@@ -217,6 +217,27 @@ def test_a_chat_without_a_model() -> None:
     assert said.count("hint: meals") == 1
 
 
+def test_a_form_at_the_terminal() -> None:
+    opened = '/call form_open {"schema_id": "WeightEntryForm.v1", "data": {"entries": [{"unit": "lb"}]}}\n'
+    lines = (
+        *("$weights\n", "/set a 1\n", opened, "/set entries/0/mass 1\n", "/set entries/0/unit stone\n"),
+        *("/set entries/0/unit kg\n", "/press nothing\n", "/press cancel\n", "/press cancel\n", opened, "/close\n"),
+        *("/set form_0 entries/0/unit kg\n", "/quit\n"),
+    )
+    said = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Alice", text="".join(lines))
+    for words in (
+        "[CALL_NOT_OPEN: The form '' is not known]",
+        "[The form has no value 'entries/0/mass']",
+        "[entries/0/unit: 'stone' is none of lb, kg]",
+        "Unit: ( ) lb (x) kg",
+        "[The form has no button 'nothing'; there are: cancel, save]",
+        "[CALL_NOT_OPEN: The form WeightEntryForm.v1 was closed]",
+        "[CALL_NOT_OPEN: The form 'form_0' is not known]",
+    ):
+        assert words in said, words
+    assert said.count('result: {"form": "closed"') == 2
+
+
 def test_an_approval_at_the_terminal() -> None:
     lines = CHAT.splitlines()[:3]
     command = [sys.executable, "-m", "capability_client", "--skills-dir", str(EXAMPLES), "chat", "--user", "A"]

@@ -13,8 +13,8 @@ from tests.servers import ROOT
 
 FOLDER = ROOT / "docs" / "agents" / "transcripts"
 PAGE = ROOT / "docs" / "agents.md"
-NAMES = ("introduction", "weighing", "excel", "refund")
-USERS = {"introduction": "", "weighing": "Alice", "excel": "Alice", "refund": "Sam"}
+NAMES = ("introduction", "weighing", "form", "excel", "refund")
+USERS = {"introduction": "", "weighing": "Alice", "form": "Alice", "excel": "Alice", "refund": "Sam"}
 
 
 def play(name: str) -> str:
@@ -25,10 +25,11 @@ def play(name: str) -> str:
     done = subprocess.run(
         command, input=typed, capture_output=True, text=True, encoding="utf-8", check=True, cwd=ROOT, timeout=60
     )
-    ids = list(dict.fromkeys(re.findall(r"call_[0-9a-f]{16}", done.stdout)))
     text = done.stdout
-    for number, call_id in enumerate(ids, start=1):
-        text = text.replace(call_id, f"call_{number}")
+    for kind in ("call", "form"):
+        ids = dict.fromkeys(re.findall(rf"{kind}_[0-9a-f]{{16}}", done.stdout))
+        for number, each in enumerate(ids, start=1):
+            text = text.replace(each, f"{kind}_{number}")
     return text.strip() + "\n"
 
 

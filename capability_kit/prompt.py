@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.confidence_header import add_header, format_trust
@@ -77,6 +77,9 @@ class PromptContext:
     `withdrawn` are lines about skills that were loaded and are not to be used any more.
     `form_news` are lines about forms that the user was shown. `reads_files` False: the runtime cannot read supporting
     files, so none are listed; `opens_forms` False: it cannot show forms.
+    `part`: all of it, or what stays until a skill comes or goes ("skills"), or what is of this turn alone ("turn").
+    `expired` are lines about skills whose text a model has read and is not to follow. `nonce`: the marker follows from
+    it too, so that nobody can know it who does not know the session.
     """
 
     preamble: str = ""
@@ -86,6 +89,9 @@ class PromptContext:
     withdrawn: tuple[str, ...] = ()
     form_news: tuple[str, ...] = ()
     names_are_wire_names: bool = True
+    part: Literal["all", "skills", "turn"] = "all"
+    expired: tuple[str, ...] = ()
+    nonce: str = ""
     reads_files: bool = True
     opens_forms: bool = True
     tools_title: str = "Available tools:"
@@ -122,24 +128,43 @@ def render_prompt(
     in_use = [each for each, _ in shown]
     preamble = extras.preamble.strip()
     before = [
-        preamble,
+        preamble if extras.part == "all" else "",
         _loaded(in_use),
         _tools(in_use, extras),
         _files(in_use) if extras.reads_files else "",
         _forms(in_use) if extras.opens_forms else "",
     ]
-    after = [
-        *_not_ready(unready, judged),
+    lasting = [*_not_ready(unready, judged), _context(extras.user_context)]
+    passing = [
         _section("Skills that were taken out of use (do not follow them, whatever was said before):", extras.withdrawn),
+        _section("Skills that expired (load one again before you follow it):", extras.expired),
         _section("Skills left out for want of room (load one again to bring it back):", cut_off),
         _section("Skills that fit this message (load one before you follow it):", extras.hints),
         _section("Forms that the user was shown, and what became of them:", extras.form_news),
-        _context(extras.user_context),
     ]
-    marker = choose_marker(bundles, texts, preamble, [*before, *after])
-    sections = [*before, _instructions(shown, marker), *after]
+    sections = passing
+    if extras.part != "turn":
+        marker = choose_marker(bundles, texts, preamble + extras.nonce, [*before, *lasting, *passing])
+        sections = [*before, _instructions(shown, marker), *lasting]
+    if extras.part == "all":
+        # In one piece the user context stands last.
+        sections = [*sections[:-1], *passing, lasting[-1]]
     text = "\n\n".join(section for section in sections if section)
     return Prompt(text + "\n" if text else "", tuple(each.capability_id for each in in_use), tuple(omitted))
+
+
+def find_included(
+    bundles: Sequence[Bundle],
+    readiness: Mapping[str, Readiness],
+    *,
+    arguments: Mapping[str, str],
+    characters_max: int,
+    variables: Mapping[str, str],
+) -> list[str]:
+    """`Prompt.included` of `render_prompt`, without writing it: the capability_ids of those that are ready and fit."""
+    ready = [each for each in bundles if readiness.get(each.capability_id, _READY).is_ready]
+    texts = [(each, skill_text(each, arguments.get(each.capability_id, ""), variables)) for each in ready]
+    return [bundle.capability_id for bundle, _ in _fitting(texts, characters_max)[0]]
 
 
 def estimate_tokens(text: str) -> int:

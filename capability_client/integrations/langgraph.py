@@ -3,7 +3,7 @@
     skills = SkillNodes(registry, run, user=User(name="Alice"))
     graph = StateGraph(SkillState)
     graph.add_node("hear", skills.hear)  # what the user said leads to hints
-    graph.add_node("think", think)  # yours: model.bind_tools(skills.tools(state)), with skills.system(state)
+    graph.add_node("think", think)  # yours: model.bind_tools(skills.tools(state)).invoke(skills.request(state))
     graph.add_node("act", skills.act)  # the next call of the model goes through the gate
     graph.add_conditional_edges("think", skills.has_calls, {True: "act", False: END})
     graph.add_conditional_edges("act", skills.has_calls, {True: "act", False: "think"})
@@ -21,13 +21,14 @@ import copy
 import json
 from typing import Annotated, Any, TypedDict
 
-from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph.message import add_messages
 from langgraph.types import interrupt
 
 from capability_client.integrations.errors import question_in_words
 from capability_client.session import AnswerRequired, ApprovalRequired, FormRequired, Session, SkillForm, Source
 from capability_client.session.invocations import SkillIndex
+from capability_client.session.message_export import FROM_SESSION
 from capability_client.session.steps import Executor
 
 
@@ -62,9 +63,18 @@ class SkillNodes:
     def system(self, state: SkillState) -> SystemMessage:
         """The first message for the model: the system prompt, and the prompt of this step."""
         session = self.session(state)
-        text = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        text = session.prompt_parts().text
         self._keep_index(session)
         return SystemMessage(text)
+
+    def request(self, state: SkillState) -> list[AnyMessage]:
+        """All messages for the model: what stays the same first, what is of this step last, so that a vendor keeps the
+        beginning from one request to the next."""
+        session = self.session(state)
+        parts = session.prompt_parts()
+        self._keep_index(session)
+        turn = [HumanMessage(f"{FROM_SESSION}\n{parts.turn.strip()}")] if parts.turn else []
+        return [SystemMessage(parts.before), *state["messages"], *turn]
 
     def tools(self, state: SkillState) -> list[dict[str, Any]]:
         """For `bind_tools`: what may be called in this step."""

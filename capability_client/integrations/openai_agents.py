@@ -23,6 +23,7 @@ from agents.tool_context import ToolContext
 
 from capability_client.integrations.errors import question_in_words, result_of_shown
 from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired
+from capability_client.session.own_tools import CALL
 from capability_client.session.steps import Executor, Presenter
 
 
@@ -42,8 +43,7 @@ class SkillTools:
 
     async def instructions(self, context: Any, agent: Any) -> str:
         """The system prompt, and the prompt of this step; the SDK asks before each step."""
-        system = await self.session.system_prompt()
-        return f"{system.prompt}\n{self.session.prompt().prompt}"
+        return (await self.session.prompt_parts()).text
 
     async def refresh(self) -> None:
         """Bring `tools` up to date; call it after `session.turn`, calls of the model do so by themselves."""
@@ -71,6 +71,8 @@ class SkillTools:
 
     async def _needs_approval(self, name: str, context: Any, arguments: Any, call_id: str) -> bool:
         """As the tool is now: what was loaded or reloaded since `refresh` may ask for a person."""
+        if name == CALL and isinstance(arguments, dict):
+            name = str(arguments.get("tool"))
         return self.session.needs_approval(name)
 
     async def _result(self, name: str, arguments: Any, context: ToolContext[Any]) -> Any:

@@ -50,8 +50,7 @@ class SkillToolset(AbstractToolset[Any]):
 
     async def get_instructions(self, ctx: RunContext[Any]) -> str:
         """The system prompt, and the prompt of this step."""
-        system = await self.session.system_prompt()
-        return f"{system.prompt}\n{self.session.prompt().prompt}"
+        return (await self.session.prompt_parts()).text
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """What may be called in this step, one after the other: a session is not for several tasks at once."""

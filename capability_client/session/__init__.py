@@ -2,6 +2,7 @@
 
 from capability_client.session.async_session import AsyncSession
 from capability_client.session.introduction import ConversationStart
+from capability_client.session.layout import PromptParts
 from capability_client.session.message_export import export_messages
 from capability_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
 from capability_client.session.operations import Operation, Tracer
@@ -51,6 +52,7 @@ __all__ = [
     "ModelReply",
     "Operation",
     "Profiles",
+    "PromptParts",
     "ResultInvalid",
     "RoleNotAllowed",
     "Session",

@@ -10,6 +10,7 @@ from typing import Any, Unpack, overload
 
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
+from capability_client.session.layout import PromptParts
 from capability_client.session.messages import Message, Model
 from capability_client.session.operations import Operation
 from capability_client.session.state import SessionSettings
@@ -114,6 +115,10 @@ class AsyncSession(SessionCore):
     async def system_prompt(self) -> Prompt:
         """As `Session.system_prompt`."""
         return await self._run(self._system_prompted())
+
+    async def prompt_parts(self) -> PromptParts:
+        """As `Session.prompt_parts`."""
+        return await self._run(self._prompt_parted())
 
     @overload
     async def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...

@@ -109,6 +109,9 @@ class SessionCalls(SessionForms):
     def _called(
         self, tool: str, arguments: Any, run: Executor | None, *, from_form: bool
     ) -> Steps[CallResult | ToolCall]:
+        if tool == own_tools.CALL and self._appends:
+            given = check_arguments(own_tools.CALL_CONTRACT, arguments, from_form=False)
+            tool, arguments = given["tool"], given["arguments"]
         own = self.own_tools(ahead=True).get(tool)
         if own is not None:
             return (yield from self._ran_own(tool, own, arguments))
@@ -194,13 +197,14 @@ class SessionCalls(SessionForms):
         if tool == own_tools.LOAD:
             yield from self._require_open(given["capability_id"])
             bundle = yield from self._loaded(given["capability_id"], arguments=given.get("arguments", ""))
-            return own_tools.load_result(bundle, self.environment)
+            return own_tools.load_result(bundle, self.environment) | self._skill_in_result(bundle)
         if tool == own_tools.RELOAD:
             yield from self._require_open(given["capability_id"])
             before = self.pins.get(canonical_name(given["capability_id"]))
             bundle = yield from self._reloaded(given["capability_id"])
             changed = {"digest": bundle.digest, "is_changed": bundle.digest != before}
-            return {"loaded": bundle.capability_id, **changed, **own_tools.files_of(bundle)}
+            said = {"loaded": bundle.capability_id, **changed, **own_tools.files_of(bundle)}
+            return said | self._skill_in_result(bundle)
         if tool == own_tools.FEEDBACK:
             yield from self._reported(given["outcome"], [canonical_name(given["capability_id"])])
             return {"recorded": True}

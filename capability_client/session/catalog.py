@@ -88,6 +88,7 @@ class SessionCatalog(SessionState):
         self.pins.pop(name, None)
         self.used.pop(name, None)
         self._drop_hint(name)
+        self.layout_state.forget(name)
         self.active.drop(name)
         if was_known:
             self.withdrawn[name] = one_line(why)
@@ -130,6 +131,7 @@ class SessionCatalog(SessionState):
         self._drop_hint(name)
         self._drop(name, "it was disabled")
         self._shut_forms(name, f"{name} was disabled")
+        self.layout_state.forget(name)
 
     def _drop_hint(self, name: str) -> None:
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)

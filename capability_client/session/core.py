@@ -20,6 +20,7 @@ class SessionCore(SessionTurns):
 
     def to_json(self, *, secret: bytes | None = None) -> str:
         """The session as text (serialization.py); with a `secret`, no one else can make a file that is accepted."""
+        self._settle_layout()
         return serialization.serialize_session(self, secret=secret)
 
     @classmethod

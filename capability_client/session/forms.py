@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from capability_client.session import own_tools
-from capability_client.session.loader import SkillLoader
+from capability_client.session.layout import SessionLayout
 from capability_client.session.skill_forms import DATA_CHARACTERS_MAX, FORMS_MAX, SkillForm
 from capability_client.session.steps import Json, Steps
 from capability_kit.bundles.bundle import Bundle
@@ -35,7 +35,7 @@ _UNDECIDED = ("ready", "waiting", "approved", "failed")
 CLOSED = "The user closed the form without sending it."
 
 
-class SessionForms(SkillLoader):
+class SessionForms(SessionLayout):
     """The forms of this conversation, by the `call_id` under which each was opened."""
 
     def form(self, call_id: str) -> SkillForm:
@@ -99,7 +99,7 @@ class SessionForms(SkillLoader):
         return ready[0], parse_form(ready[0], schema_id)
 
     def _is_usable(self, bundle: Bundle) -> bool:
-        return check_readiness(bundle, self.environment).is_ready and bundle.capability_id in self.prompt().included
+        return bundle.capability_id in self._included(self.readiness())
 
     def _no_form(self, wanted: str, schema_id: str, unusable: Iterable[Bundle]) -> CallRefused:
         """Why there is no such form now, and what helps."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,10 +16,10 @@ from capability_client.session.options import ARGUMENTS_MAX
 from capability_client.session.steps import Json, Steps
 from capability_client.session.system_prompt import build_system_prompt
 from capability_kit.bundles.bundle import Bundle, is_capability_id
-from capability_kit.bundles.tool_export import Vendor, export_tools
 from capability_kit.bundles.tool_names import wire_name
+from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import CapabilityNotFound, CapabilityQuarantined, ModelInvocationDisabled, RegistryError
-from capability_kit.prompt import Prompt, PromptContext, render_prompt
+from capability_kit.prompt import Prompt, PromptContext, find_included, render_prompt
 from capability_kit.text.sanitize import strip_surrogates
 from capability_kit.tool_gate import Tools
 
@@ -82,7 +84,9 @@ class SkillLoader(SessionCatalog):
 
     def unload(self, capability_id: str) -> bool:
         """Remove a skill from the prompt. Returns False if it was not in it."""
-        return self._drop(canonical_name(capability_id), "it was unloaded")
+        name = canonical_name(capability_id)
+        self.layout_state.forget(name)
+        return self._drop(name, "it was unloaded")
 
     def _use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> Steps[None]:
         is_new = self.active.get(bundle.capability_id) is None
@@ -102,7 +106,11 @@ class SkillLoader(SessionCatalog):
             self._note("left_out", bundle.capability_id, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
         for each, why in dropped:
             self._note_dropped(each.capability_id, why)
+            if not exclusive & {*each.bundle.skill_groups} & {*bundle.skill_groups}:
+                # It made room; of a group, only the one that was chosen may be followed.
+                self.layout_state.expired[each.capability_id] = self.number
         self.withdrawn.pop(bundle.capability_id, None)
+        self.layout_state.expired.pop(bundle.capability_id, None)
         self._mark_used(bundle)
         self._drop_hint(bundle.capability_id)
 
@@ -120,6 +128,7 @@ class SkillLoader(SessionCatalog):
     def _expire(self) -> None:
         for each in self.active.expire(self.number):
             why = f"it was not used for {each.ttl_turns} turns"
+            self.layout_state.expired[each.capability_id] = self.number
             self.gone[each.capability_id] = f"{each.capability_id} expired; load it again: {why}"
             self._note("expired", each.capability_id, why)
 
@@ -136,7 +145,23 @@ class SkillLoader(SessionCatalog):
 
         `with_skills` False: without the active ones, for a runtime whose model keeps what it has read of them.
         """
-        extras = PromptContext(
+        active = list(self.active) if with_skills else []
+        return self._rendered([(each.bundle, each.arguments) for each in active])
+
+    def _included(self, judged: Mapping[str, Readiness]) -> list[str]:
+        """The active skills that are ready and fit into a prompt."""
+        active = list(self.active)
+        return find_included(
+            [each.bundle for each in active],
+            judged,
+            arguments={each.capability_id: each.arguments for each in active},
+            characters_max=self.options.characters_max,
+            variables=self.options.variables,
+        )
+
+    def _rendered(self, skills: Sequence[tuple[Bundle, str]], **extras: Any) -> Prompt:
+        """The prompt for these skills, each with its arguments; `extras` are fields of `PromptContext`."""
+        context = PromptContext(
             preamble=self.options.preamble,
             hints=tuple(hint.line() for hint in self._hints),
             user_context=self.user.context,
@@ -146,14 +171,13 @@ class SkillLoader(SessionCatalog):
             opens_forms=own_tools.FORM in self.options.own_tools,
             form_news=self._form_news(),
         )
-        active = list(self.active) if with_skills else []
-        arguments = {each.capability_id: each.arguments for each in active}
+        bundles = [bundle for bundle, _ in skills]
         return render_prompt(
-            [each.bundle for each in active],
-            self.readiness(),
-            arguments=arguments,
+            bundles,
+            {each.capability_id: check_readiness(each, self.environment) for each in bundles},
+            arguments={bundle.capability_id: arguments for bundle, arguments in skills},
             characters_max=self.options.characters_max,
-            extras=extras,
+            extras=replace(context, **extras),
         )
 
     def _form_news(self) -> tuple[str, ...]:
@@ -163,20 +187,6 @@ class SkillLoader(SessionCatalog):
     def _system_prompted(self) -> Steps[Prompt]:
         yield from self._need_list()
         return build_system_prompt(list(self._known_entries().values()), self.options, self.environment)
-
-    def tools(
-        self, vendor: Vendor = "openai", *, strict: bool = False, with_own: bool = True, deferred: bool = False
-    ) -> list[dict[str, Any]]:
-        """The tools of what is active and ready, in a vendor's form, and the session's own (`with_own`).
-
-        With `deferred` the vendor's own tool search brings in those of the skills; add its search tool to the request.
-        """
-        of_skills = {name: tool for name, (_, tool) in self._tools().items()}
-        named = of_skills | (self.own_tools() if with_own else {})
-        exported = export_tools(named, vendor, strict=strict, deferred=of_skills if deferred else ())
-        for name, why in exported.left_out.items():
-            self._note("left_out", "", f"the tool {name}: {why}")
-        return exported.tools
 
     def own_tools(self, *, ahead: bool = False) -> dict[str, Json]:
         """The tools by which a model uses the session itself, by name: those that the source can answer.
@@ -190,11 +200,11 @@ class SkillLoader(SessionCatalog):
         usable -= {own_tools.FEEDBACK} if not hasattr(self.source, "feedback") else set()
         usable -= {own_tools.FILE} if not has_files else set()
         usable -= set() if ahead or any(each.ui_schemas for each in known) else {own_tools.FORM}
-        return own_tools.build_own_tools(usable, [] if ahead else [hint.capability_id for hint in self._hints])
+        return own_tools.build_own_tools(usable)
 
     def _tools(self) -> Tools:
         judged = self.readiness()
-        shown = set(self.prompt().included)
+        shown = set(self._included(judged))
         return {
             wire_name(each.capability_id, tool["name"]): (each.bundle, tool)
             for each in self.active

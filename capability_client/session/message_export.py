@@ -25,14 +25,21 @@ NO_TEXT: Final = "(no text)"
 OPENED: Final = "(The user opened the conversation.)"
 
 
-def export_messages(messages: Iterable[Message], vendor: MessageVendor) -> list[Json]:
+# Before what the session says for one request, which stands where the user's words do.
+FROM_SESSION: Final = "[From the application, for this step; the user has not written it.]"
+
+
+def export_messages(messages: Iterable[Message], vendor: MessageVendor, *, turn: str = "") -> list[Json]:
     """The messages as a vendor's API takes them: `messages`, `input` (OpenAI's responses) or `contents` (Gemini).
 
-    What is broken is repaired first (conversation.py). Raises `ValueError` for a vendor that is not known.
+    `turn` is for this request alone, such as `prompt_parts().turn`: it stands last. What is broken is repaired first
+    (conversation.py). Raises `ValueError` for a vendor that is not known.
     """
     if vendor not in _EXPORTERS:
         raise ValueError(f"There is no vendor {vendor!r}; there are {', '.join(_EXPORTERS)}")
-    return _EXPORTERS[vendor](_with_unique_ids(_without_empty(repair(messages))))
+    whole = _with_unique_ids(_without_empty(repair(messages)))
+    said = [Message("user", f"{FROM_SESSION}\n{turn.strip()}")] if turn.strip() else []
+    return _EXPORTERS[vendor]([*whole, *said])
 
 
 def _without_empty(messages: Iterable[Message]) -> list[Message]:
@@ -48,9 +55,13 @@ def _with_unique_ids(messages: Iterable[Message]) -> list[Message]:
     names: list[str] = []
     for message in messages:
         if message.role == "tool":
-            made.append(replace(message, call_id=names.pop(0)))
+            name = names.pop(0)
+            made.append(message if message.call_id == name else replace(message, call_id=name))
             continue
         names = [_unique_id(call.call_id, seen) for call in message.calls]
+        if names == [call.call_id for call in message.calls]:
+            made.append(message)
+            continue
         calls = tuple(replace(call, call_id=name) for call, name in zip(message.calls, names, strict=True))
         made.append(replace(message, calls=calls))
     return made

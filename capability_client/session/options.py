@@ -27,6 +27,9 @@ TOKENS_ESTIMATE_MAX: Final = 60_000
 STEPS_MAX: Final = 8
 
 
+Layout = Literal["system", "append"]
+
+
 class Source(Protocol):
     """Where capabilities come from: a Registry, or a folder (LocalSkills)."""
 
@@ -50,7 +53,8 @@ class SessionOptions:
     which of them the model uses the session itself (all but `capability_feedback`). `matches_by_triggers`: the intent
     triggers of the list decide, though the source has a `match`; no message leaves for it. `messages_max` and
     `tokens_estimate_max` limit the conversation that a model reads: over either, the oldest turns are left out
-    (conversation.py).
+    (conversation.py). `layout`: skills stand in the system text, their tools among the tools ("system"), or a skill
+    that is loaded stands in the result of its load, and one tool calls all of theirs ("append"; layout.py).
     """
 
     ttl_turns: int = TTL_TURNS
@@ -66,6 +70,7 @@ class SessionOptions:
     steps_max: int = STEPS_MAX
     messages_max: int = MESSAGES_MAX
     tokens_estimate_max: int = TOKENS_ESTIMATE_MAX
+    layout: Layout = "system"
     variables: Mapping[str, str] = field(default_factory=dict)
     preamble: str = ""
 
@@ -76,6 +81,8 @@ class SessionOptions:
         for name, least in (*counts, *limits):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is at least {least}, not {getattr(self, name)}")
+        if self.layout not in ("system", "append"):
+            raise ValueError(f"layout is 'system' or 'append', not {self.layout!r}")
         unknown = sorted(set(self.own_tools) - OWN_TOOLS)
         if unknown:
             raise ValueError(f"There is no own tool {unknown[0]!r}; there are {', '.join(sorted(OWN_TOOLS))}")

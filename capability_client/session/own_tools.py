@@ -22,6 +22,8 @@ ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FORM, FEEDBACK, ASK})
 # A model that grades its own work is not evidence: an application that wants it to names the tool.
 DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK}
+# Of the layout "append" alone.
+CALL: Final = "capability_tool_call"
 LISTED_MAX: Final = 100
 FOUND_MAX: Final = 20
 FILES_LISTED_MAX: Final = 50
@@ -102,13 +104,29 @@ _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
 }
 
 
-def build_own_tools(names: Collection[str], hinted: Sequence[str]) -> dict[str, Json]:
-    """These tools by name, in the form of a bundle's; what is hinted now stands in the description of the loader."""
-    fits = f" Fits now: {', '.join(hinted)}." if hinted else ""
+CALL_CONTRACT: Final[Json] = {
+    "name": CALL,
+    "description": "Call a tool of a loaded skill. The result of loading a skill says which tools there are.",
+    # As each of them does.
+    "policy": {"kind": "write"},
+    "args_schema": {
+        "type": "object",
+        "properties": {
+            "tool": {"type": "string", "description": "The tool's name, such as weights__weight_entry_list."},
+            "arguments": {"type": "object", "description": "By the args_schema of that tool."},
+        },
+        "required": ["tool", "arguments"],
+        "additionalProperties": False,
+    },
+}
+
+
+def build_own_tools(names: Collection[str]) -> dict[str, Json]:
+    """These tools by name, in the form of a bundle's: the same ones in each turn, whatever fits its message."""
     return {
         name: {
             "name": name,
-            "description": words + (fits if name == LOAD else ""),
+            "description": words,
             "policy": {"kind": "write" if name == FEEDBACK else "read"},
             "args_schema": {
                 "type": "object",

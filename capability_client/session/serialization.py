@@ -17,6 +17,7 @@ import rfc8785
 
 from capability_client.session.active_skills import ActiveSkill
 from capability_client.session.conversation import repair
+from capability_client.session.layout_state import LayoutState
 from capability_client.session.messages import Message, ModelCall
 from capability_client.session.options import Event, User
 from capability_client.session.skill_forms import SkillForm
@@ -53,6 +54,7 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "withdrawn": session.withdrawn,
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.kept()],
+        "layout": session.layout_state.as_row(),
         "forms": _plain([form.as_row() for form in session.forms.values()]),
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
         "messages": _plain([asdict(message) for message in session.messages]),
@@ -162,6 +164,8 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
         # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
         state = "failed" if row["state"] == "running" else row["state"]
         session.gate.keep(ToolCall(**{**row, "state": state}))
+    if "layout" in content:
+        session.layout_state = LayoutState.of_row(content["layout"])
     for row in content.get("forms", ()):
         # Of a skill that was taken out of use, nothing is kept.
         owner = session.bundles.get(row["capability_id"])

@@ -13,6 +13,7 @@ from typing import Any, Unpack, overload
 
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
+from capability_client.session.layout import PromptParts
 from capability_client.session.messages import Message, Model
 from capability_client.session.options import Source
 from capability_client.session.state import SessionSettings
@@ -119,6 +120,14 @@ class Session(SessionCore):
     def system_prompt(self) -> Prompt:
         """For the whole conversation: which skills there are, and the rules by which they are used."""
         return self._run(self._system_prompted())
+
+    def prompt_parts(self) -> PromptParts:
+        """What a model reads beside messages and tools, by how long it stays the same: `system`, `skills`, `turn`.
+
+        For vendors that keep what a request begins with (layout.py). `system_prompt()` and `prompt()` say the same in
+        another order.
+        """
+        return self._run(self._prompt_parted())
 
     @overload
     def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...

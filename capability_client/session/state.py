@@ -13,6 +13,7 @@ from capability_client.session.active_skills import ActiveSkills
 from capability_client.session.hints import Hint
 from capability_client.session.introduction import Introduction
 from capability_client.session.invocations import SkillIndex
+from capability_client.session.layout_state import LayoutState
 from capability_client.session.messages import Compactor, Message
 from capability_client.session.operations import Tracer, no_trace
 from capability_client.session.options import EVENTS_MAX, Event, EventKind, SessionOptions, User
@@ -97,6 +98,8 @@ class SessionState:
         self.withdrawn: dict[str, str] = {}
         self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
+        # What a model has read of skills and tools, in this order, so that it need not read it again (layout.py).
+        self.layout_state = LayoutState()
         # Those of the options, and what an answer of the matcher told.
         self.exclusive_groups = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()

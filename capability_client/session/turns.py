@@ -87,6 +87,7 @@ class SessionTurns(SessionCalls):
             raise TypeError(f"The message is a text, not {type(message).__name__}")
         message = strip_surrogates(message)
         before = self._event_count()
+        self._fix_layout()
         self.number += 1
         self.used.clear()
         self._count_message()
@@ -206,12 +207,15 @@ class SessionTurns(SessionCalls):
             finally:
                 self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
                 self._is_tool_running = False
+                self._forget_lost()
 
     def _replies(
         self, model: Model, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
     ) -> Steps[None]:
         for _ in range(self.options.steps_max):
             yield from self._fit_messages()
+            for loaded in self._appended_loads():
+                yield self._record(loaded)
             reply = yield Operation("model", partial(model, self, tuple(self.messages)))
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
@@ -254,6 +258,8 @@ class SessionTurns(SessionCalls):
             self._note("messages", "", words + (", and a summary is in their place" if summary else ""))
             kept = [*summary, *kept]
         self.messages[:] = shorten_turn(kept, options.tokens_estimate_max)
+        if left_out:
+            self._forget_lost()
 
     def _compacted(self, left_out: tuple[Message, ...]) -> Steps[list[Message]]:
         """At most one message. Where `compact` raises, the messages are left out without one."""

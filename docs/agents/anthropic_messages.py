@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 
 from capability_client import Session
-from capability_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client.session import Message, ModelCall, ModelReply, PromptParts, export_messages
+
+KEPT: Final = {"type": "ephemeral"}
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,12 @@ class AnthropicMessages:
 
     def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
+        parts = session.prompt_parts()
         body = {
             "model": self.model,
             "max_tokens": self.tokens_max,
-            "system": system_of(session),
-            "messages": export_messages(messages, "anthropic"),
+            "system": system_of(parts),
+            "messages": kept_messages(messages, parts),
             "tools": session.tools("anthropic"),
         }
         headers = {"x-api-key": self.api_key, "anthropic-version": "2023-06-01"}
@@ -40,9 +43,15 @@ class AnthropicMessages:
         return ModelReply("".join(each["text"] for each in blocks if each["type"] == "text"), calls)
 
 
-def system_of(session: Session) -> list[dict[str, Any]]:
-    """What stays the same over the conversation stands first, so that the vendor can keep it."""
-    system = [{"type": "text", "text": session.system_prompt().prompt, "cache_control": {"type": "ephemeral"}}]
-    if for_this_turn := session.prompt().prompt:
-        system.append({"type": "text", "text": for_this_turn})
-    return system
+def system_of(parts: PromptParts) -> list[dict[str, Any]]:
+    """Two blocks up to which the vendor keeps the request, its tools included: the conversation's, and the skills'."""
+    texts = [text for text in (parts.system, parts.skills) if text]
+    return [{"type": "text", "text": text, "cache_control": KEPT} for text in texts]
+
+
+def kept_messages(messages: Sequence[Message], parts: PromptParts) -> list[dict[str, Any]]:
+    """The messages, kept up to the last of them; what is of this request alone stands behind that."""
+    exported = export_messages(messages, "anthropic", turn=parts.turn)
+    last = exported[-1]["content"]
+    last[-2 if parts.turn and len(last) > 1 else -1]["cache_control"] = KEPT
+    return exported

@@ -26,7 +26,7 @@ def build_graph(skills: SkillNodes, model: ChatOpenAI) -> Any:
 
     def think(state: SkillState) -> dict[str, Any]:
         bound = model.bind_tools(skills.tools(state))
-        return {"messages": [bound.invoke([skills.system(state), *state["messages"]])]}
+        return {"messages": [bound.invoke(skills.request(state))]}
 
     graph = StateGraph(SkillState)
     for name, node in (("hear", skills.hear), ("think", think), ("act", skills.act)):

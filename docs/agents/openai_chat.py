@@ -22,11 +22,12 @@ class OpenAiChat:
     model: str
 
     def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
-        """One step."""
-        system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        """One step. What changes stands last, so that the vendor keeps the beginning."""
+        parts = session.prompt_parts()
+        exported = export_messages(messages, "openai", turn=parts.turn)
         body = {
             "model": self.model,
-            "messages": [{"role": "system", "content": system}, *export_messages(messages, "openai")],
+            "messages": [{"role": "system", "content": parts.before}, *exported],
             "tools": session.tools("openai", strict=True),
         }
         headers = {"Authorization": f"Bearer {self.api_key}"}

@@ -16,7 +16,7 @@ from openai import OpenAI
 
 from capability_client import Registry, Session, User
 from capability_client.session import Message, ModelCall, ModelReply, export_messages
-from docs.agents.anthropic_messages import system_of
+from docs.agents.anthropic_messages import kept_messages, system_of
 from docs.agents.openai_chat import call_of
 from docs.agents.scripted import ask_person, keep_weights
 
@@ -30,10 +30,11 @@ class OpenAiSdk:
 
     def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
-        system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        parts = session.prompt_parts()
+        exported = export_messages(messages, "openai", turn=parts.turn)
         answer = self.client.chat.completions.create(
             model=self.model,
-            messages=[{"role": "system", "content": system}, *export_messages(messages, "openai")],
+            messages=[{"role": "system", "content": parts.before}, *exported],
             tools=session.tools("openai", strict=True),
         )
         said = answer.choices[0].message
@@ -50,11 +51,12 @@ class AnthropicSdk:
 
     def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
+        parts = session.prompt_parts()
         answer = self.client.messages.create(
             model=self.model,
             max_tokens=self.tokens_max,
-            system=system_of(session),
-            messages=export_messages(messages, "anthropic"),
+            system=system_of(parts),
+            messages=kept_messages(messages, parts),
             tools=session.tools("anthropic"),
         )
         calls = tuple(ModelCall(one.id, one.name, one.input) for one in answer.content if one.type == "tool_use")

@@ -88,6 +88,7 @@ _MODULES: dict[str, dict[str, dict[str, Any]]] = {
         "langchain_core.messages": {
             "AIMessage": FromModel,
             "AnyMessage": Said,
+            "HumanMessage": FromUser,
             "SystemMessage": FromSystem,
             "ToolMessage": FromTool,
         },

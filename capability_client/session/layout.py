@@ -1,0 +1,246 @@
+"""Where in a request skills and tools stand, so that its beginning stays the same from one request to the next.
+
+A vendor keeps what a request begins with as the one before: tools, then the system text, then the messages. So tools
+keep their order and do not leave, a skill that has expired leaves the text when another one comes, and what changes
+with each message stands last. With the layout "append" nothing before the messages changes at all: a skill stands in
+the result of its load.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from capability_client.session import own_tools
+from capability_client.session.active_skills import ActiveSkill
+from capability_client.session.loader import SkillLoader
+from capability_client.session.messages import Message, ModelCall
+from capability_client.session.steps import Json, Steps
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.tool_export import Vendor, export_tools
+from capability_kit.bundles.tool_names import wire_name
+from capability_kit.environment.readiness import check_readiness
+from capability_kit.json_schema.portable import SchemaNotPortable, make_portable
+
+# Of skills, among the tools of a request; vendors take 128 in all.
+TOOLS_LISTED_MAX: Final = 64
+EXPIRED_SHOWN_MAX: Final = 10
+# Characters that a skill's text may have beside its skill doc: arguments, the header of a playbook.
+ROOM_BESIDE: Final = 4_500
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What a model reads beside messages and tools, by how long it stays the same.
+
+    `system` stays for the conversation and `skills` until one comes or goes; both stand before the messages. `turn` is
+    for one request: put it behind them (`export_messages(messages, vendor, turn=parts.turn)`). Each may be empty.
+    """
+
+    system: str
+    skills: str
+    turn: str
+
+    @property
+    def before(self) -> str:
+        """What stands before the messages."""
+        return "\n".join(filter(None, [self.system, self.skills]))
+
+    @property
+    def text(self) -> str:
+        """All of it, for a runtime that takes one text."""
+        return "\n".join(filter(None, [self.system, self.skills, self.turn]))
+
+
+class SessionLayout(SkillLoader):
+    """The parts of a request, and the tools in their order."""
+
+    @property
+    def _appends(self) -> bool:
+        return self.options.layout == "append"
+
+    def _prompt_parted(self) -> Steps[PromptParts]:
+        system = yield from self._system_prompted()
+        skills = self._fixed_skills() if self._appends else self._lasting_skills()
+        lasting = self._rendered(skills, part="skills", nonce=self.session_id if self._appends else "").prompt
+        return PromptParts(system.prompt, lasting, self._passing_prompt())
+
+    def _lasting_skills(self) -> list[tuple[Bundle, str]]:
+        """The active skills that fit, in the order in which they came. One that has expired stays until the text
+        changes in any case, since another one comes; if it went a few turns ago only, longer: it may well be back."""
+        state, included = self.layout_state, set(self._included(self.readiness()))
+        active = [each for each in self.active if each.capability_id in included or not self._is_ready(each.bundle)]
+        wanted = {each.capability_id: (each.bundle.digest, each.arguments) for each in reversed(active)}
+        over = {name: key for name, key in state.skills.items() if name not in wanted}
+        is_same = all(state.skills.get(name) == key for name, key in wanted.items())
+        if not is_same or not all(name in state.expired and self._is_known(name) for name in over):
+            oldest = self.number - self.options.ttl_turns
+            went = {name: turn for name, turn in state.expired.items() if turn >= oldest}
+            kept = {name for name in over if name in went and self._is_known(name)}
+            stay = {name: wanted.get(name, key) for name, key in state.skills.items() if name in wanted or name in kept}
+            state.skills = self._within_room(stay | wanted, kept)
+        return [(self.bundles[name], arguments) for name, (_, arguments) in state.skills.items()]
+
+    def _within_room(self, skills: dict[str, tuple[str, str]], spare: set[str]) -> dict[str, tuple[str, str]]:
+        """Without those of `spare`, the oldest first, that do not fit beside the others."""
+        left = self.options.characters_max - sum(
+            len(self.bundles[name].skill_doc) for name in skills if name not in spare
+        )
+        for name in [name for name in reversed(skills) if name in spare]:
+            # What the reader's words and its head add is little.
+            left -= len(self.bundles[name].skill_doc) + ROOM_BESIDE
+            if left < 0:
+                del skills[name]
+        return skills
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.bundles and self.bundles[name].digest == self.layout_state.skills[name][0]
+
+    def _is_ready(self, bundle: Bundle) -> bool:
+        return check_readiness(bundle, self.environment).is_ready
+
+    def _passing_prompt(self) -> str:
+        """What is of this request alone: hints, what became of skills and forms; and with the layout "append" the text
+        of a skill that stands nowhere else."""
+        read = {*self.layout_state.appended, *self._fixed()} if self._appends else {*self.layout_state.skills}
+        expired = [name for name in self.layout_state.expired if name in read][-EXPIRED_SHOWN_MAX:]
+        active = [(each.bundle, each.arguments) for each in self.active]
+        text = self._rendered(active, part="turn", expired=tuple(expired)).prompt
+        unread = [(each.bundle, each.arguments) for each in self._unread()] if self._appends else []
+        if unread:
+            text = self._rendered(unread, part="skills", nonce=self.session_id).prompt + ("\n" + text if text else "")
+        return text
+
+    # Tools.
+
+    def tools(
+        self, vendor: Vendor = "openai", *, strict: bool = False, with_own: bool = True, deferred: bool = False
+    ) -> list[dict[str, Any]]:
+        """The session's own tools (`with_own`) and those of skills, in a vendor's form, in the order of their coming.
+
+        Those of a skill that expired stay, so that the vendor can keep them; a call of one is refused with the reason.
+        With `deferred` the vendor's own tool search brings in those of the skills; add its search tool to the request.
+        """
+        own = self._own_of_layout()
+        listed = self._listed_tools(own)
+        of_skills = [name for name in listed if name not in own]
+        named = {name: tool for name, tool in listed.items() if with_own or name not in own}
+        exported = export_tools(named, vendor, strict=strict, deferred=of_skills if deferred else ())
+        for name, why in exported.left_out.items():
+            self._note("left_out", "", f"the tool {name}: {why}")
+        return exported.tools
+
+    def _settle_layout(self) -> None:
+        """Before the session goes to another process, or to the next node of a graph: the order is that of now."""
+        self._listed_tools(self._own_of_layout())
+        if not self._appends:
+            self._lasting_skills()
+
+    def _own_of_layout(self) -> dict[str, Json]:
+        if not self._appends:
+            return self.own_tools()
+        return self.own_tools(ahead=True) | {own_tools.CALL: own_tools.CALL_CONTRACT}
+
+    def _listed_tools(self, own: dict[str, Json]) -> dict[str, Json]:
+        """All tools of a request by name, those that were there before first."""
+        state = self.layout_state
+        usable, fixed = self._tools(), self._fixed()
+        for name in own:
+            state.tools.setdefault(name, "")
+        for each in reversed(list(self.active)):
+            owner = each.capability_id
+            for name in (wire_name(owner, tool["name"]) for tool in each.bundle.tools):
+                if name in usable and (owner in fixed or not self._appends):
+                    state.tools.setdefault(name, owner)
+        self._limit_tools()
+        known = {
+            wire_name(owner, tool["name"]): tool
+            for owner in dict.fromkeys(state.tools.values())
+            if owner in self.bundles
+            for tool in self.bundles[owner].tools
+        } | own
+        return {name: known[name] for name in state.tools if name in known}
+
+    def _limit_tools(self) -> None:
+        """Over the limit, those of skills that are not active go, the oldest first."""
+        state = self.layout_state
+        of_skills = [name for name, owner in state.tools.items() if owner]
+        for name in of_skills[: max(0, len(of_skills) - TOOLS_LISTED_MAX)]:
+            if self.active.get(state.tools[name]) is None:
+                del state.tools[name]
+
+    # The layout "append".
+
+    def _fixed(self) -> dict[str, str]:
+        """The skills that were active before the first message, with their arguments: they and their tools stand where
+        they do in the other layout."""
+        if self.layout_state.fixed is not None:
+            return self.layout_state.fixed
+        return {} if self.number else {each.capability_id: each.arguments for each in reversed(list(self.active))}
+
+    def _fix_layout(self) -> None:
+        """The first message is about to be heard: what is active now stays where it is."""
+        if self.layout_state.fixed is None and self._appends:
+            self.layout_state.fixed = self._fixed()
+
+    def _fixed_skills(self) -> list[tuple[Bundle, str]]:
+        return [(self.bundles[name], given) for name, given in self._fixed().items() if name in self.bundles]
+
+    def _unread(self) -> list[ActiveSkill]:
+        """Active skills whose text stands neither in the system text nor in the conversation, the oldest first."""
+        fixed, appended = self._fixed(), self.layout_state.appended
+        return [
+            each
+            for each in reversed(list(self.active))
+            if each.capability_id not in fixed
+            and appended.get(each.capability_id) != each.bundle.digest
+            and self._is_ready(each.bundle)
+        ]
+
+    def _skill_in_result(self, bundle: Bundle) -> Json:
+        """What the result of a load says besides: the instructions and the tools, once."""
+        name = bundle.capability_id
+        active = self.active.get(name)
+        if not self._appends or not self._is_ready(bundle) or active is None or name in self._fixed():
+            return {}
+        given = {"arguments": active.arguments} if active.arguments else {}
+        is_read = self.layout_state.appended.get(name) == bundle.digest and self._stands_in_messages(name)
+        self.layout_state.appended[name] = bundle.digest
+        if is_read:
+            return given | {"note": "Its instructions and tools stand above, unchanged."}
+        text = self._rendered(
+            [(bundle, active.arguments)], part="skills", user_context={}, nonce=self.session_id
+        ).prompt
+        return given | {"instructions": text, "tools": list(_described_tools(bundle))}
+
+    def _stands_in_messages(self, name: str) -> bool:
+        return any(f"<skill {name} " in each.text for each in self.messages if each.role == "tool")
+
+    def _appended_loads(self) -> Iterator[Message]:
+        """What was started by the user or the program, as a load of the model: its text has to stand somewhere."""
+        if not self._appends:
+            return
+        for each in self._unread():
+            name = each.capability_id
+            call_id = f"load_{name[:40]}_{len(self.messages)}"
+            arguments = {"capability_id": name} | ({"arguments": each.arguments} if each.arguments else {})
+            result = own_tools.load_result(each.bundle, self.environment) | self._skill_in_result(each.bundle)
+            yield Message("agent", "", (ModelCall(call_id, own_tools.LOAD, arguments),))
+            yield Message("tool", json.dumps(result, ensure_ascii=False), call_id=call_id)
+
+    def _forget_lost(self) -> None:
+        """After messages were left out: what has gone with them is appended again."""
+        for name in [name for name in self.layout_state.appended if not self._stands_in_messages(name)]:
+            del self.layout_state.appended[name]
+
+
+def _described_tools(bundle: Bundle) -> Iterator[Json]:
+    """Name and arguments; what each does stands in the instructions."""
+    for tool in bundle.tools:
+        try:
+            schema = make_portable(tool["args_schema"])
+        except SchemaNotPortable:
+            continue
+        yield {"name": wire_name(bundle.capability_id, tool["name"]), "args_schema": schema}

@@ -56,7 +56,7 @@ class SkillServer:
 
     `otherwise` decides about tools that are not of this server, such as the SDK's own: your permission callback, or
     None to deny them all. `show(form)` shows a form that the model opens, and returns its event, or None where the user
-    closed it.
+    closed it. Raises `ValueError` for a session with the layout "append".
     """
 
     def __init__(
@@ -69,6 +69,8 @@ class SkillServer:
         by: str = "the user",
         show: Presenter | None = None,
     ) -> None:
+        if session.options.layout == "append":
+            raise ValueError("SkillServer appends skills by itself: leave SessionOptions.layout as it is")
         self.session = session
         self._run = run
         self._approve = approve

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Any, Final
 
@@ -95,11 +95,29 @@ def _recorded_calls(session: SessionCore) -> Iterator[_Call | tuple[str, ...]]:
         for call in message.calls:
             if call.name == own_tools.ASK:
                 yield _widgets(call)
-            elif (found := _contract(session, call)) is not None and call.call_id in results:
+            elif (found := _contract(session, _named(call, results))) is not None and call.call_id in results:
                 code = _error_code(results[call.call_id])
                 # What was interrupted says nothing of the tool.
                 if code != "INTERRUPTED":
                     yield _Call(*found, code)
+
+
+def _named(call: ModelCall, results: Mapping[str, str]) -> ModelCall:
+    """The tool that was called: by the one that calls those of skills, or by a form that the user sent."""
+    if call.name == own_tools.CALL and isinstance(call.arguments, dict):
+        return replace(call, name=str(call.arguments.get("tool")))
+    if call.name == own_tools.FORM:
+        result = _object(results.get(call.call_id, ""))
+        return replace(call, name=str(result["tool"])) if result.get("form") == "sent" and "tool" in result else call
+    return call
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _contract(session: SessionCore, call: ModelCall) -> tuple[Bundle, Mapping[str, Any]] | None:

@@ -83,6 +83,12 @@ def test_the_hosts_callback_decides_about_other_tools_and_about_none_of_ours(sdk
         sdk.SkillServer(AsyncSession(source), _run, bool)
 
 
+def test_a_session_that_appends_by_itself_is_refused(sdk: Any, source: FakeRegistry) -> None:
+    session = AsyncSession(source, environment=ALL, options=SessionOptions(layout="append"))
+    with pytest.raises(ValueError, match="SkillServer appends skills by itself"):
+        sdk.SkillServer(session, _run, bool, otherwise=None)
+
+
 def test_a_write_needs_a_persons_yes_at_the_callback_and_at_the_tool(sdk: Any, source: FakeRegistry) -> None:
     asked: list[str] = []
 

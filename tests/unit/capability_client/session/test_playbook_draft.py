@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from capability_client import LocalSkills, PlaybookDoc
-from capability_client.session import AsyncSession, Message, ModelCall, ModelReply, Session, User, draft_playbook
+from capability_client.session import (
+    AsyncSession,
+    Message,
+    ModelCall,
+    ModelReply,
+    Session,
+    SessionOptions,
+    User,
+    draft_playbook,
+)
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_rules.validation import validate_bundle
 from tests.event_loop import run_async
@@ -68,6 +77,25 @@ def test_steps_are_the_calls_that_worked_and_edge_cases_those_that_did_not() -> 
     assert doc.steps[2].say == "What will be changed, before the call: a person approves it."
     assert "- `weight_entry_save_batch` refuses arguments that do not fit its schema" in files["skill.md"]
     assert "- The capability `weights` is loaded: `weight_entry_list`, `weight_entry_save_batch`" in files["skill.md"]
+
+
+def test_calls_by_the_one_tool_and_by_a_form_are_steps_too() -> None:
+    session = Session(
+        LocalSkills(ROOT / "examples"), environment=ALL, user=User(name="Ada"), options=SessionOptions(layout="append")
+    )
+    listed = _one("capability_tool_call", {"tool": "weights__weight_entry_list", "arguments": {}})
+    opened = _one("form_open", {"schema_id": "WeightEntryForm.v1", "data": {"entries": [ENTRY]}})
+    closed = _one("form_open", {"schema_id": "WeightEntryForm.v1", "data": {}})
+    events = iter(("save", "cancel"))
+    session.say(
+        "my weight",
+        Scripted(LOAD, listed, opened, closed, ModelReply("Done.")),
+        run=lambda call: {"saved": 1} if "save" in call.tool else {"entries": []},
+        approve=lambda call: True,
+        show=lambda form: form.press(next(events)),
+    )
+    doc = PlaybookDoc.read(draft_playbook(session, **NAMED)["skill.md"])
+    assert [step.title for step in doc.steps] == ["Weight entry list", "Weight entry save batch"]
 
 
 def test_no_value_of_the_conversation_is_copied() -> None:

@@ -126,7 +126,11 @@ class SessionLayout(SkillLoader):
         own = self._own_of_layout()
         listed = self._listed_tools(own)
         of_skills = [name for name in listed if name not in own]
-        named = {name: tool for name, tool in listed.items() if with_own or name not in own}
+        named = {
+            name: own_tools.shown_contract(tool) if name in own else tool
+            for name, tool in listed.items()
+            if with_own or name not in own
+        }
         exported = export_tools(named, vendor, strict=strict, deferred=of_skills if deferred else ())
         for name, why in exported.left_out.items():
             self._note("left_out", "", f"the tool {name}: {why}")

@@ -31,79 +31,57 @@ FILE_CHARACTERS: Final = 16_000
 QUESTIONS_MAX: Final = 5
 Json = dict[str, Any]
 
-_ID: Final[Json] = {"type": "string", "description": "Which skill, such as weights."}
+_TEXT: Final[Json] = {"type": "string"}
 # What is confirmed, people and programs confirm.
 _OUTCOMES: Final = ("likely_success", "likely_failure", "used")
 _QUESTION: Final[Json] = {
     "type": "object",
     "properties": {
-        "name": {"type": "string", "description": "Under which name the answer comes back."},
-        "prompt": {"type": "string", "description": "The question, in the user's language."},
+        "name": _TEXT,
+        "prompt": _TEXT,
         "widget": {"type": "string", "enum": list(WIDGETS)},
-        "options": {"type": "array", "items": {"type": "string"}, "maxItems": OPTIONS_MAX},
-        "default": {"type": "string", "description": "What is chosen or filled in beforehand, such as yes."},
+        "options": {"type": "array", "items": _TEXT, "maxItems": OPTIONS_MAX},
+        "default": _TEXT,
     },
     "required": ["name", "prompt", "widget"],
     "additionalProperties": False,
 }
-# name: (what it does, its arguments, those of them that are required)
+_LIMITS: Final = frozenset({"additionalProperties", "minimum", "maximum", "minItems", "maxItems"})
+# name: (what it does, its arguments, those of them that are required). Each request has them: no word too many.
 _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
-    LIST: (
-        "List the skills that there are now.",
-        {"group": {"type": "string", "description": "Only those of this skill group."}},
-        (),
-    ),
+    LIST: ("List the skills.", {"group": _TEXT}, ()),
     SEARCH: (
-        "Search the playbooks and skills by what a problem is about.",
-        {
-            "query": {"type": "string", "description": "The problem, in a sentence."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 20},
-        },
+        "Search skills and playbooks by what a problem is about.",
+        {"query": _TEXT, "limit": {"type": "integer", "minimum": 1, "maximum": 20}},
         ("query",),
     ),
     LOAD: (
-        "Load a skill by its capability_id; its instructions and tools are there next.",
-        {
-            "capability_id": _ID,
-            "arguments": {"type": "string", "description": "What the user wants of it, if they said more."},
-        },
+        "Load a skill: its instructions and tools are there next. arguments: what the user wants of it.",
+        {"capability_id": _TEXT, "arguments": _TEXT},
         ("capability_id",),
     ),
-    RELOAD: (
-        "Load the newest release of a skill, if the user or an operator asks for it.",
-        {"capability_id": _ID},
-        ("capability_id",),
-    ),
+    RELOAD: ("Load the newest release of a skill, if asked to.", {"capability_id": _TEXT}, ("capability_id",)),
     FILE: (
-        "Read a file of a loaded skill that its instructions name.",
-        {
-            "capability_id": _ID,
-            "path": {"type": "string", "description": "Such as references/forms.md."},
-            "offset": {"type": "integer", "minimum": 0, "description": "next_offset of the part before."},
-        },
+        "Read a file that a loaded skill names; offset: the next_offset before.",
+        {"capability_id": _TEXT, "path": _TEXT, "offset": {"type": "integer", "minimum": 0}},
         ("capability_id", "path"),
     ),
     FORM: (
-        "Show the user a form of a loaded skill; the result is what they sent.",
-        {
-            "schema_id": {"type": "string", "description": "Such as WeightEntryForm.v1."},
-            "data": {"type": "object", "description": "What you know already, by the names of the form's data."},
-        },
+        "Show the user a form of a loaded skill, with the data that is known; the result is what they sent.",
+        {"schema_id": _TEXT, "data": {"type": "object"}},
         ("schema_id",),
     ),
     FEEDBACK: (
         "Report how it went with a skill, once the user's task is over.",
-        {"capability_id": _ID, "outcome": {"type": "string", "enum": list(_OUTCOMES)}},
+        {"capability_id": _TEXT, "outcome": {"type": "string", "enum": list(_OUTCOMES)}},
         ("capability_id", "outcome"),
     ),
     ASK: (
-        "Ask the user before you go on: at most five questions at once.",
+        "Ask the user, at most five questions; each answer comes back by its name.",
         {"questions": {"type": "array", "items": _QUESTION, "minItems": 1, "maxItems": QUESTIONS_MAX}},
         ("questions",),
     ),
 }
-
-
 CALL_CONTRACT: Final[Json] = {
     "name": CALL,
     "description": "Call a tool of a loaded skill. The result of loading a skill says which tools there are.",
@@ -138,6 +116,17 @@ def build_own_tools(names: Collection[str]) -> dict[str, Json]:
         for name, (words, properties, required) in _DESCRIBED.items()
         if name in names
     }
+
+
+def shown_contract(contract: Json) -> Json:
+    """The tool as a model is shown it: its limits, and that it takes nothing else, the gate says where it matters."""
+    return {**contract, "args_schema": _without_limits(contract["args_schema"])}
+
+
+def _without_limits(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: _without_limits(each) for key, each in schema.items() if key not in _LIMITS}
+    return schema
 
 
 def list_result(entries: Iterable[ListingEntry], environment: Environment, group: str | None) -> Json:

@@ -25,6 +25,7 @@ from capability_client.session import (
 )
 from capability_client.session.layout import TOOLS_LISTED_MAX
 from capability_client.testing import FakeRegistry, build_bundle
+from capability_kit.prompt import estimate_tokens
 from tests.event_loop import run_async
 from tests.factories import tool
 from tests.servers import ROOT
@@ -403,3 +404,29 @@ def test_forms_are_opened_in_either_layout() -> None:
     loaded, closed = _results(session)
     assert "WeightEntryForm.v1 (Log a weigh-in) {entries" in loaded["instructions"]
     assert closed["form"] == "closed"
+
+
+def test_the_own_tools_of_a_first_request_are_short() -> None:
+    class Searching(FakeRegistry):
+        def search(self, query: str, *, top_k: int | None = None) -> Any:
+            raise NotImplementedError
+
+    tools = _session(source=Searching()).tools("anthropic")
+    assert [each["name"] for each in tools] == [
+        "capability_registry_list",
+        "capability_search",
+        "capability_skill_load",
+        "capability_skill_reload",
+        "ask_user",
+    ]
+    assert estimate_tokens(json.dumps(tools, separators=(",", ":"))) <= 350
+
+
+def test_limits_of_own_tools_are_checked_though_they_are_not_shown() -> None:
+    session = _session()
+    for name, given in (
+        ("ask_user", {"questions": []}),
+        ("capability_registry_list", {"more": 1}),
+        ("ask_user", {"questions": [{"name": "a", "prompt": "b", "widget": "confirm", "more": 1}]}),
+    ):
+        assert session.result_of(name, given, run=bool)["error"]["code"] == "ARGUMENTS_INVALID"

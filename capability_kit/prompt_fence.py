@@ -17,8 +17,16 @@ from capability_kit.text.sanitize import strip_surrogates
 
 def fence(capability_id: str, text: str, marker: str) -> str:
     """The text between two lines that it cannot write itself."""
-    name = f"{capability_id} {marker}"
-    return f"<skill {name}>\n{text}\n</skill {name}>"
+    return _fenced("skill", f"{capability_id} {marker}", text)
+
+
+def fence_user(capability_id: str, text: str, marker: str) -> str:
+    """As `fence`, of what the user said of a skill."""
+    return _fenced("user", f"{capability_id} {marker}", text)
+
+
+def _fenced(tag: str, name: str, text: str) -> str:
+    return f"<{tag} {name}>\n{text}\n</{tag} {name}>"
 
 
 def choose_marker(bundles: Sequence[Bundle], texts: Sequence[str], preamble: str, beside: Iterable[str]) -> str:

@@ -4,10 +4,10 @@ import { sha256 } from "./text.js";
 
 type Bundle = components["schemas"]["SkillBundle"];
 
-/** The text between two lines that it cannot write itself. */
-export function fence(capabilityId: string, text: string, marker: string): string {
+/** The text between two lines that it cannot write itself; `user` encloses what the user said of a skill. */
+export function fence(capabilityId: string, text: string, marker: string, tag: "skill" | "user" = "skill"): string {
   const name = `${capabilityId} ${marker}`;
-  return `<skill ${name}>\n${text}\n</skill ${name}>`;
+  return `<${tag} ${name}>\n${text}\n</${tag} ${name}>`;
 }
 
 /**

@@ -25,6 +25,12 @@ def fence_user(capability_id: str, text: str, marker: str) -> str:
     return _fenced("user", f"{capability_id} {marker}", text)
 
 
+def fence_list(text: str) -> str:
+    """The list of skills, whose descriptions authors wrote, between two lines that none of them can write."""
+    seed = _hash(strip_surrogates(text))
+    return _fenced("skills", next(marker for marker in _candidates(seed) if marker not in text.lower()), text)
+
+
 def _fenced(tag: str, name: str, text: str) -> str:
     return f"<{tag} {name}>\n{text}\n</{tag} {name}>"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from capability_client.session import own_tools
 from capability_client.session.conversation import result_text
-from capability_client.session.forms import SessionForms
+from capability_client.session.forms import FOR_USER, SessionForms
 from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation, OperationKind
 from capability_client.session.skill_forms import SkillForm
@@ -130,6 +130,7 @@ class SessionCalls(SessionForms):
             self.gate.check_role(bundle, contract)
         self.gate.take(call_id)
         self._is_tool_running = True
+        self._note_outcome(call, "has begun, and its result is not known yet")
         if bundle is not None:
             self._mark_used(bundle)
         try:
@@ -165,6 +166,7 @@ class SessionCalls(SessionForms):
             call = self.gate.find(call_id)
             call.state = "done" if is_done else "failed"
             self._note_call(call, f"{call.state}, after its turn was interrupted")
+            self._note_outcome(call, "is done; its result was lost" if is_done else "failed")
 
     # The session's own tools.
 
@@ -274,6 +276,9 @@ class SessionCalls(SessionForms):
         except ApprovalRequired:
             raise
         except CallRefused as error:
+            if error.code not in FOR_USER and call_id in self.forms:
+                # Nobody can correct that in the form.
+                self._shut_form(self.forms[call_id])
             return error_result(error.code, str(error))
         if isinstance(done, ToolCall):
             return (yield from self._ran_for_model(done.call_id, run))

@@ -32,6 +32,8 @@ from capability_kit.tool_gate import (
 
 # States in which a call of the gate may still run.
 _UNDECIDED = ("ready", "waiting", "approved", "failed")
+# What the user can correct in the form.
+FOR_USER = ("ARGUMENTS_INVALID", "FORM_EVENT_INVALID")
 CLOSED = "The user closed the form without sending it."
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from capability_client.client.local_registry import LocalSkills
-from capability_client.session import AsyncSession, SkillForm, ToolCall, User
+from capability_client.session import AsyncSession, SkillForm, SkillNotReady, ToolCall, User
+from capability_kit.environment.probe import Environment
 from tests.event_loop import run_async
 from tests.servers import ROOT
 from tests.unit.capability_client.integrations.frameworks import FromModel, FromUser, adapter
@@ -84,6 +85,24 @@ def test_langgraph_interrupts_with_the_form_and_then_with_what_it_calls(
     assert person.asked[0]["form"]["messages"][0]["createSurface"]
     assert len(asked) < 3 or "has no action 'nothing'" in person.asked[1]["form"]["problem"]
     assert [form.state for form in skills.session(done).forms.values()] == ["closed" if answers == (None,) else "sent"]
+
+
+def test_langgraph_does_not_ask_again_for_what_the_user_cannot_correct(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = adapter(monkeypatch, "langgraph")
+    needs = Environment.from_dict({"os": "linux"})
+    skills = module.SkillNodes(SKILLS, _run, by="Ada", user=User(name="Ada"), environment=needs)
+    state: dict[str, Any] = {"messages": [FromUser("$weights")]}
+    state |= skills.hear(state)
+    state["messages"].append(FromModel(tool_calls=[{"id": "c1", "name": "form_open", "args": OPEN}]))
+    monkeypatch.setattr(type(skills.session(state)), "_require_ready", _refuse)
+    person = Person(EVENT)
+    done = person.go(lambda: skills.act(state), monkeypatch, module)
+    assert json.loads(done["messages"][0].content)["error"]["code"] == "SKILL_NOT_READY"
+    assert len(person.asked) == 1
+
+
+def _refuse(*given: Any) -> None:
+    raise SkillNotReady("something is missing")
 
 
 @dataclass

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
+import threading
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -604,3 +606,54 @@ def test_an_async_session_waits_for_a_form() -> None:
         assert (await session.result_of_form(waiting.value.call_id, None, run=_run))["form"] == "closed"
 
     run_async(talk())
+
+
+@pytest.mark.parametrize("layout", ["system", "append"])
+def test_what_the_user_cannot_correct_is_shown_once_and_ends_the_form(layout: Any) -> None:
+    tools = [
+        {**each, "policy": {**each["policy"], "allowed_roles": ["nurse"]}} for each in copy.deepcopy(WEIGHTS.tools)
+    ]
+    session, seen = _session(_bundle(tools=tools), options=SessionOptions(layout=layout)), []
+
+    def show(form: SkillForm) -> Any:
+        seen.append(form.call_id)
+        return _event(form)
+
+    session.say("my weight", _model(), run=_run, approve=bool, show=show)
+    assert _result(session)["error"]["code"] == "ROLE_NOT_ALLOWED"
+    assert len(seen) == 1
+    assert not session.open_forms()
+    assert session.result_of_form("form_0", CANCEL, run=_run)["error"]["code"] == "CALL_NOT_OPEN"
+
+
+def test_a_call_of_a_form_that_goes_on_in_its_thread_is_told_when_it_ends() -> None:
+    async def talk() -> str:
+        session = AsyncSession(FakeRegistry([_bundle()]), user=User(name="Ada"), environment=ALL)
+        await session.load("weights")
+        begun, end = threading.Event(), threading.Event()
+
+        def run(call: ToolCall) -> Any:
+            begun.set()
+            end.wait(5)
+            return {"saved": 1}
+
+        with pytest.raises(FormRequired) as waiting:
+            await session.call("form_open", OPEN)
+        form = waiting.value.form
+        with pytest.raises(ApprovalRequired) as approval:
+            await session.submit(form.call_id, _event(form))
+        session.approve(approval.value.call_id, by="Ada")
+        task = asyncio.ensure_future(session.run_call(approval.value.call_id, run))
+        await asyncio.to_thread(begun.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert "has begun" in form.outcome
+        with pytest.raises(CallNotOpen):
+            await session.submit(form.call_id, _event(form))
+        end.set()
+        while "has begun" in form.outcome:
+            await asyncio.sleep(0.01)
+        return form.outcome
+
+    assert run_async(talk()) == "weight_entry_save_batch is done; its result was lost"

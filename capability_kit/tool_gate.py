@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
-from capability_client.session.skill_forms import SkillForm
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.json_schema.coercion import coerce
@@ -143,29 +142,6 @@ class AnswerRequired(CallRefused):
         self.call = call
         self.call_id = call.call_id
         self.ask = questions
-
-
-class FormRequired(CallRefused):
-    """The model opens a form: show `error.form.messages()`, then `session.submit(error.call_id, event)`."""
-
-    code = "FORM_REQUIRED"
-
-    def __init__(self, form: SkillForm) -> None:
-        super().__init__(f"The form {form.schema_id} is shown to the user; the result comes once they have sent it")
-        self.form = form
-        self.call_id = form.call_id
-
-
-class FormUnknown(CallRefused):
-    """No skill that is loaded and ready has such a form."""
-
-    code = "FORM_UNKNOWN"
-
-
-class FormEventInvalid(CallRefused):
-    """What the renderer sent is not an action of this form."""
-
-    code = "FORM_EVENT_INVALID"
 
 
 class ToolCallGate:

@@ -11,7 +11,7 @@ from capability_client.session.playbook_draft import draft_playbook
 from capability_client.session.profiles import FileProfiles, Profiles, remember
 from capability_client.session.serialization import SessionFileRefused
 from capability_client.session.session import Session
-from capability_client.session.skill_forms import SkillForm
+from capability_client.session.skill_forms import FormEventInvalid, FormRequired, FormUnknown, SkillForm
 from capability_client.session.turns import Turn
 from capability_kit.tool_gate import (
     AnswerRequired,
@@ -21,9 +21,6 @@ from capability_kit.tool_gate import (
     CallRefused,
     CallRejected,
     CallResult,
-    FormEventInvalid,
-    FormRequired,
-    FormUnknown,
     ResultInvalid,
     RoleNotAllowed,
     SkillNotReady,

@@ -14,7 +14,7 @@ from capability_client.session.conversation import result_text
 from capability_client.session.forms import FOR_USER, SessionForms
 from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation, OperationKind
-from capability_client.session.skill_forms import SkillForm
+from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.steps import Executor, Json, Steps
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
@@ -27,7 +27,6 @@ from capability_kit.tool_gate import (
     CallNotOpen,
     CallRefused,
     CallResult,
-    FormRequired,
     SkillNotReady,
     ToolCall,
     ToolUnknown,

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from capability_client.session import own_tools
 from capability_client.session.layout import SessionLayout
-from capability_client.session.skill_forms import DATA_CHARACTERS_MAX, FORMS_MAX, SkillForm
+from capability_client.session.skill_forms import (
+    DATA_CHARACTERS_MAX,
+    FORMS_MAX,
+    FormEventInvalid,
+    FormUnknown,
+    SkillForm,
+)
 from capability_client.session.steps import Json, Steps
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.form_data import FormDataInvalid, fill_form
@@ -22,8 +28,6 @@ from capability_kit.tool_gate import (
     CallNotOpen,
     CallRefused,
     CallResult,
-    FormEventInvalid,
-    FormUnknown,
     SkillNotReady,
     ToolCall,
     ToolWithheld,
@@ -31,10 +35,10 @@ from capability_kit.tool_gate import (
 )
 
 # States in which a call of the gate may still run.
-_UNDECIDED = ("ready", "waiting", "approved", "failed")
+_UNDECIDED: Final = ("ready", "waiting", "approved", "failed")
 # What the user can correct in the form.
-FOR_USER = ("ARGUMENTS_INVALID", "FORM_EVENT_INVALID")
-CLOSED = "The user closed the form without sending it."
+FOR_USER: Final = ("ARGUMENTS_INVALID", "FORM_EVENT_INVALID")
+CLOSED: Final = "The user closed the form without sending it."
 
 
 class SessionForms(SessionLayout):

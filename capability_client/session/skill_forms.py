@@ -10,6 +10,7 @@ from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.form_data import REQUEST_ID, find_inputs
 from capability_kit.bundles.forms import parse_form, surface_messages
 from capability_kit.text.sanitize import one_line
+from capability_kit.tool_gate import CallRefused
 from capability_kit.ui.ask import CATALOG
 from capability_kit.ui.form_text import draw_form, press_button
 
@@ -117,3 +118,26 @@ def _written(value: Any) -> str:
             else ", ".join(map(str, value))
         )
     return "" if value is None else str(value)
+
+
+class FormRequired(CallRefused):
+    """The model opens a form: show `error.form.messages()`, then `session.submit(error.call_id, event)`."""
+
+    code = "FORM_REQUIRED"
+
+    def __init__(self, form: SkillForm) -> None:
+        super().__init__(f"The form {form.schema_id} is shown to the user; the result comes once they have sent it")
+        self.form = form
+        self.call_id = form.call_id
+
+
+class FormUnknown(CallRefused):
+    """No skill that is loaded and ready has such a form."""
+
+    code = "FORM_UNKNOWN"
+
+
+class FormEventInvalid(CallRefused):
+    """What the renderer sent is not an action of this form."""
+
+    code = "FORM_EVENT_INVALID"

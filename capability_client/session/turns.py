@@ -28,14 +28,14 @@ from capability_client.session.invocations import read_mentions
 from capability_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
 from capability_client.session.operations import Operation
 from capability_client.session.options import Event
-from capability_client.session.skill_forms import SkillForm
+from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.state import no_turn
 from capability_client.session.steps import Approver, Asker, Executor, Presenter, Steps
 from capability_client.session.system_prompt import notes_of
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line, strip_surrogates
-from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, FormRequired, ToolCall
+from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall
 
 logger = logging.getLogger("capability_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."

@@ -27,6 +27,7 @@ ADDRESSES = {
     "help": "/help/",
     "findings": "/help/findings/",
     "finding": "/help/findings/TOOL_SCHEMA_INVALID/",
+    "API reference": "/api/v1/docs",
     "gallery": "/gallery/",
     "list, nothing found": "/capabilities/?q=nothing+like+it",
     "new": "/new-capability/",
@@ -197,7 +198,9 @@ def furnish(studio: Studio, folder: Path) -> None:
     studio.manage("bundle", "import", str(folder), "--as-draft")
     many = folder.parent / "many"
     many.mkdir()
-    for name, text in (bundle("many", body=_WIDE_TEXT) | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}).items():
+    for name, text in (
+        bundle("many", body=_WIDE_TEXT) | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}
+    ).items():
         (many / name).write_text(text, "utf-8")
     studio.manage("bundle", "import", str(many), "--as-draft", check=False)
     studio.manage("bundle", "deprecate", "workouts", "--replaced-by", "weights")

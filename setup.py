@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup  # type: ignore[import-untyped]
 from setuptools.command.build_py import build_py  # type: ignore[import-untyped]
 
-RESOURCES = ("templates", "schemas", "examples")
+RESOURCES = ("templates", "schemas", "examples", "docs")
 
 
 class BuildWithResources(build_py):  # type: ignore[misc]
@@ -20,7 +20,7 @@ class BuildWithResources(build_py):  # type: ignore[misc]
         for name in RESOURCES:
             target = Path(self.build_lib) / "studio" / "_data" / name
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+            shutil.copytree(name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules"))
 
 
 setup(cmdclass={"build_py": BuildWithResources})

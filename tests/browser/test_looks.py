@@ -149,7 +149,7 @@ def test_a_conflict_and_a_notice_fit_and_are_accessible(
 
 
 def test_docs_without_a_sign_in_fit_and_are_accessible(furnished: Studio, page: Page) -> None:
-    for name in ("API reference",):
+    for name in ("API reference", "docs", "docs, a page"):
         page.goto(furnished.url + ADDRESSES[name])
         expect(page.get_by_role("navigation", name="Studio")).to_have_count(0)
         _in_every_form(page, _looks_right_where_it_differs)

@@ -26,7 +26,8 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     shipped = ["--extra=minilm", "--extra=oidc", "--extra=otel"]
     _compile(uv, root, OTEL_LOCK, [*shipped, f"--constraint={OIDC_LOCK}", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
-    _compile(uv, root, TEST_LOCK, [*shipped, "--extra=test", "--extra=lint", f"--constraint={OTEL_LOCK}", *arguments])
+    tools = ["--extra=test", "--extra=lint", "--extra=docs"]
+    _compile(uv, root, TEST_LOCK, [*shipped, *tools, f"--constraint={OTEL_LOCK}", *arguments])
     return 0
 
 

@@ -14,7 +14,15 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from studio.pages.documentation.catalog import DOCS_DIR, DocsPage, get_pages, list_groups, list_shown_files
+from studio.pages.documentation.catalog import (
+    DOCS_DIR,
+    DocsPage,
+    get_pages,
+    get_slugs_by_path,
+    list_groups,
+    list_shown_files,
+    resolve_path,
+)
 from studio.pages.documentation.markup import PICTURE, map_prose, without_comments
 
 # Where the schemas are, beside the pages as beside the product.
@@ -68,18 +76,19 @@ def _rewrite_link(found: re.Match[str], page: DocsPage) -> str:
         return words if mark else found[0]
     if not target:
         return found[0]
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), target)).removeprefix("../docs/")
+    path = resolve_path(target, page)
     place = _place_of(path)
     if not place:
         return words
+    if words.endswith(".md") and path in get_slugs_by_path():
+        words = get_pages()[get_slugs_by_path()[path]].title
     return f"{mark}[{words}]({posixpath.relpath(place, posixpath.dirname(page.slug) or '.')}{hash_sign}{anchor})"
 
 
 def _place_of(path: str) -> str:
     """Where a path from `docs/` is on the site; empty where it is not there."""
-    slugs = {page.path: page.slug for page in get_pages().values()}
-    if path in slugs:
-        return f"{slugs[path]}.md"
+    if slug := get_slugs_by_path().get(path):
+        return f"{slug}.md"
     if path == "README.md":
         return "index.md"
     if schema := _SCHEMA.fullmatch(path):
@@ -91,7 +100,9 @@ def _index() -> str:
     lines = ["# Documentation", ""]
     for group in list_groups():
         lines += [f"## {group.title}", ""]
-        lines += [f"- [{page.title}]({page.slug}.md): {html.escape(page.about)}" for page in group.pages]
+        for page in group.pages:
+            about = f": {html.escape(page.about)}" if page.about else ""
+            lines.append(f"- [{page.title}]({page.slug}.md){about}")
         lines.append("")
     return "\n".join(lines)
 

@@ -86,7 +86,8 @@ def test_a_page_is_rewritten() -> None:
 <!-- for a program -->
 <picture>{pictures} alt="A"></picture>
 
-<img src=x onerror=alert(1)>, `<b>` and a<br>b; [the glossary](../glossary.md#x), [a test](../../tests/x.py),
+<img src=x onerror=alert(1)>, `<b>` and a<br>b; [the glossary](../glossary.md#x), [jobs.md](../jobs.md#x),
+[a test](../../tests/x.py),
 ![far](https://x.example/p.png)
 
 ```
@@ -96,7 +97,7 @@ def test_a_page_is_rewritten() -> None:
     written = rewrite_page(DocsPage("security/one", "security/one.md", "One", "About one.", text))
     assert "![A](../img/home-light.webp#only-light) ![A](../img/home-dark.webp#only-dark)\n" in written
     assert "&lt;img src=x onerror=alert(1)>, `<b>` and a<br>b;" in written
-    assert "[the glossary](../glossary.md#x), a test,\nfar\n" in written
+    assert "[the glossary](../glossary.md#x), [Jobs](../jobs.md#x),\na test,\nfar\n" in written
     assert "<b> [x](../nowhere.md)\n" in written
     assert "for a program" not in written
 

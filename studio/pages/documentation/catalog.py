@@ -30,7 +30,7 @@ _FIRST: Final = {
 
 @dataclass(frozen=True)
 class DocsPage:
-    """A page: `slug` is its address below `/docs/`, `path` where it is, from `docs/`, `about` a sentence."""
+    """A page: `slug` is its address below `/docs/`, `path` where it is, from `docs/`, `about` a sentence or empty."""
 
     slug: str
     path: str
@@ -59,8 +59,9 @@ def list_groups() -> tuple[DocsGroup, ...]:
             path = entry["path"]
             slug = _FOLDERS.get(path) or path.removesuffix(".md")
             text = (DOCS_DIR / path).read_text("utf-8")
-            about = (entry["about"] or groups[-1][0]).replace("`", "")
-            groups[-1][1].append(DocsPage(slug, path, entry["title"], f"{about[0].upper()}{about[1:]}.", text))
+            about = (entry["about"] or "").replace("`", "")
+            about = f"{about[0].upper()}{about[1:]}." if about else ""
+            groups[-1][1].append(DocsPage(slug, path, entry["title"].replace("`", ""), about, text))
     return tuple(DocsGroup(title.lower().replace(" ", "-"), title, tuple(pages)) for title, pages in groups)
 
 
@@ -82,13 +83,19 @@ def get_slugs_by_path() -> dict[str, str]:
     return {page.path: page.slug for page in get_pages().values()}
 
 
+def resolve_path(link: str, page: DocsPage) -> str:
+    """The path from `docs/` that a relative link of a page means; one out of the folder begins with `../`."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), link))
+    return path.removeprefix("../docs/")
+
+
 @cache
 def list_shown_files() -> dict[str, Path]:
     """What the pages show or link to and is no page, by its path from `docs/`: this alone is served."""
     found = {}
     for page in get_pages().values():
         for link in _LINK.findall(page.text):
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), link))
+            path = resolve_path(link, page)
             file = DOCS_DIR / path
             if not path.startswith("../") and file.suffix != ".md" and file.is_file():
                 found[path] = file

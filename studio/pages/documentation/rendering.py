@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from studio.pages import markdown
-from studio.pages.documentation.catalog import DocsPage, get_pages, get_slugs_by_path, list_shown_files
+from studio.pages.documentation.catalog import DocsPage, get_pages, get_slugs_by_path, list_shown_files, resolve_path
 from studio.pages.documentation.markup import PICTURE, map_prose, without_comments
 
 _TAGS: Final = {"a", "img"}
@@ -59,6 +59,7 @@ def render_docs(slug: str) -> RenderedDocs:
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         title = _words_of(tokens[1])
         tokens = tokens[3:]
+    _name_links(tokens, page)
     html = _parser().renderer.render(tokens, _parser().options, environment)
     # The corner of a table with a first column of names heads nothing.
     html = markdown.clean_html(html.replace("<th></th>", "<td></td>"), more_tags=_TAGS, more_attributes=_ATTRIBUTES)
@@ -85,6 +86,16 @@ def identify_headings(tokens: Sequence[Token]) -> list[DocsHeading]:
         token.attrSet("id", anchor)
         found.append(DocsHeading(int(token.tag[1]), anchor, words))
     return found
+
+
+def _name_links(tokens: Sequence[Token], page: DocsPage) -> None:
+    """A link whose words are the name of a file has the title of the page."""
+    for inline in (token for token in tokens if token.type == "inline"):
+        for link, words in pairwise(inline.children or ()):
+            if link.type == "link_open" and words.type == "text" and words.content.endswith(".md"):
+                path = resolve_path(str(link.attrGet("href") or "").partition("#")[0], page)
+                if slug := get_slugs_by_path().get(path):
+                    words.content = get_pages()[slug].title
 
 
 def _words_of(inline: Token) -> str:
@@ -127,7 +138,7 @@ def _address_of(link: str, environment: Any) -> str:
     if not parts.path:
         return link
     page: DocsPage = environment["page"]
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), parts.path)).removeprefix("../docs/")
+    path = resolve_path(parts.path, page)
     if slug := get_slugs_by_path().get(path):
         return reverse("studio:docs_show", args=[slug]) + (f"#{parts.fragment}" if parts.fragment else "")
     if path == "README.md":
@@ -142,10 +153,10 @@ def _file_address(path: str) -> str:
 
 
 def _image(_renderer: Any, tokens: Any, index: int, _options: Any, environment: Any) -> str:
-    token, folder = tokens[index], posixpath.dirname(environment["page"].path)
+    token = tokens[index]
     dark = str(token.attrGet("title") or "")
     pictures = [(str(token.attrGet("src") or ""), "docs-light" if dark else ""), (dark, "docs-dark")]
-    found = [(_file_address(posixpath.normpath(posixpath.join(folder, source))), name) for source, name in pictures]
+    found = [(_file_address(resolve_path(source, environment["page"])), name) for source, name in pictures]
     drawn = [
         format_html('<img src="{}" alt="{}" class="{}" loading="lazy">', address, token.content, name)
         for address, name in found

@@ -144,7 +144,8 @@ def test_a_page_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_
     text = """# The first
 
 <!-- kept for a program -->
-See [the other](second.md#a-part), [here](#words), [there](https://example.com/x) and [a test](../tests/x.py).
+See [the other](second.md#a-part), [second.md](second.md), [nothing.md](nothing.md),
+[here](#words), [there](https://example.com/x) and [a test](../tests/x.py).
 
 ## Words
 ## Words
@@ -165,6 +166,8 @@ See [the other](second.md#a-part), [here](#words), [there](https://example.com/x
     assert [(each.level, each.anchor) for each in rendered.headings] == [(2, "words"), (2, "words-1")]
     html = str(rendered.html)
     assert '<a href="/docs/second/#a-part" rel="noopener noreferrer">the other</a>' in html
+    assert '<a href="/docs/second/" rel="noopener noreferrer">Second</a>' in html
+    assert '<span title="nothing.md">nothing.md</span>' in html
     assert '<a href="#words"' in html
     assert '<a href="https://example.com/x"' in html
     assert '<span title="../tests/x.py">a test</span>' in html

@@ -17,6 +17,7 @@ from studio.pages.documentation import catalog
 from studio.pages.documentation.catalog import DOCS_DIR, get_pages, list_groups, list_shown_files
 from studio.pages.documentation.rendering import prepare_text, render_docs
 from studio.pages.documentation.search import search_docs
+from studio.pages.markdown import clean_html
 from tests.servers import ROOT
 from tests.sweeps import check_each
 from tests.unit.studio.conftest import SignIn
@@ -190,6 +191,13 @@ def test_a_link_that_leads_out_is_no_link(
     _write(tmp_path, monkeypatch, first=f"# One\n\n[x]({link}) ![y]({link})\n")
     assert "href" not in render_docs("first").html
     assert f'src="{link}' not in render_docs("first").html
+
+
+def test_cleaned_html_has_no_script_and_no_address_but_of_the_web() -> None:
+    links = '<a href="javascript:x" onclick="x">a</a><a href="mailto:x">b</a><a href="https://x/">c</a>'
+    cleaned = clean_html(f"{links}<script>x</script>", more_tags={"a"}, more_attributes={"a": {"href"}})
+    assert re.findall(r'(?:href|on\w+)="[^"]*"|<script', cleaned) == ['href="https://x/"']
+    assert clean_html(f"{links}<script>x</script>") == "abc"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ class BuildWithResources(build_py):  # type: ignore[misc]
         for name in RESOURCES:
             target = Path(self.build_lib) / "studio" / "_data" / name
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules"))
+            shutil.copytree(
+                name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules", "moving")
+            )
 
 
 setup(cmdclass={"build_py": BuildWithResources})

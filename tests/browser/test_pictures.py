@@ -93,7 +93,7 @@ proposals.propose(
 def in_use(studio: Studio) -> Studio:
     """A registry in which something happens."""
     studio.manage("shell", "-c", IN_USE)
-    studio.manage("shell", "-c", _SAVED.format(files=json.dumps(json.dumps(_examples_for_authors()))))
+    draft_for_authors(studio)
     return studio
 
 
@@ -106,6 +106,11 @@ drafts.save_draft(
     capability_id="lost_items", files=json.loads({files}), based_on=None, by=Actor("operator", "the-author")
 )
 """
+
+
+def draft_for_authors(studio: Studio) -> None:
+    """Save it."""
+    studio.manage("shell", "-c", _SAVED.format(files=json.dumps(json.dumps(_examples_for_authors()))))
 
 
 def _examples_for_authors() -> dict[str, str]:

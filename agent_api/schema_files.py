@@ -14,7 +14,7 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 
 from agent_api.http.errors import error_response
-from registry.common.schema_loader import SCHEMAS_DIR
+from capability_rules.schema_loader import SCHEMAS_DIR
 
 
 @cache

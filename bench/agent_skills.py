@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
 
-from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.importer import ImportedSkill, import_skill, skill_file_name
-from registry.bundles.bundle_reader import SourceBundle
-from registry.sources.source_discovery import discover_bundles
-from registry.validation import Report, validate_bundle
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill, skill_file_name
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.discovery.bundle_discovery import discover_bundles
+from capability_rules.validation import Report, validate_bundle
 
 # A folder's other files say nothing of SKILL.md, and a profile is our own word.
 _NO_FAULT = {"IMPORT_FILE_LEFT_OUT", "IMPORT_PROFILE_CHOSEN"}

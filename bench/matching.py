@@ -36,7 +36,7 @@ django.setup()
 
 import numpy as np
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.clauses import match_message, split_clauses
 from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples

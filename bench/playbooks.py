@@ -31,7 +31,7 @@ import django
 
 django.setup()
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.search import Ranking, SearchIndex, term_stems, texts_to_embed
 

@@ -1,7 +1,7 @@
 """What a model has to read, by how many capabilities the registry holds: `python bench/prompt_size.py`.
 
 The same conversation each time: weights of examples/ is asked for and loaded, beside 9, 149, 999 and 9,999 others that
-are published too. Prints Markdown; tokens are agent_client's own estimate (prompt.py).
+are published too. Prints Markdown; tokens are capability_client's own estimate (prompt.py).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agent_client import Environment, Session
-from agent_client.bundles.bundle import Listing
-from agent_client.client.local_registry import LocalSkills
+from capability_client import Environment, Session
+from capability_client.client.local_registry import LocalSkills
+from capability_kit.bundles.bundle import Listing
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 COUNTS = (10, 150, 1_000, 10_000)

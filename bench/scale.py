@@ -77,7 +77,7 @@ def measure(size: int) -> dict[str, Any]:
 
 def learn(sentences: int, capabilities: int) -> dict[str, Any]:
     """Random sentences of eight words, each capability with words of its own among them."""
-    from registry.bundles.profile import CapabilityProfile
+    from capability_rules.bundles.profile import CapabilityProfile
     from registry.matching import kernel_classifier
     from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
     from registry.matching.matcher import Matcher

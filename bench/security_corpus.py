@@ -24,9 +24,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from registry.bundles.problem import RawFinding
-from registry.validation.codes import list_codes
-from registry.validation.security import AuthorText, check_policies, check_texts, find_json_texts
+from capability_rules.bundles.problem import RawFinding
+from capability_rules.validation.codes import list_codes
+from capability_rules.validation.security import AuthorText, check_policies, check_texts, find_json_texts
 
 TABLE = list_codes()
 

@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from security_cases import FOLDER as CASES
 from security_cases import read_cases
 
-from registry.validation.security.normalization import build_plain_view, unwrap_lines
-from registry.validation.security.sentence_features import BUCKETS, WordTable, hash_features, number_sentences
-from registry.validation.security.suspicion import (
+from capability_rules.validation.security.normalization import build_plain_view, unwrap_lines
+from capability_rules.validation.security.sentence_features import BUCKETS, WordTable, hash_features, number_sentences
+from capability_rules.validation.security.suspicion import (
     KINDS,
     MODEL_FILE,
     SentenceModel,

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from registry.validation.rules.tools import check_tools
+from capability_rules.validation.rules.tools import check_tools
 
 
 def read_tools(folder: Path) -> Iterator[tuple[str, dict[str, Any], str]]:

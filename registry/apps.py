@@ -14,8 +14,8 @@ class RegistryConfig(AppConfig):
 
     def ready(self) -> None:
         # Models can be imported once Django has loaded every app.
+        from capability_rules.validation.isolation import pool
         from registry.core import append_only
-        from registry.validation.isolation import pool
         from registry.wiring import wire
 
         wire()

@@ -9,10 +9,10 @@ import os
 
 from django.conf import settings
 
+from capability_rules.validation.isolation import pool as check_pool
 from registry.common.shared_limits import SHARED
 from registry.matching import warm_up
 from registry.usage import usage_counters
-from registry.validation.isolation import pool as check_pool
 from studio.server.application import Application
 from studio.server.gateway_scope import SECRET_VARIABLE
 from studio.server.traced_reads import TracedReads

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.common.schema_loader import SCHEMAS_DIR
+from capability_rules.schema_loader import SCHEMAS_DIR
 
 EXAMPLES = SCHEMAS_DIR / "examples"
 

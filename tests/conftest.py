@@ -186,7 +186,7 @@ def _history_can_be_emptied() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _checks_are_not_timed() -> Iterator[None]:
     """What a check finds must not depend on how fast the machine is; tests of the limit set it themselves."""
-    from registry.validation import in_place
+    from capability_rules.validation import in_place
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(in_place, "SECONDS_MAX", 600.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
@@ -81,10 +81,10 @@ class HostileProvider:
         found = {name: f"{self.url}/{path}" for name, path in endpoints.items()}
         return {"issuer": self.url, "jwks_uri": f"{self.url}/jwks"} | found
 
-    def sign_in(self, studio_url: str, browser: httpx.Client, query: str = "") -> httpx.Response:
+    def sign_in(self, studio_url: str, browser: httpx2.Client, query: str = "") -> httpx2.Response:
         """The whole way as a browser goes it, but for the provider's own page; the last response."""
         asked = browser.get(f"{studio_url}/sign-in/oidc/{query}").headers["Location"]
-        given = {name: httpx.QueryParams(asked.partition("?")[2])[name] for name in ("state", "nonce")}
+        given = {name: httpx2.QueryParams(asked.partition("?")[2])[name] for name in ("state", "nonce")}
         self.nonce = given["nonce"]
         back = {"code": "c", "state": given["state"]}
         return browser.get(f"{studio_url}/sign-in/oidc/callback/", params=back)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 
 from tests.servers import free_port
 
@@ -24,7 +24,7 @@ class IdentityProvider:
 
     def set_person(self, subject: str, **claims: object) -> None:
         """What the provider says of a person from now on."""
-        httpx.put(f"{self.url}/users/{subject}", json=claims).raise_for_status()
+        httpx2.put(f"{self.url}/users/{subject}", json=claims).raise_for_status()
 
     def settings(self) -> dict[str, str]:
         """The Studio's settings for it."""
@@ -58,12 +58,12 @@ def start_identity_provider() -> Iterator[IdentityProvider]:
 
 def _is_up(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/.well-known/openid-configuration", timeout=2).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"{url}/.well-known/openid-configuration", timeout=2).status_code == 200
+    except httpx2.TransportError:
         return False
 
 
-def sign_in_at_provider(browser: httpx.Client, studio_url: str, subject: str, *, query: str = "") -> httpx.Response:
+def sign_in_at_provider(browser: httpx2.Client, studio_url: str, subject: str, *, query: str = "") -> httpx2.Response:
     """The whole way: the Studio's button, the provider's form, and back; the last response, redirects followed."""
     asked = browser.get(f"{studio_url}/sign-in/oidc/{query}", follow_redirects=True)
     assert "/oauth2/authorize" in str(asked.url), (asked.url, asked.text)

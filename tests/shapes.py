@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from registry.common.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
 
 
 @cache

@@ -12,11 +12,15 @@ import pytest
 
 from tests.servers import ROOT
 
-ROOMS = ("agent_client", "registry", "agent_api", "studio")
+ROOMS = ("capability_kit", "capability_rules", "capability_client", "registry", "agent_api", "studio")
+_SERVER = ("django", "rest_framework", "registry", "agent_api", "studio")
 # What a room never imports. studio/urls.py and studio/wsgi.py are the one crossing to agent_api, by name.
 BANNED = {
-    "agent_client": ("django", "rest_framework", "registry", "agent_api", "studio"),
+    "capability_kit": (*_SERVER, "capability_rules", "capability_client"),
+    "capability_rules": (*_SERVER, "capability_client"),
+    "capability_client": (*_SERVER, "capability_rules"),
     "registry": (
+        "capability_client",
         "agent_api",
         "studio",
         "rest_framework",
@@ -25,7 +29,7 @@ BANNED = {
         "django.views",
         "django.urls",
     ),
-    "agent_api": ("studio",),
+    "agent_api": ("studio", "capability_client"),
     "studio": ("agent_api",),
 }
 CROSSINGS = {"studio/wsgi.py", "studio/gateway/__main__.py", "studio/urls.py", "studio/settings.py"}
@@ -66,7 +70,8 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
 # A client and its server speak of the same thing.
 _PAIRED_MODULES = {
     "agent_api.http.parsers",
-    "agent_client.errors",
+    "capability_kit.errors",
+    "capability_rules.errors",
     "registry.common.errors",
     "registry.common.rate_limits",
 }

@@ -18,7 +18,16 @@ _WORDS = [
     if line and not line.startswith("#")
 ]
 RETIRED = re.compile(rf"(?<![\w-])(?:{'|'.join(f'(?:{word})' for word in _WORDS)})(?!\w)", re.IGNORECASE)
-PACKAGES = ("agent_api", "agent_client", "registry", "studio", "bench", "deploy")
+PACKAGES = (
+    "agent_api",
+    "capability_client",
+    "capability_kit",
+    "capability_rules",
+    "registry",
+    "studio",
+    "bench",
+    "deploy",
+)
 # A name in quotes, such as a key of JSON, is no sentence.
 _IDENTIFIER = re.compile(r"""[rbfu]*(["'])[\w./:-]*\1""", re.IGNORECASE)
 # Code within a text: a name in backticks, an expression of an f-string.
@@ -26,7 +35,7 @@ _CODE = re.compile(r"`[^`]*`|\{[^{}]*\}")
 # Fixed by the format of skill.md, and read by models.
 _EXEMPT = ("Default behaviour",)
 # The sentences of scripts, each of which is written in a script too, and a list of words.
-_EXEMPT_FILES = ("registry/common/stop_words.py",)
+_EXEMPT_FILES = ("capability_kit/text/stop_words.py",)
 _TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
 
@@ -79,7 +88,7 @@ def test_documents_have_no_retired_words() -> None:
 
 def test_tables_have_no_retired_words() -> None:
     """Of the security rules what people read: patterns and keywords are those of authors."""
-    rules = sorted((ROOT / "registry").rglob("*.toml"))
+    rules = sorted((ROOT / "capability_rules").rglob("*.toml"))
     assert rules
     found = {
         str(path.relative_to(ROOT)): words

@@ -1,6 +1,6 @@
 """Vendors of models that are as strict as OpenAI (chat completions), Anthropic (messages) and Gemini, without a socket.
 
-`StrictVendor.post` stands in for `httpx.post`: it refuses with 400 what the vendor would refuse, and lets a script
+`StrictVendor.post` stands in for `httpx2.post`: it refuses with 400 what the vendor would refuse, and lets a script
 answer. The rules are those of the vendors' API references; where a vendor has become lenient, the strict form holds.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from json import dumps
 from typing import Any, Literal
 
-import httpx
+import httpx2
 
-from agent_client.prompt import estimate_tokens
+from capability_kit.prompt import estimate_tokens
 
 Json = dict[str, Any]
 Vendor = Literal["openai", "anthropic"]
@@ -200,18 +200,18 @@ class StrictVendor:
     largest: int = 0
     _calls: int = field(default=0, repr=False)
 
-    def post(self, url: str, *, json: Any, headers: Mapping[str, str], timeout: float) -> httpx.Response:
-        """As `httpx.post`, which refuses what no JSON can hold."""
-        request = httpx.Request("POST", url, json=json, headers=dict(headers))
+    def post(self, url: str, *, json: Any, headers: Mapping[str, str], timeout: float) -> httpx2.Response:
+        """As `httpx2.post`, which refuses what no JSON can hold."""
+        request = httpx2.Request("POST", url, json=json, headers=dict(headers))
         self.requests += 1
         try:
             body = self._checked(request.content.decode("utf-8"))
         except VendorRefused as error:
-            return httpx.Response(400, json={"error": {"message": str(error)}}, request=request)
+            return httpx2.Response(400, json={"error": {"message": str(error)}}, request=request)
         text, calls = self.reply(body)
         # With escapes: a model may write half a character.
         document = dumps(self._document(text, calls))
-        return httpx.Response(200, content=document, headers={"content-type": "application/json"}, request=request)
+        return httpx2.Response(200, content=document, headers={"content-type": "application/json"}, request=request)
 
     def _checked(self, raw: str) -> Json:
         body: Json = json.loads(raw)

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from agent_api.http.parameters import query_keys
 from agent_api.http.parsers import BoundedJSONParser
-from registry.validation.rules.json_schema import closest_match
+from capability_rules.validation.rules.json_schema import closest_match
 
 EndpointView = Callable[..., HttpResponseBase]
 _UNPRINTABLE: Final = re.compile(r"[^A-Za-z0-9_.-]")

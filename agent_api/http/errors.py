@@ -12,8 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from capability_rules.errors import RegistryError
 from registry.common import database_errors, log_context
-from registry.common.errors import OUT_OF_MEMORY, RegistryError
+from registry.common.errors import OUT_OF_MEMORY
 from registry.common.rate_limits import RateLimited
 
 logger = logging.getLogger(__name__)

@@ -15,10 +15,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http.authentication import Caller, require_scope
+from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import Scope
 from registry.common import rate_limits
-from registry.common.errors import InvalidRequest, Unauthenticated
+from registry.common.errors import Unauthenticated
 from registry.core import idempotency
 
 HEADER: Final = "Idempotency-Key"

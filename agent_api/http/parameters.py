@@ -13,9 +13,9 @@ from django.http import HttpRequest, QueryDict
 from rest_framework.request import Request
 
 from agent_api.http.argument_forms import normalize_arguments
-from registry.common.errors import InvalidRequest
-from registry.common.schema_loader import SCHEMAS_DIR, read_schema
-from registry.validation.rules.json_schema import type_word
+from capability_rules.errors import InvalidRequest
+from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.validation.rules.json_schema import type_word
 
 # A plain word of this kind can be looked up; anything else cannot be an id of anybody's.
 _LOOKUP: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")

@@ -9,8 +9,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
 from agent_api.http.parameters import parse_json
-from registry.bundles.archives import ARCHIVE_BYTES_MAX
-from registry.common.errors import RegistryError
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
+from capability_rules.errors import RegistryError
 
 
 class PayloadTooLarge(RegistryError):

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from agent_api.http.endpoint import endpoint
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader
-from agent_client.bundles.skill_names import capability_id_of
+from capability_kit.bundles.skill_names import capability_id_of
 from registry.common.errors import NotFound
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.pinned_revisions import find_pinned_revision

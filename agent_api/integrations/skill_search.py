@@ -11,7 +11,7 @@ from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
 from agent_api.v1.match_and_search import TOP_FOUND_MAX, search_response
-from agent_client.bundles.skill_names import skill_name_of
+from capability_kit.bundles.skill_names import skill_name_of
 from registry.snapshot import SnapshotEntry
 
 LIMIT_DEFAULT: Final = 20

@@ -20,14 +20,15 @@ from agent_api.fast_path import get_totals
 from agent_api.http.authentication import require_scope
 from agent_api.http.endpoint import endpoint
 from agent_api.metrics.request_middleware import REQUESTS_REGISTRY
+from capability_rules.errors import RegistryUnavailable
+from capability_rules.validation import RULES_VERSION
 from registry import snapshot
-from registry.common.errors import Forbidden, RegistryUnavailable
+from registry.common.errors import Forbidden
 from registry.common.rate_limits import LIMIT_DESCRIPTIONS, RATE_LIMITER
 from registry.operations.metrics import StoredMetrics, read_snapshot_metrics, read_stored_metrics
 from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import RESPONSE_CACHE
 from registry.usage import usage_counters
-from registry.validation import RULES_VERSION
 
 Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
 _STATUS: Final = {False: "200", True: "304"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any, Final
 
-from registry.common.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
 
 # A keyword of 2020-12 that OpenAPI 3.0 does not know.
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "if", "then", "else", "propertyNames", "allOf", "title"})

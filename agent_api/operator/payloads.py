@@ -10,9 +10,9 @@ from django.http import QueryDict
 from rest_framework.request import Request
 
 from agent_api.http import parameters
-from registry.bundles.bundle_reader import SourceBundle, read_bundle_zip
-from registry.common.errors import InvalidRequest
-from registry.validation.rules.json_schema import type_word
+from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle_zip
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.rules.json_schema import type_word
 
 BUNDLES_MAX: Final = 100
 NOTE_MAX: Final = 2000

@@ -24,8 +24,11 @@ from agent_api.openapi.annotations import (
 )
 from agent_api.operator import payloads
 from agent_api.operator.payloads import read_batch
+from capability_rules.discovery.bundle_discovery import discover_in_archive, with_id
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.rules.json_schema import type_word
+from capability_rules.validation.sarif_reader import BYTES_MAX
 from registry.catalog import drafts, exporter
-from registry.common.errors import InvalidRequest
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
@@ -33,9 +36,6 @@ from registry.publishing import bundle_powers as powers
 from registry.publishing import publication, scan_results, waivers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
-from registry.sources.source_discovery import discover_in_archive, with_id
-from registry.validation.rules.json_schema import type_word
-from registry.validation.sarif_reader import BYTES_MAX
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _FORMAT = query_parameter("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporter.FORMATS))

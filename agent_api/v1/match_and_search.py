@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.v1.registry_list import OS
+from capability_rules.errors import InvalidRequest
 from registry.common import rate_limits
-from registry.common.errors import InvalidRequest
 from registry.snapshot import Principal, Snapshot, SnapshotEntry
 from registry.snapshot.visibility import is_restricted, restricted_view
 from registry.usage import usage_counters

@@ -10,15 +10,15 @@ import orjson
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.v1.skill_load import find_entry
-from agent_client.bundles.bundle import Bundle
-from agent_client.environment.probe import Environment
-from agent_client.environment.readiness import check_readiness
-from agent_client.prompt import NOTHING_ELSE, PromptContext, render_prompt
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.environment.probe import Environment
+from capability_kit.environment.readiness import check_readiness
+from capability_kit.prompt import NOTHING_ELSE, PromptContext, render_prompt
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.rules.json_schema import type_word
 from registry.common import rate_limits
-from registry.common.errors import InvalidRequest
 from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import get_load_response
-from registry.validation.rules.json_schema import type_word
 
 IDS_MAX: Final = 20
 ARGUMENTS_CHARACTERS_MAX: Final = 4_000

@@ -16,7 +16,7 @@ from django.core import signing
 from django.utils import timezone
 
 from agent_api.http import parameters
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 from registry.snapshot import STORE, Principal, Snapshot, SnapshotEntry
 from registry.snapshot.response_cache import CONFIDENCE, RenderedResponse
 from registry.snapshot.snapshot import FULL_ACCESS

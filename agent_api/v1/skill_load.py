@@ -7,9 +7,11 @@ from typing import Any
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
-from registry.bundles.supporting_files import PATH_MAX
-from registry.common import rate_limits, tracing
-from registry.common.errors import InvalidRequest, RevisionNotFound, SkillMalformed
+from capability_kit import tracing
+from capability_rules.bundles.supporting_files import PATH_MAX
+from capability_rules.errors import InvalidRequest
+from registry.common import rate_limits
+from registry.common.errors import RevisionNotFound, SkillMalformed
 from registry.core.queries import not_found, suggest_others
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.pinned_revisions import find_pinned_revision

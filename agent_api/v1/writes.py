@@ -11,16 +11,17 @@ from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.openapi.annotations import NOT_FOUND, QUARANTINED, query_parameter, read_endpoint, write_endpoint
 from agent_api.v1.skill_load import find_entry
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import Report
 from registry import snapshot
 from registry.access import install_codes
 from registry.common import rate_limits
-from registry.common.errors import InstallCodeNotFound, InvalidRequest
+from registry.common.errors import InstallCodeNotFound
 from registry.models import Proposal
 from registry.publishing import proposals
 from registry.snapshot import Snapshot
 from registry.usage import feedback
 from registry.usage.confidence import OUTCOMES
-from registry.validation import Report
 
 NOTE_MAX = 2000
 _PROPOSAL_ID = {"type": "string", "minLength": 1, "maxLength": 100, "pattern": r"^[^\u0000-\u001f\u007f]+$"}

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 
-from agent_client import Session
-from agent_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Session
+from capability_client.session import Message, ModelCall, ModelReply, export_messages
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AnthropicMessages:
             "tools": session.tools("anthropic"),
         }
         headers = {"x-api-key": self.api_key, "anthropic-version": "2023-06-01"}
-        answer = httpx.post(f"{self.base_url}/v1/messages", json=body, headers=headers, timeout=60)
+        answer = httpx2.post(f"{self.base_url}/v1/messages", json=body, headers=headers, timeout=60)
         answer.raise_for_status()
         blocks = answer.json()["content"]
         calls = tuple(

@@ -1,4 +1,4 @@
-"""A graph of three nodes over `agent_client.integrations.langgraph`: `pip install langgraph langchain-openai`.
+"""A graph of three nodes over `capability_client.integrations.langgraph`: `pip install langgraph langchain-openai`.
 
     python -m docs.agents.langgraph_agent REGISTRY_URL MODEL_URL MODEL "message"
 
@@ -16,8 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from agent_client import Registry, User
-from agent_client.integrations.langgraph import SkillNodes, SkillState
+from capability_client import Registry, User
+from capability_client.integrations.langgraph import SkillNodes, SkillState
 from docs.agents.scripted import keep_weights
 
 

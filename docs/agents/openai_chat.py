@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 
-from agent_client import Session
-from agent_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Session
+from capability_client.session import Message, ModelCall, ModelReply, export_messages
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class OpenAiChat:
             "tools": session.tools("openai", strict=True),
         }
         headers = {"Authorization": f"Bearer {self.api_key}"}
-        answer = httpx.post(f"{self.base_url}/chat/completions", json=body, headers=headers, timeout=60)
+        answer = httpx2.post(f"{self.base_url}/chat/completions", json=body, headers=headers, timeout=60)
         answer.raise_for_status()
         said = answer.json()["choices"][0]["message"]
         return ModelReply(said.get("content") or "", tuple(map(call_of, said.get("tool_calls") or ())))

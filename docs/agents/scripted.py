@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from agent_client import Registry, Session, User
-from agent_client.session import Message, ModelCall, ModelReply, ToolCall
+from capability_client import Registry, Session, User
+from capability_client.session import Message, ModelCall, ModelReply, ToolCall
 
 
 class Scripted:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from anthropic import Anthropic
 from openai import OpenAI
 
-from agent_client import Registry, Session, User
-from agent_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Registry, Session, User
+from capability_client.session import Message, ModelCall, ModelReply, export_messages
 from docs.agents.anthropic_messages import system_of
 from docs.agents.openai_chat import call_of
 from docs.agents.scripted import ask_person, keep_weights

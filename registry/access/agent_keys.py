@@ -12,10 +12,11 @@ from typing import Any, Final, Literal
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from agent_client.bundles.bundle import is_capability_id
+from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.errors import InvalidRequest
 from registry.access.teams import get_team
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict, Unauthenticated
+from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict, Unauthenticated
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
-from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
+from registry.common.errors import InstallCodeNotFound, NotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
 from registry.core.rows import get_row, update_row

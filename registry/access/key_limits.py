@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry.bundles.validation_context import VisibilityFilter
+from capability_rules.bundles.validation_context import VisibilityFilter
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.models import AgentKey, Capability, Team

@@ -16,13 +16,14 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.security.detectors.confusables import find_lookalike
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator
-from registry.validation.security.detectors.confusables import find_lookalike
 
 ROLES: Final = tuple(Operator.Role.values)
 _NAME: Final = re.compile(r"[\w.@+-]{1,150}")

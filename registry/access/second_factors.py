@@ -17,10 +17,11 @@ from allauth.mfa.models import Authenticator
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from capability_rules.errors import InvalidRequest
 from registry.access.operators import get_operator
 from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row

@@ -9,10 +9,11 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from agent_client.bundles.bundle import is_capability_id
+from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.errors import InvalidRequest
 from registry.access.agent_keys import fingerprint_hash, hash_key
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, NotFound
+from registry.common.errors import NameConflict, NotFound
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction

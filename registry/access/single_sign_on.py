@@ -14,9 +14,10 @@ from typing import Final
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators
 from registry.common.actors import SYSTEM
-from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
+from registry.common.errors import Forbidden, StatusConflict
 from registry.core import audit
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction

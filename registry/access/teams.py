@@ -13,10 +13,11 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from capability_rules.errors import InvalidRequest
 from registry.access.key_limits import find_team, require_within_limit
 from registry.access.operators import get_operator, is_admin
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row

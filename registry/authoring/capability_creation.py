@@ -8,21 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from agent_client.text.tokenizer import tokenize
+from capability_kit.text.stop_words import STOP_WORDS
+from capability_kit.text.tokenizer import tokenize
+from capability_rules.bundles.json_edits import to_json
+from capability_rules.bundles.profile import CapabilityProfile
+from capability_rules.bundles.scaffolds import build_scaffold
+from capability_rules.bundles.supporting_files import split_path
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.a2ui.surface import dict_or_empty
 from registry.authoring.form_generator import generate_form
-from registry.bundles.json_edits import to_json
-from registry.bundles.profile import CapabilityProfile
-from registry.bundles.scaffolds import build_scaffold
-from registry.bundles.supporting_files import split_path
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, InvalidRequest
-from registry.common.stop_words import STOP_WORDS
+from registry.common.errors import CapabilityNotFound
 from registry.core.published_index import INDEX
 from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.models import Capability
-from registry.validation.a2ui.surface import dict_or_empty
 
 SUGGESTED_MAX: Final = 6
 TOOLS_MAX: Final = 20

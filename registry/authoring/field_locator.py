@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from registry.bundles import json_locations
-from registry.bundles.json_edits import path_of, value_at
-from registry.validation import Finding
+from capability_rules.bundles import json_locations
+from capability_rules.bundles.json_edits import path_of, value_at
+from capability_rules.validation import Finding
 
 # `*` is any one step, `#` a tool, `@` an argument or a value of the result, however deep its groups go.
 _SIGNS: Final = {

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from registry.bundles.json_edits import add_item, add_key, apply_edits, value_at
-from registry.bundles.json_locations import build_pointer
-from registry.bundles.problem import Path
-from registry.common.errors import InvalidRequest
-from registry.validation.a2ui.surface import dict_or_empty
+from capability_rules.bundles.json_edits import add_item, add_key, apply_edits, value_at
+from capability_rules.bundles.json_locations import build_pointer
+from capability_rules.bundles.problem import Path
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.a2ui.surface import dict_or_empty
 
 CATALOG: Final = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 FIELDS_MAX: Final = 60

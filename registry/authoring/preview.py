@@ -9,21 +9,21 @@ from typing import Any, Final
 
 import orjson
 
-from agent_client.bundles.bundle import Bundle as AgentBundle
-from agent_client.bundles.forms import VERSION, surface_messages
-from agent_client.errors import ResponseRejected
-from agent_client.prompt import Prompt, render_prompt
-from agent_client.session.form_dry_run import FormDryRun
-from registry.bundles.json_locations import build_pointer
-from registry.bundles.skill_document import SkillDocument
+from capability_kit.bundles.bundle import Bundle as AgentBundle
+from capability_kit.bundles.forms import VERSION, surface_messages
+from capability_kit.errors import ResponseRejected
+from capability_kit.form_dry_run import FormDryRun
+from capability_kit.json_text import parse_json
+from capability_kit.prompt import Prompt, render_prompt
+from capability_rules.bundles.json_locations import build_pointer
+from capability_rules.bundles.skill_document import SkillDocument
+from capability_rules.validation import Finding, Report
+from capability_rules.validation.a2ui.data_paths import parse_path, resolve
+from capability_rules.validation.a2ui.samples import with_samples
+from capability_rules.validation.a2ui.surface import dict_or_empty
+from capability_rules.validation.isolation.form_dry_run import dry_run_event
 from registry.catalog import drafts
-from registry.common.json_text import parse_json
 from registry.core.queries import build_load_response
-from registry.validation import Finding, Report
-from registry.validation.a2ui.data_paths import parse_path, resolve
-from registry.validation.a2ui.samples import with_samples
-from registry.validation.a2ui.surface import dict_or_empty
-from registry.validation.isolation.form_dry_run import dry_run_event
 
 _NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
 

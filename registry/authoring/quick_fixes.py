@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from registry.bundles.json_edits import (
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.json_edits import (
     TextEdit,
     add_key,
     path_of,
@@ -20,14 +21,13 @@ from registry.bundles.json_edits import (
     to_json,
     value_at,
 )
-from registry.bundles.markdown_outline import Heading
-from registry.bundles.problem import Path
-from registry.bundles.skill_document import SkillDocument
-from registry.bundles.vendor_tools import convert_tools, find_tool_list
-from registry.common.json_text import parse_json
-from registry.validation import Finding, Report
-from registry.validation.a2ui.surface import dict_or_empty
-from registry.validation.rules.sections import list_sections
+from capability_rules.bundles.markdown_outline import Heading
+from capability_rules.bundles.problem import Path
+from capability_rules.bundles.skill_document import SkillDocument
+from capability_rules.bundles.vendor_tools import convert_tools, find_tool_list
+from capability_rules.validation import Finding, Report
+from capability_rules.validation.a2ui.surface import dict_or_empty
+from capability_rules.validation.rules.sections import list_sections
 
 # More than anyone clicks; the next check returns the next ones.
 QUICK_FIXES_MAX: Final = 60

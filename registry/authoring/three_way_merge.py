@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
+from capability_rules.validation import BUNDLE_FILES
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict
 from registry.models import Capability
-from registry.validation import BUNDLE_FILES
 
 Kind = Literal["same", "mine", "theirs", "conflict"]
 Choice = Literal["mine", "theirs", "both"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from registry.bundles.json_edits import add_item, add_key, apply_edits
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.json_edits import add_item, add_key, apply_edits
+from capability_rules.errors import InvalidRequest
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, InvalidRequest
-from registry.common.json_text import parse_json
+from registry.common.errors import CapabilityNotFound
 from registry.core import audit
 from registry.core.transactions import write_transaction
 from registry.models import Capability

@@ -9,13 +9,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from registry.bundles.finding import Finding, sort_findings
-from registry.bundles.problem import Severity
+from capability_rules.bundles.finding import Finding, sort_findings
+from capability_rules.bundles.problem import Severity
+from capability_rules.validation import Report
 from registry.catalog.held_passages import mark_held
 from registry.catalog.waived_findings import mark_waived
 from registry.core.queries import files_digest
 from registry.models import ScanResults
-from registry.validation import Report
 
 _SCAN_RESULT: Final = "SCAN_RESULT"
 _HINT: Final = "Fix it and scan these texts again, or have it waived."

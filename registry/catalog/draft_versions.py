@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from registry.bundles.skill_document import SkillDocument
-from registry.bundles.supporting_files import find_supporting_files
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.skill_document import SkillDocument
+from capability_rules.bundles.supporting_files import find_supporting_files
 from registry.common.actors import Actor
 from registry.common.errors import DraftNotFound
-from registry.common.json_text import parse_json
 from registry.core.rows import get_row
 from registry.models import Capability, Draft, DraftVersion, Review
 

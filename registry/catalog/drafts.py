@@ -8,11 +8,8 @@ from typing import Final
 
 from django.utils import timezone
 
-from agent_client.bundles.bundle import is_capability_id
-from registry.access.teams import get_or_create_capability, require_edit_permission
-from registry.bundles.finding import sort_findings
-from registry.bundles.json_locations import locate_pointers
-from registry.bundles.supporting_files import (
+from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
     FOLDERS_TEXT,
     METADATA_KEY,
@@ -22,21 +19,24 @@ from registry.bundles.supporting_files import (
     path_error,
     split_path,
 )
-from registry.bundles.supporting_files_key import add_supporting_files_key
-from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode_text, size_bytes
-from registry.bundles.validation_context import ValidationContext
+from capability_rules.bundles.supporting_files_key import add_supporting_files_key
+from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode_text, size_bytes
+from capability_rules.bundles.validation_context import ValidationContext
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import BUNDLE_FILES, Report, validate_bundle
+from capability_rules.validation.bundle_set import refuse_id
+from registry.access.teams import get_or_create_capability, require_edit_permission
 from registry.catalog import draft_versions
 from registry.catalog.assessment import assess_report
 from registry.catalog.incidents import close_incidents
 from registry.common.actors import Actor
-from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
+from registry.common.errors import DraftConflict, DraftNotFound
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, Draft, Incident, Proposal, RegistryState
-from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
 
 DISCARDED_RETENTION: Final = draft_versions.KEPT
 # What a draft could not keep.
@@ -384,14 +384,6 @@ def _validate_as(capability_id: str, files: Mapping[str, str], published: Valida
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
     hint = f"Write '{capability_id}', or create a capability of the new id."
     return replace(refuse_id(report, "FIELD_INVALID", message, hint), capability_id=capability_id)
-
-
-def refuse_id(report: Report, code: str, message: str, hint: str) -> Report:
-    """The report with one more error, at the capability_id in its texts."""
-    text = report.files["capability.json"]
-    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
-    finding = Finding(code, "error", "capability.json", "/capability_id", line, column, message, hint)
-    return replace(report, findings=sort_findings([*report.findings, finding]))
 
 
 def validate_draft(draft: Draft) -> Report:

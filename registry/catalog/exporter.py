@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from agent_client.bundles.skill_names import skill_name_of
-from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
-from registry.agent_skills.exporter import export_skill_files
-from registry.bundles.archives import write_tar_gz, write_zip
-from registry.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
+from capability_kit.bundles.skill_names import skill_name_of
+from capability_rules.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
+from capability_rules.validation import BUNDLE_FILES, validate_bundle
 from registry.catalog.assessment import assess_report
 from registry.common.errors import StatusConflict
 from registry.core.queries import LOADABLE_STATUSES, read_files
 from registry.models import Capability, Revision
-from registry.validation import BUNDLE_FILES, validate_bundle
 
 Format = Literal["bundle", "agent-skill"]
 FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from agent_client.environment.readiness import dependency_level
-from registry.bundles.profile import CapabilityProfile, profile_from_json
+from capability_kit.environment.readiness import dependency_level
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.profile import CapabilityProfile, profile_from_json
 from registry.common import caches
-from registry.common.json_text import parse_json
 from registry.models import Capability, Draft, RegistryState, Revision
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")

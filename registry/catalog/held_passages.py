@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from django.db.models import QuerySet
 
-from registry.bundles.finding import Acceptance, Finding
-from registry.bundles.finding_fingerprints import find_passages, list_passage_fingerprints
+from capability_rules.bundles.finding import Acceptance, Finding
+from capability_rules.bundles.finding_fingerprints import find_passages, list_passage_fingerprints
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, HeldPassage
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from capability_rules.validation import Finding
 from registry.common.actors import SYSTEM, Actor
 from registry.core import audit
 from registry.core.transactions import write_transaction
 from registry.models import Capability, GitSource, Incident, Revision
-from registry.validation import Finding
 
 
 def open_incident(*, revision: Revision, message: str, details: str, findings: Sequence[Finding]) -> None:

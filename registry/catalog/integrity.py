@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from registry.bundles.bundle import SkillBundle
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.validation import RULES_VERSION, Finding, validate_bundle
 from registry.catalog.incidents import open_incident
 from registry.catalog.waived_findings import mark_waived_since
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest, load_bundle
 from registry.models import Revision
-from registry.validation import RULES_VERSION, Finding, validate_bundle
 
 _WHAT: Final = {
     "capability.json": "metadata",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from capability_rules.validation import RULES_VERSION
 from registry.catalog.incidents import close_incidents
 from registry.catalog.integrity import RevisionDefect, find_defect, report_defect
 from registry.common.actors import Actor
@@ -18,7 +19,6 @@ from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.queries import LOADABLE_STATUSES
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Incident, Job, Revision
-from registry.validation import RULES_VERSION
 
 KIND: Final = "revalidate"
 # Publishing waits while a transaction stores jobs: ten thousand in one would block it for seconds.

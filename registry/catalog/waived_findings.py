@@ -13,9 +13,9 @@ from typing import Final
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry.bundles.finding import Finding, FindingWaiver
-from registry.bundles.finding_fingerprints import fingerprint_findings
-from registry.bundles.problem import PER_CODE_MAX
+from capability_rules.bundles.finding import Finding, FindingWaiver
+from capability_rules.bundles.finding_fingerprints import fingerprint_findings
+from capability_rules.bundles.problem import PER_CODE_MAX
 from registry.models import Revision, Waiver
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.

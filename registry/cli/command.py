@@ -14,10 +14,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError
 
-from registry.cli.text_output import TerminalStyle, escape_controls
+from capability_rules.errors import RegistryError, RegistryUnavailable
+from capability_rules.output.text import TerminalStyle, escape_controls
 from registry.common import database_errors
 from registry.common.actors import Actor
-from registry.common.errors import RegistryError, RegistryUnavailable
 from registry.common.installation import PROGRAM
 
 Handler = Callable[[dict[str, Any]], int]

@@ -7,12 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from capability_rules.errors import SourceUnreadable
+from capability_rules.validation.sarif_reader import BYTES_MAX, parse_sarif
 from registry.cli.command import SubcommandBase, pick
-from registry.common.errors import SourceUnreadable
 from registry.core import queries
 from registry.models import Waiver
 from registry.publishing import scan_results, waivers
-from registry.validation.sarif_reader import BYTES_MAX, parse_sarif
 
 
 class WaiverVerbs(SubcommandBase):

@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-
-class RegistryError(Exception):
-    """The base of all refusals. `extra` goes into the error envelope beside code and message."""
-
-    code: ClassVar[str] = "REGISTRY_ERROR"
-
-    def __init__(self, message: str, **extra: Any) -> None:
-        super().__init__(message)
-        self.message = message
-        self.extra: dict[str, Any] = extra
-
-
-class InvalidRequest(RegistryError):
-    """An argument is missing or invalid."""
-
-    code = "INVALID_REQUEST"
+from capability_rules.errors import RegistryError, SourceUnreadable
 
 
 class CapabilityNotFound(RegistryError):
@@ -122,12 +107,6 @@ class ReplacementInvalid(RegistryError):
     code = "REPLACEMENT_INVALID"
 
 
-class SourceUnreadable(RegistryError):
-    """A folder or an archive that cannot be taken as bundles."""
-
-    code = "SOURCE_UNREADABLE"
-
-
 class SourceMisconfigured(SourceUnreadable):
     """A source that stays unreadable until an operator changes something: an address that is not allowed, a key that is
     refused, a git that is not there."""
@@ -171,12 +150,6 @@ class ReviewConflict(RegistryError):
 
 # Of the event loop and of views: wherever a request did not fit, the caller reads the same.
 OUT_OF_MEMORY: Final = "The server has no memory left for this request; try again in a few seconds, or send less"
-
-
-class RegistryUnavailable(RegistryError):
-    """The database is unreachable and the response is not cached."""
-
-    code = "REGISTRY_UNAVAILABLE"
 
 
 class InstallCodeNotFound(RegistryError):

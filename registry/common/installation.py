@@ -11,7 +11,7 @@ from typing import Final
 # The folder that the packages are in.
 PACKAGES_DIR: Final = Path(__file__).resolve().parents[2]
 IS_CHECKOUT: Final = (PACKAGES_DIR / "manage.py").is_file()
-# The folder that `templates/`, `schemas/` and `examples/` are in.
+# The folder that `templates/` and `examples/` are in.
 RESOURCES_DIR: Final = PACKAGES_DIR if IS_CHECKOUT else PACKAGES_DIR / "studio" / "_data"
 # Where a registry is kept that no DATA_DIR names: in the checkout, or in the folder where the command is given.
 DATA_DIR_PARENT: Final = PACKAGES_DIR if IS_CHECKOUT else Path.cwd()

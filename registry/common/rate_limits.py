@@ -17,8 +17,8 @@ from typing import Final, Literal, get_args
 
 from django.conf import settings
 
+from capability_rules.errors import RegistryError
 from registry.common import caches
-from registry.common.errors import RegistryError
 from registry.common.shared_limits import SHARED, SharedLimits
 
 LimitKind = Literal["match", "write", "guess", "uncached"]

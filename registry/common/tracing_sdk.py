@@ -27,9 +27,9 @@ from opentelemetry.trace import INVALID_SPAN, Link, SpanKind, StatusCode, get_cu
 from opentelemetry.trace import Span as SdkSpan
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from registry.common import tracing
-from registry.common.errors import RegistryError
-from registry.common.tracing import Attributes, Carrier, Kind, Value
+from capability_kit import tracing
+from capability_kit.tracing import Attributes, Carrier, Kind, Value
+from capability_rules.errors import RegistryError
 
 _W3C: Final = TraceContextTextMapPropagator()
 _FLUSH_SECONDS: Final = 1.0
@@ -46,7 +46,7 @@ _QUIET_SECONDS: Final = 300.0
 
 
 class SpanHandle:
-    """One span, as `registry.common.tracing` describes it."""
+    """One span, as `capability_kit.tracing` describes it."""
 
     __slots__ = ("_span",)
 

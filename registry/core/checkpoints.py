@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from agent_client.signatures.statements import CHECKPOINT_TYPE, GENESIS, CheckpointFacts, parse_checkpoint
+from capability_kit.signatures.statements import CHECKPOINT_TYPE, GENESIS, CheckpointFacts, parse_checkpoint
 from registry.common.actors import Actor
 from registry.common.errors import HistoryDamaged
 from registry.common.installation import PROGRAM

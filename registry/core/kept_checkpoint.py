@@ -14,10 +14,10 @@ from typing import Final
 
 from django.conf import settings
 
-from agent_client.bundles.bundle import DIGEST
+from capability_kit.bundles.bundle import DIGEST
+from capability_kit.json_text import parse_json
 from registry.common.errors import HistoryDamaged
 from registry.common.installation import PROGRAM
-from registry.common.json_text import parse_json
 from registry.common.private_file import replace_private_file
 
 _FILE_BYTES_MAX: Final = 4096

@@ -13,12 +13,12 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from registry.bundles.profile import profile_from_text, trigger_form
-from registry.bundles.validation_context import ValidationContext
+from capability_rules.bundles.profile import profile_from_text, trigger_form
+from capability_rules.bundles.validation_context import ValidationContext
+from capability_rules.validation.security import IdIndex
 from registry.common import caches
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, RegistryState, Release, ToolName
-from registry.validation.security import IdIndex
 
 # Beyond so many changed capabilities it is quicker to read all of them.
 _CHANGES_MAX: Final = 500

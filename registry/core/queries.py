@@ -14,10 +14,10 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from agent_client.bundles.invocation_rules import list_invocation_facts
-from registry.bundles.bundle import SkillBundle
-from registry.bundles.parsed_bundle import parse_bundle
-from registry.bundles.supporting_files import build_file_facts
+from capability_kit.bundles.invocation_rules import list_invocation_facts
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.parsed_bundle import parse_bundle
+from capability_rules.bundles.supporting_files import build_file_facts
 from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.common.string_similarity import close_matches, closest_matches
 from registry.core.events import TIMELINE_VERBS

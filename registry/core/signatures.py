@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import rfc8785
 
-from agent_client.bundles.digest import text_digest
-from agent_client.signatures.dsse import encode_pae
-from agent_client.signatures.statements import REVISION_TYPE
-from registry.common import tracing
+from capability_kit import tracing
+from capability_kit.bundles.digest import text_digest
+from capability_kit.signatures.dsse import encode_pae
+from capability_kit.signatures.statements import REVISION_TYPE
 from registry.common.errors import HistoryDamaged
 from registry.common.installation import PROGRAM
 from registry.core.signing_keys import get_signing_keys

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 
-from agent_client.signatures.dsse import ALGORITHM, PublicKey
+from capability_kit.signatures.dsse import ALGORITHM, PublicKey
 from registry.common import caches
 from registry.common.errors import SigningKeyUnusable
 from registry.common.private_file import create_private_file

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import F
 
+from capability_rules.errors import RegistryUnavailable
 from registry.common.database_errors import (
     DAMAGED,
     KNOWN_OUTAGES,
@@ -18,7 +19,6 @@ from registry.common.database_errors import (
     find_disk_outage,
     record_outage,
 )
-from registry.common.errors import RegistryUnavailable
 from registry.core.transactions import try_write_transaction
 from registry.models import RegistryState
 

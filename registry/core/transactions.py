@@ -9,7 +9,8 @@ from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
-from registry.common import database_errors, tracing
+from capability_kit import tracing
+from registry.common import database_errors
 from registry.core.hooks import Hook
 from registry.core.rows import update_row
 from registry.models import RegistryState

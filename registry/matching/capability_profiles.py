@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Final
 
-from registry.bundles.profile import CapabilityProfile, profile_from_text
+from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
 from registry.common import caches
 from registry.models import Capability, Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry

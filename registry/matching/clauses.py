@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Final
 
-from agent_client.text.tokenizer import has_words, tokenize
-from registry.bundles.profile import CapabilityProfile
+from capability_kit.text.tokenizer import has_words, tokenize
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.matcher import TOP_DEFAULT, TRIGGERS_SHOWN_MAX, Match, Matcher, MatchResult
 from registry.matching.ngram_index import Floats
 

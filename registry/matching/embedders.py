@@ -17,8 +17,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from django.conf import settings
 
+from capability_rules.errors import RegistryError
 from registry.common import caches
-from registry.common.errors import RegistryError
 from registry.matching.ngram_index import Floats
 from registry.matching.wordpiece import tokenize
 
@@ -107,17 +107,17 @@ class EndpointEmbedder:
         return np.concatenate(batches) if batches else np.zeros((0, self.dimension), np.float32)
 
     def _ask(self, texts: list[str]) -> Floats:
-        # httpx takes as long to import as Django: only what sends requests pays for it.
-        import httpx
+        # httpx2 takes as long to import as Django: only what sends requests pays for it.
+        import httpx2
 
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         try:
             asked = {"model": self.model, "input": texts}
-            answer = httpx.post(self.url, json=asked, headers=headers, timeout=_ENDPOINT_SECONDS)
+            answer = httpx2.post(self.url, json=asked, headers=headers, timeout=_ENDPOINT_SECONDS)
             answer.raise_for_status()
             rows = sorted(answer.json()["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows], np.float32)
-        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
             raise EmbedderUnavailable(f"{self.url} did not answer with vectors: {error}") from error
         if vectors.shape != (len(texts), self.dimension) or not np.isfinite(vectors).all():
             raise EmbedderUnavailable(

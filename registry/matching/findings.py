@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from registry.bundles.json_locations import build_pointer, locate_pointers
-from registry.bundles.problem import Path
-from registry.bundles.text import Lines
+from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.problem import Path
+from capability_rules.bundles.text import Lines
+from capability_rules.validation import Finding, Report
 from registry.matching.trigger_overlaps import Overlap
-from registry.validation import Finding, Report
 
 if TYPE_CHECKING:
     from registry.matching.utterance_regression import UtteranceRegression

@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from django.db import connection
 
-from agent_client.text.tokenizer import has_words
-from agent_client.text.trigger_matching import TriggerIndex
-from registry.bundles.profile import CapabilityProfile
-from registry.common import caches, tracing
+from capability_kit import tracing
+from capability_kit.text.tokenizer import has_words
+from capability_kit.text.trigger_matching import TriggerIndex
+from capability_rules.bundles.profile import CapabilityProfile
+from registry.common import caches
 from registry.matching import kernel_classifier
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions

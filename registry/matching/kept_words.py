@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.ngram_index import Floats
 from registry.matching.search import NumberedWords, SearchIndex, number_words, term_stems
 from registry.models import Draft, Revision

@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from agent_client.text.tokenizer import tokenize
-from agent_client.text.trigger_matching import TriggerHit, TriggerIndex
-from registry.bundles.profile import CapabilityProfile
+from capability_kit.text.tokenizer import tokenize
+from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching import kernel_classifier
 from registry.matching.example_similarity import ExampleSimilarity
 from registry.matching.ngram_index import Floats

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from agent_client.text.tokenizer import tokenize
-from registry.bundles.bundle import SkillBundle
-from registry.common.errors import RegistryUnavailable
+from capability_kit.text.tokenizer import tokenize
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.errors import RegistryUnavailable
 from registry.core.queries import LOADABLE_STATUSES, load_bundle
 from registry.models import Capability, Revision
 
@@ -74,7 +74,7 @@ def measure_by_words(bundle: SkillBundle) -> list[NearDuplicate]:
 def measure_by_vectors(bundle: SkillBundle) -> list[NearDuplicate]:
     """Empty where there is no embedder, or none that responds now."""
     # numpy and a model come with these; a process without proposals never loads them.
-    from registry.bundles.profile import profile_from_json
+    from capability_rules.bundles.profile import profile_from_json
     from registry.matching.index import PUBLISHED
     from registry.matching.search import texts_to_embed
 

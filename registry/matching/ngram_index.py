@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from agent_client.text.tokenizer import fold_text, tokenize
+from capability_kit.text.tokenizer import fold_text, tokenize
 
 Floats = npt.NDArray[np.float32]
 # Numbers of parts, and how often each is there.

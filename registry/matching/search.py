@@ -17,8 +17,8 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from agent_client.text.tokenizer import fold_and_stem, stems
-from registry.bundles.profile import CapabilityProfile
+from capability_kit.text.tokenizer import fold_and_stem, stems
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.ngram_index import Floats
 
 Ranking = Literal["hybrid", "coverage"]

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from capability_rules.errors import InvalidRequest
 from registry.access.teams import get_team, require_admin, require_group_permission
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.matching import training_job

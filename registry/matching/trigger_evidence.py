@@ -14,14 +14,14 @@ from typing import Final
 
 import numpy as np
 
-from agent_client.text.trigger_matching import (
+from capability_kit.text.trigger_matching import (
     TriggerIndex,
     is_substring,
     list_substring_characters,
     root_keys,
     strong_paths,
 )
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 
 # With more sentences than this none is examined: a trigger is then as specific as it has few owners.
 SENTENCES_MAX: Final = 20_000

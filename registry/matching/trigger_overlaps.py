@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.index import MatchIndex
 from registry.matching.matcher import Matcher

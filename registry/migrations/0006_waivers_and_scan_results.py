@@ -76,7 +76,8 @@ class Migration(migrations.Migration):
                 (
                     "fingerprint",
                     models.CharField(
-                        help_text="What the waiver is for: registry/bundles/finding_fingerprints.py.", max_length=71
+                        help_text="What the waiver is for: capability_rules/bundles/finding_fingerprints.py.",
+                        max_length=71,
                     ),
                 ),
                 ("message", models.TextField(help_text="Of the finding, when it was waived.")),

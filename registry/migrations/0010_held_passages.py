@@ -36,7 +36,8 @@ class Migration(migrations.Migration):
                 (
                     "fingerprint",
                     models.CharField(
-                        help_text="Of file and passage: registry/bundles/finding_fingerprints.py.", max_length=71
+                        help_text="Of file and passage: capability_rules/bundles/finding_fingerprints.py.",
+                        max_length=71,
                     ),
                 ),
                 ("file", models.CharField(max_length=300)),

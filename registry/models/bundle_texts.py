@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
-from registry.bundles.supporting_files import find_supporting_files
+from capability_rules.bundles.supporting_files import find_supporting_files
 
 
 class BundleTexts(models.Model):

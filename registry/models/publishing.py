@@ -272,7 +272,7 @@ class HeldPassage(models.Model):
 
     capability_id = models.CharField(max_length=64, help_text="The id that the texts have.")
     fingerprint = models.CharField(
-        max_length=71, help_text="Of file and passage: registry/bundles/finding_fingerprints.py."
+        max_length=71, help_text="Of file and passage: capability_rules/bundles/finding_fingerprints.py."
     )
     file = models.CharField(max_length=300)
     line = models.PositiveIntegerField(null=True, help_text="Where it was; the text may move.")
@@ -322,7 +322,7 @@ class Waiver(models.Model):
     file = models.CharField(max_length=300)
     line = models.PositiveIntegerField(null=True, help_text="Where it was when it was waived; the text may move.")
     fingerprint = models.CharField(
-        max_length=71, help_text="What the waiver is for: registry/bundles/finding_fingerprints.py."
+        max_length=71, help_text="What the waiver is for: capability_rules/bundles/finding_fingerprints.py."
     )
     message = models.TextField(help_text="Of the finding, when it was waived.")
     reason = models.TextField()

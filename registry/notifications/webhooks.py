@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import NameConflict, NotFound, StatusConflict
 from registry.common.net.webhook_client import check_url
 from registry.common.net.webhook_signatures import generate_secret
 from registry.core import audit

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from capability_rules.bundles.bundle_reader import read_bundle
 from registry.access import agent_keys, operators
-from registry.bundles.bundle_reader import read_bundle
 from registry.catalog import first_run
 from registry.common.actors import SYSTEM
 from registry.core import audit

@@ -9,42 +9,35 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.finding import sort_findings
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.semantic_diff import PowerComparison
+from capability_rules.validation import Finding, Report, validate_bundle
+from capability_rules.validation.bundle_set import (
+    UNREADABLE,
+    ValidationResult,
+    refuse_id,
+    validate_set,
+    with_duplicate_id,
+    with_unreadable,
+)
 from registry.access.teams import require_edit_permission
-from registry.agent_skills.importer import ImportedSkill, import_skill
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.finding import sort_findings
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, SourceUnreadable
+from registry.common.errors import Forbidden
 from registry.core.published_index import get_validation_context
 from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.gate import GateReport
-from registry.semantic_diff import PowerComparison
-from registry.validation import Finding, Report, ValidationContext, validate_bundle
-from registry.validation.security import IdIndex
 
 Mode = Literal["draft", "publish"]
 # The bundle of a capability that the caller may not change.
 DENIED: Final = "CHANGE_NOT_ALLOWED"
-UNREADABLE: Final = "IMPORT_FILE_UNREADABLE"
 # What a draft could not keep, or would take the place of another bundle of the same call.
 _UNSTORABLE: Final = drafts.UNSTORABLE_CODES | {"CAPABILITY_ID_DUPLICATE", UNREADABLE}
-
-
-@dataclass(frozen=True)
-class ValidationResult:
-    """One bundle of a call, and what was found."""
-
-    path: str
-    report: Report
-
-    def as_dict(self) -> dict[str, Any]:
-        """One entry of `{"bundles": [...]}`."""
-        report = self.report
-        findings = [finding.as_dict() for finding in report.findings]
-        return {"path": self.path, "capability_id": report.capability_id or None, "ok": report.ok, "findings": findings}
 
 
 @dataclass(frozen=True)
@@ -76,53 +69,8 @@ class BatchResult:
 
 def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
-    sources, published = list(sources), get_validation_context()
-    if len(sources) == 1:
-        report = _with_unreadable(validate_bundle(sources[0].files, published=published), sources[0])
-        return [ValidationResult(sources[0].path, assess_report(report))]
-    owners, ids = dict(published.tool_owners), IdIndex(published.capability_ids)
-    context = ValidationContext(owners, ids)
-    seen: dict[str, str] = {}
-    checked = []
-    for source in sources:
-        report = _with_unreadable(validate_bundle(source.files, published=context), source)
-        report = _with_duplicate_id(report, source.path, seen)
-        _add_as_published(owners, ids, report)
-        checked.append(ValidationResult(source.path, assess_report(report)))
-    return checked
-
-
-def _with_unreadable(report: Report, source: SourceBundle) -> Report:
-    """A file that is there and cannot be taken: this bundle is refused, and no other."""
-    if not source.odd:
-        return report
-    said = ((name, f"{name} cannot be taken: {reason}") for name, reason in source.odd.items())
-    found = [
-        Finding(UNREADABLE, "error", name, "", None, None, words, "Put the file itself there.") for name, words in said
-    ]
-    return replace(report, findings=sort_findings([*report.findings, *found]))
-
-
-def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
-    """The second of two bundles with one id is the one refused; `seen` maps the ids so far to their paths."""
-    if not report.capability_id or report.capability_id not in seen:
-        seen[report.capability_id] = path
-        return report
-    other_path = seen[report.capability_id]
-    message = f"capability_id '{report.capability_id}' is in {other_path} too"
-    return drafts.refuse_id(report, "CAPABILITY_ID_DUPLICATE", message, "Give one of the two another id.")
-
-
-def _add_as_published(owners: dict[str, str], ids: IdIndex, report: Report) -> None:
-    """What the bundles after it are checked against."""
-    if report.bundle is None or not report.capability_id:
-        return
-    if report.capability_id in ids:
-        for name in [name for name, owner in owners.items() if owner == report.capability_id]:
-            del owners[name]
-    for name in report.bundle.tool_names:
-        owners.setdefault(name, report.capability_id)
-    ids.add(report.capability_id)
+    checked = validate_set(sources, published=get_validation_context())
+    return [replace(entry, report=assess_report(entry.report)) for entry in checked]
 
 
 def list_powers(sources: Iterable[SourceBundle]) -> list[BundlePowers]:
@@ -189,7 +137,7 @@ def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> I
 
 def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:
     hint = "Use a key, or an account, that may change it; leave the bundle out of this call."
-    denied = drafts.refuse_id(report, DENIED, error.message, hint)
+    denied = refuse_id(report, DENIED, error.message, hint)
     return BatchResult(path, report.capability_id, "refused", None, None, denied.findings, dict(denied.files))
 
 
@@ -203,8 +151,8 @@ def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
 
 def _validate(source: SourceBundle, seen: dict[str, str]) -> Report:
     """Against what is published by now, the bundles before it in this call included."""
-    report = _with_unreadable(validate_bundle(source.files, published=get_validation_context()), source)
-    return _with_duplicate_id(report, source.path, seen)
+    report = with_unreadable(validate_bundle(source.files, published=get_validation_context()), source)
+    return with_duplicate_id(report, source.path, seen)
 
 
 def build_result(outcome: publication.PublishResult, path: str, *, with_powers: bool = False) -> BatchResult:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from registry.bundles.archives import ARCHIVE_BYTES_MAX, write_zip
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, write_zip
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.catalog.exporter import Export, export_capability
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import Capability
 from registry.publishing import publication
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from registry.bundles.bundle import SkillBundle
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.semantic_diff import PowerComparison, compare_powers
 from registry.catalog.drafts import get_draft
 from registry.catalog.integrity import is_intact
 from registry.common.errors import StatusConflict
 from registry.core.queries import load_bundle, load_checked_bundle
 from registry.models import Capability, Revision
 from registry.publishing.gate_evaluation import find_capability
-from registry.semantic_diff import PowerComparison, compare_powers
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import rfc8785
 
-from registry.bundles.bundle import SkillBundle
-from registry.bundles.finding import sort_findings
-from registry.bundles.json_locations import build_pointer, locate_pointers
-from registry.bundles.problem import Severity
-from registry.bundles.text import Lines
-from registry.bundles.text_diff import FileDiff, diff_files
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.finding import sort_findings
+from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.problem import Severity
+from capability_rules.bundles.text import Lines
+from capability_rules.bundles.text_diff import FileDiff, diff_files
+from capability_rules.semantic_diff import Change, PowerComparison, compare_bundles, compare_powers, describe_new_bundle
+from capability_rules.validation import Finding, Report
 from registry.matching.findings import find_matching_issues
 from registry.matching.trigger_overlaps import Overlap
 from registry.publishing.held_passages import find_held, page_of
@@ -25,8 +27,6 @@ from registry.publishing.release_rules import (
     PublishConditions,
     check_rule,
 )
-from registry.semantic_diff import Change, PowerComparison, compare_bundles, compare_powers, describe_new_bundle
-from registry.validation import Finding, Report
 
 if TYPE_CHECKING:
     # It brings numpy: loaded where an utterance check is requested.

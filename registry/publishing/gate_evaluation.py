@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from capability_kit import tracing
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.profile import CapabilityProfile, profile_from_json
+from capability_rules.errors import RegistryError
+from capability_rules.validation import Report
 from registry.access.operators import is_admin
-from registry.bundles.bundle import SkillBundle
-from registry.bundles.profile import CapabilityProfile, profile_from_json
 from registry.catalog.assessment import assess_report, find_missing_scanners
 from registry.catalog.integrity import is_intact
 from registry.catalog.waived_findings import mark_waived
-from registry.common import tracing
 from registry.common.actors import Actor
-from registry.common.errors import RegistryError
 from registry.core.published_index import INDEX
 from registry.core.queries import load_bundle
 from registry.matching.trigger_overlaps import find_trigger_overlaps
@@ -26,7 +27,6 @@ from registry.publishing import reviews
 from registry.publishing.gate import GateReport, build_gate_report
 from registry.publishing.release_rules import PublishConditions, get_rule, skill_groups_of
 from registry.publishing.review_comments import count_open_threads
-from registry.validation import Report
 
 if TYPE_CHECKING:
     from registry.matching.utterance_regression import UtteranceRegression

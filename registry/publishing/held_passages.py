@@ -16,14 +16,16 @@ from typing import Any, Final
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
+from capability_rules.bundles.finding import Finding
+from capability_rules.bundles.finding_fingerprints import Passage, find_passages
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import validate_bundle
 from registry.access.teams import require_edit_permission
-from registry.bundles.finding import Finding
-from registry.bundles.finding_fingerprints import Passage, find_passages
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import get_active_draft, list_editors, validate_draft
 from registry.catalog.held_passages import list_decisions
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NotFound
+from registry.common.errors import Forbidden, NotFound
 from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.published_index import get_validation_context
@@ -31,7 +33,6 @@ from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, HeldPassage
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
-from registry.validation import validate_bundle
 
 REASON_MAX: Final = 1000
 # Of one refused publish; a text with more is not decided passage by passage.

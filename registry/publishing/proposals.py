@@ -11,10 +11,12 @@ from django.db.models import Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast, Coalesce, Length
 from django.utils import timezone
 
+from capability_rules.bundles.text_diff import FileDiff, diff_files
+from capability_rules.bundles.validation_context import ValidationContext, VisibilityFilter
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import Report, validate_bundle
 from registry.access.key_limits import require_within_limit
 from registry.access.teams import get_or_create_capability, require_edit_permission
-from registry.bundles.text_diff import FileDiff, diff_files
-from registry.bundles.validation_context import ValidationContext, VisibilityFilter
 from registry.catalog.drafts import (
     UNSTORABLE_CODES,
     discard,
@@ -25,14 +27,13 @@ from registry.catalog.drafts import (
     validate_draft_files,
 )
 from registry.common.actors import Actor
-from registry.common.errors import BundleRejected, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
+from registry.common.errors import BundleRejected, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.matching.near_duplicates import find_near_duplicates
 from registry.models import Capability, Draft, Proposal
-from registry.validation import Report, validate_bundle
 
 # What one key may have open: a runaway agent must not bury the reviewers.
 OPEN_PROPOSALS_MAX: Final = 50

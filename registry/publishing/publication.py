@@ -10,12 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from capability_kit import tracing
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.validation import RULES_VERSION, Finding, Report, validate_bundle
 from registry.access.teams import capability_write, create_capability, require_edit_permission
-from registry.bundles.bundle import SkillBundle
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_active_draft, get_draft, list_editors, validate_draft
 from registry.catalog.integrity import is_intact
-from registry.common import tracing
 from registry.common.actors import Actor
 from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
@@ -40,7 +41,6 @@ from registry.publishing.quarantine import (
     status_after_publish,
 )
 from registry.publishing.release_pointer import set_published_revision, status_detail
-from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
 _SPAN: Final = "publish capability"
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]

@@ -10,9 +10,10 @@ from typing import Final
 
 from django.db.models import QuerySet
 
+from capability_rules.errors import InvalidRequest
 from registry.access.teams import capability_write
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, StatusConflict
+from registry.common.errors import Forbidden, StatusConflict
 from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import AuditEvent, Capability, RegistryState, Revision

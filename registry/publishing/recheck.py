@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from django.db.models import QuerySet
 
-from registry.bundles.finding import sort_findings
+from capability_rules.bundles.finding import sort_findings
+from capability_rules.validation import Finding, Report, ValidationContext, validate_bundle
+from capability_rules.validation.bundle_set import ValidationResult
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import find_changed_file
@@ -16,8 +18,6 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.core.rows import Row
 from registry.models import Capability, Draft, Revision
-from registry.publishing.batch import ValidationResult
-from registry.validation import Finding, Report, ValidationContext, validate_bundle
 
 
 def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:

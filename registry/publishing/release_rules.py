@@ -10,15 +10,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from capability_rules.errors import InvalidRequest
+from capability_rules.semantic_diff import Change
+from capability_rules.validation import Finding, Report
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound
+from registry.common.errors import NotFound
 from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.matching.skill_groups import is_group_id
 from registry.models import ReleaseRule, SkillGroup
-from registry.semantic_diff import Change
-from registry.validation import Finding, Report
 
 FILE: Final = "capability.json"
 RULE_COLUMNS: Final = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")

@@ -11,13 +11,14 @@ from typing import Final
 
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import BUNDLE_FILES
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound, ReviewConflict
+from registry.common.errors import NotFound, ReviewConflict
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Review, ReviewEntry
 from registry.publishing.reviews import ACTIVE_STATES, add_entry, get_review, record_event, require_comment
-from registry.validation import BUNDLE_FILES
 
 COMMENTS_MAX: Final = 1000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from capability_rules.errors import InvalidRequest
 from registry.access.teams import list_publishers
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 from registry.models import Operator, Review, ReviewEntry

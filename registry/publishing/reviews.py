@@ -13,20 +13,15 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from capability_rules.bundles.parsed_bundle import parse_bundle
+from capability_rules.bundles.supporting_files import split_path
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import Report
 from registry.access.operators import is_admin
 from registry.access.teams import require_edit_permission
-from registry.bundles.parsed_bundle import parse_bundle
-from registry.bundles.supporting_files import split_path
 from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
 from registry.common.actors import PEOPLE, Actor
-from registry.common.errors import (
-    BundleRejected,
-    Forbidden,
-    InvalidRequest,
-    NotFound,
-    ReviewConflict,
-    SelfApprovalForbidden,
-)
+from registry.common.errors import BundleRejected, Forbidden, NotFound, ReviewConflict, SelfApprovalForbidden
 from registry.core import audit
 from registry.core.queries import files_digest
 from registry.core.rows import get_row, update_row
@@ -34,7 +29,6 @@ from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Capability, Draft, DraftVersion, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
 from registry.publishing.release_rules import get_rule, skill_groups_of
-from registry.validation import Report
 
 ACTIVE_STATES: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.CHANGES_REQUESTED)
 COMMENT_LENGTH_MAX: Final = 4000

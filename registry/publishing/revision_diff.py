@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from registry.bundles.text_diff import FileDiff, diff_files
+from capability_rules.bundles.text_diff import FileDiff, diff_files
+from capability_rules.semantic_diff import Change, compare_bundles
 from registry.core.queries import find_revision, load_bundle
 from registry.models import Capability, Revision
-from registry.semantic_diff import Change, compare_bundles
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,18 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.bundles.supporting_files import split_path
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation.sarif_reader import ToolResults, read_sarif
 from registry.access.teams import require_edit_permission
-from registry.bundles.supporting_files import split_path
 from registry.catalog.drafts import get_active_draft
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, RevisionNotFound, StatusConflict
+from registry.common.errors import RevisionNotFound, StatusConflict
 from registry.core import audit
 from registry.core.queries import files_digest, get_capability
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, ScanResults
-from registry.validation.sarif_reader import ToolResults, read_sarif
 
 # Results of so many texts and tools are kept for a capability: the newest.
 KEPT_MAX: Final = 50

@@ -15,12 +15,14 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest, RegistryError
+from capability_rules.validation import Finding, Report
 from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
 from registry.common.actors import Actor, ActorKind
-from registry.common.errors import InvalidRequest, NotFound, RegistryError, StatusConflict
+from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
@@ -30,7 +32,6 @@ from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, Job, ScheduledRelease
 from registry.publishing import publication
 from registry.publishing.publication import PublishResult
-from registry.validation import Finding, Report
 
 KIND: Final = "release.publish"
 SCHEDULE_AHEAD_MAX: Final = timedelta(days=366)

@@ -14,14 +14,16 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.bundles.finding import Finding
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import validate_bundle
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
-from registry.bundles.finding import Finding
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.revalidation import queue_failing
 from registry.catalog.waived_findings import explain_unwaivable, waivers_in_force
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
@@ -29,7 +31,6 @@ from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Waiver
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
-from registry.validation import validate_bundle
 
 DAYS_MAX: Final = 180
 REASON_MAX: Final = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from capability_kit.json_text import parse_json
 from registry.catalog.facets import list_facets
-from registry.common.json_text import parse_json
 from registry.models import Capability
 
 _EMOJI_MAX: Final = 16

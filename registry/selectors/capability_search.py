@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from agent_client.text.tokenizer import fold_accents
+from capability_kit.text.tokenizer import fold_accents
 from registry.catalog.facets import Facets
 
 RESULTS_MAX: Final = 50

@@ -16,12 +16,13 @@ from typing import Any, Final
 import orjson
 import zstandard
 
-from registry.bundles.bundle import SkillBundle
-from registry.bundles.supporting_files import build_file_facts
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.supporting_files import build_file_facts
+from capability_rules.errors import RegistryUnavailable
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
 from registry.common import caches
-from registry.common.errors import RegistryUnavailable, SignatureNotFound, SkillMalformed, SupportingFileNotFound
+from registry.common.errors import SignatureNotFound, SkillMalformed, SupportingFileNotFound
 from registry.core.queries import build_load_response, load_bundle
 from registry.core.rows import get_row
 from registry.core.storage import require_database

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent_client.bundles.skill_names import skill_name_of
-from registry.agent_skills.exporter import export_skill_files
-from registry.bundles.archives import write_zip
-from registry.bundles.bundle import SkillBundle
+from capability_kit.bundles.skill_names import skill_name_of
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.bundles.archives import write_zip
+from capability_rules.bundles.bundle import SkillBundle
 from registry.catalog.integrity import require_valid_revision
 from registry.common import caches
 from registry.common.errors import SkillMalformed

@@ -12,9 +12,9 @@ from typing import Final
 
 from django.utils import timezone
 
+from capability_rules.errors import RegistryUnavailable
 from registry.common import caches, database_errors
 from registry.common.database_errors import DatabaseOutage
-from registry.common.errors import RegistryUnavailable
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 from registry.snapshot.snapshot import EMPTY, RevisionCounters, Snapshot, read_counters, read_snapshot, snapshot_at
 

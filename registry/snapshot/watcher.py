@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
 
+from capability_rules.errors import RegistryUnavailable
 from registry.access import sign_ins
-from registry.common.errors import RegistryUnavailable
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 from registry.core.transactions import CHANNEL
 from registry.snapshot.store import STORE

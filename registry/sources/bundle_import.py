@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.discovery.bundle_discovery import discover_in_archive, discover_in_files
+from capability_rules.errors import SourceUnreadable
+from capability_rules.validation import Finding
 from registry.common.actors import Actor
-from registry.common.errors import SourceUnreadable
 from registry.core.transactions import write_transaction
 from registry.models import Capability
 from registry.publishing import batch
-from registry.sources.source_discovery import discover_in_archive, discover_in_files
-from registry.validation import Finding
 
 BUNDLES_MAX: Final = 100
 FINDINGS_SHOWN_MAX: Final = 50

@@ -9,15 +9,15 @@ from typing import Final
 
 from django.db import DatabaseError
 
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.discovery.bundle_discovery import discover_bundles, walk_folder
+from capability_rules.discovery.source_files import FOLDER_ENTRIES_MAX
+from capability_rules.errors import RegistryUnavailable, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import RegistryUnavailable, SourceUnreadable
 from registry.core.queries import files_digest
 from registry.models import Draft
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
-from registry.sources.source_discovery import discover_bundles, walk_folder
-from registry.sources.source_files import FOLDER_ENTRIES_MAX
 
 POLL_SECONDS: Final = 0.4
 # When a file was written, and its size.

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.discovery.bundle_discovery import require_id, with_id
+from capability_rules.errors import RegistryError, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.common.errors import NotFound
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
@@ -17,7 +19,7 @@ from registry.core.transactions import write_transaction
 from registry.models import GitImport
 from registry.sources import git_reader
 from registry.sources.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
-from registry.sources.source_discovery import discover_bundles, require_id, with_id
+from registry.sources.git_discovery import discover_source
 
 KIND: Final = "import.git"
 PRUNE_KIND: Final = "import.prune"
@@ -63,7 +65,7 @@ def run_import(lease: Lease) -> CommitAction | None:
     number, by = run.pk, Actor("operator", lease.payload["by"])
     _step(number, State.FETCHING)
     try:
-        sources = discover_bundles(run.source)
+        sources = discover_source(run.source)
     except SourceUnreadable as error:
         words = error.message
         return lambda: _end(number, reason=words)

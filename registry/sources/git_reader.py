@@ -25,12 +25,13 @@ from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
-from registry.bundles.archives import ArchiveReader
-from registry.bundles.bundle_reader import LEADS_NOWHERE
-from registry.bundles.supporting_files import IGNORED_FOLDERS
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.bundles.archives import ArchiveReader
+from capability_rules.bundles.bundle_reader import LEADS_NOWHERE
+from capability_rules.bundles.supporting_files import IGNORED_FOLDERS
+from capability_rules.discovery.source_files import LEADS_OUT, SUBMODULE, SourceFiles, parents
+from capability_rules.errors import SourceUnreadable
+from registry.common.errors import SourceMisconfigured
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
-from registry.sources.source_files import LEADS_OUT, SUBMODULE, SourceFiles, parents
 
 FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0

@@ -18,9 +18,10 @@ from urllib.parse import parse_qs
 
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.common import rate_limits
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest
+from registry.common.errors import Forbidden
 from registry.common.net.webhook_signatures import generate_secret, sign_request
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction

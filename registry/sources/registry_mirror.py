@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 import orjson
 import rfc8785
 
-from agent_client.bundles.digest import digest_of_load, text_digest
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.json_edits import to_json
-from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
-from registry.bundles.text import BUNDLE_BYTES_MAX, size_bytes
+from capability_kit.bundles.digest import digest_of_load, text_digest
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.json_edits import to_json
+from capability_rules.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
+from capability_rules.bundles.text import BUNDLE_BYTES_MAX, size_bytes
 from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse
 from registry.models import GitSource, GitSourceItem

@@ -16,34 +16,28 @@ from uuid import UUID
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from agent_client.bundles.skill_names import capability_id_of, is_ascii_skill_name, skill_name_of
-from registry.agent_skills.importer import ImportedSkill, import_skill
-from registry.agent_skills.loss_report import LossReport
-from registry.bundles.archives import write_zip
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.finding import sort_findings
-from registry.bundles.json_edits import to_json
-from registry.bundles.supporting_files import split_path
-from registry.bundles.text import FILE_BYTES_MAX, decode_text
-from registry.bundles.validation_context import VisibilityFilter
+from capability_kit.bundles.skill_names import capability_id_of, is_ascii_skill_name, skill_name_of
+from capability_kit.json_text import parse_json
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill
+from capability_rules.agent_skills.loss_report import LossReport
+from capability_rules.bundles.archives import write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.finding import sort_findings
+from capability_rules.bundles.json_edits import to_json
+from capability_rules.bundles.supporting_files import split_path
+from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text
+from capability_rules.bundles.validation_context import VisibilityFilter
+from capability_rules.discovery.bundle_discovery import discover_in_archive
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation import Finding
 from registry.common.actors import Actor
-from registry.common.errors import (
-    BundleRejected,
-    InvalidRequest,
-    NotFound,
-    SourceUnreadable,
-    TooManyUploads,
-    UploadTooLarge,
-)
-from registry.common.json_text import parse_json
+from registry.common.errors import BundleRejected, NotFound, TooManyUploads, UploadTooLarge
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Revision, SkillUpload
 from registry.publishing import batch, proposals
 from registry.sources.skill_fingerprints import record_upload, skill_fingerprint
-from registry.sources.source_discovery import discover_in_archive
-from registry.validation import Finding
 
 KIND: Final = "skill_uploads.prune"
 RETENTION: Final = timedelta(hours=1)

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from registry.agent_skills.importer import import_skill
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.supporting_files import split_path
-from registry.bundles.text import decode_text
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.supporting_files import split_path
+from capability_rules.bundles.text import decode_text
+from capability_rules.validation import validate_bundle
 from registry.catalog.assessment import assess_report
 from registry.core.published_index import get_validation_context
 from registry.core.queries import files_digest
 from registry.models import GitSource, GitSourceItem
-from registry.validation import validate_bundle
 
 KnownState = Mapping[str, GitSourceItem]
 

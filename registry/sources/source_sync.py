@@ -14,15 +14,10 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.catalog import incidents
 from registry.common.actors import Actor
-from registry.common.errors import (
-    InvalidRequest,
-    NameConflict,
-    NotFound,
-    SourceMisconfigured,
-    SourceUnreadable,
-)
+from registry.common.errors import NameConflict, NotFound, SourceMisconfigured
 from registry.common.net.registry_client import check_registry_url
 from registry.core import audit
 from registry.core.jobs import queue
@@ -34,9 +29,9 @@ from registry.models import Capability, GitSource, GitSourceItem
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
+from registry.sources.git_discovery import discover_in_git
 from registry.sources.git_reader import parse_git_url
 from registry.sources.registry_mirror import read_registry
-from registry.sources.source_discovery import discover_in_git
 from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 KIND: Final = "git_source.sync"

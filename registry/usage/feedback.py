@@ -10,8 +10,9 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, InvalidRequest
+from registry.common.errors import CapabilityNotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
 from registry.core.rows import get_row

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from registry.validation.security.detectors import secrets
+from capability_rules.validation.security.detectors import secrets
 
 LENGTH_MAX: Final = 200
 # Cut after scrubbing: half of a key is no longer known as one.

@@ -13,8 +13,8 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from agent_client.text.tokenizer import tokenize
-from registry.common.stop_words import STOP_WORDS
+from capability_kit.text.stop_words import STOP_WORDS
+from capability_kit.text.tokenizer import tokenize
 from registry.models import UnknownCapabilityRequest, UnmatchedMessage
 from registry.usage.scrubbing import PLACEHOLDERS, scrub
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Final
 
-from registry.common import tracing
+from capability_kit import tracing
 from studio.config.parsers import Network
 from studio.gateway.client_addresses import ClientAddresses
 from studio.gateway.connection import ClientConnection, Relayed, Upstream

@@ -6,7 +6,7 @@ import re
 import time
 from typing import Final
 
-from registry.common import tracing
+from capability_kit import tracing
 from studio.gateway.framing import END, RequestHead
 from studio.gateway.warm_responses import WarmResponses
 from studio.server.environ import Environ

@@ -36,8 +36,8 @@ def _compile(uv: str, root: Path, lock: str, arguments: Sequence[str]) -> None:
         *[uv, "pip", "compile", "pyproject.toml", "--universal", "--python-version=3.11", "--generate-hashes"],
         # The hashes must be those of the public index, whatever mirror this machine is set to.
         *["--no-config", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet", f"--output-file={lock}"],
-        # It is in a folder of the checkout.
-        "--no-emit-package=capability-studio-client",
+        # They are in folders of the checkout.
+        *(f"--no-emit-package=capability-{name}" for name in ("kit", "rules", "studio-client")),
     ]
     env = {
         name: value for name, value in os.environ.items() if not name.startswith(("UV_INDEX", "UV_EXTRA", "UV_FIND"))

@@ -20,7 +20,9 @@ from studio.launcher.virtualenv import LOCKS, TEST_LOCK
 # Where a change may ask for a migration, another example or another static file.
 PACKAGES = (
     "agent_api",
-    "agent_client",
+    "capability_client",
+    "capability_kit",
+    "capability_rules",
     "examples",
     "registry",
     "schemas",

@@ -13,8 +13,8 @@ from django.template.loader import render_to_string
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryUnavailable
 from registry.common.database_errors import is_database_error, record_outage
-from registry.common.errors import RegistryUnavailable
 from registry.common.rate_limits import RateLimited
 from studio.middleware.typed_fields import typed_fields
 

@@ -18,7 +18,7 @@ from django.utils.dateformat import format as formatted
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 
 COOKIE: Final = "timezone"
 # The name of the hidden field that says in which zone another field was shown.

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 
-from registry.common import tracing
+from capability_kit import tracing
 from registry.common.log_context import add_context
 
 # The header of W3C's trace context by which a response names its span.

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.utils.cache import patch_vary_headers
 
-from registry.common.errors import RegistryError
+from capability_rules.errors import RegistryError
 from studio.pages.permissions import StudioRequest, actor_of
 
 Done = TypeVar("Done")

@@ -19,10 +19,10 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import ngettext
 
+from capability_kit.json_text import parse_json
 from registry.access import second_factors, sign_ins
 from registry.access.second_factors import CodeKind
 from registry.access.sign_ins import SignInAttempt
-from registry.common.json_text import parse_json
 from registry.common.rate_limits import RateLimited
 from registry.models import Operator
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
+from capability_rules.validation import Finding, Report
+from capability_rules.validation.codes import list_codes
 from registry.authoring.field_locator import FormLocation, locate_field
 from registry.authoring.quick_fixes import QuickFix, combine_fixes, quick_fixes_for
-from registry.validation import Finding, Report
-from registry.validation.codes import list_codes
 from studio.pages.draft_outline import OutlineGroup, describe_place
 
 # More than anyone fixes at once; the rest appears as these go.

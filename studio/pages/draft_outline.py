@@ -10,12 +10,12 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.bundles.json_locations import build_pointer, locate_pointers
-from registry.bundles.problem import Path
-from registry.bundles.skill_document import SkillDocument
-from registry.bundles.text import Lines
-from registry.common.json_text import parse_json
-from registry.validation import BUNDLE_FILES, Finding, Report
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.problem import Path
+from capability_rules.bundles.skill_document import SkillDocument
+from capability_rules.bundles.text import Lines
+from capability_rules.validation import BUNDLE_FILES, Finding, Report
 
 LABELS: Final = {
     "capability.json": gettext_lazy("Details"),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent_client.bundles.forms import VERSION, surface_messages
-from registry.bundles.bundle import SkillBundle
+from capability_kit.bundles.forms import VERSION, surface_messages
+from capability_rules.bundles.bundle import SkillBundle
 from studio.pages.html_forms import HtmlForm, build_html_form
 
 FORMS_MAX: Final = 12

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
-from registry.common.json_text import parse_json
+from capability_kit.json_text import parse_json
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 
 NOTE_MAX = 2000

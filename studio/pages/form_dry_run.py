@@ -9,11 +9,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agent_client.bundles.bundle import Bundle
-from agent_client.bundles.forms import FormError, parse_form
-from agent_client.session.form_dry_run import FormDryRun
-from registry.common.errors import RegistryError
-from registry.validation.isolation.form_dry_run import dry_run_event
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.forms import FormError, parse_form
+from capability_kit.form_dry_run import FormDryRun
+from capability_rules.errors import RegistryError
+from capability_rules.validation.isolation.form_dry_run import dry_run_event
 from studio.pages.html_forms import parse_event
 from studio.pages.playground_session import SnapshotSource
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from registry.validation.a2ui.data_paths import MISSING, join_paths, parse_path, resolve
+from capability_rules.validation.a2ui.data_paths import MISSING, join_paths, parse_path, resolve
 
 Json = dict[str, Any]
 Steps = tuple[str, ...]

@@ -14,14 +14,15 @@ import orjson
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
-from agent_client.bundles.forms import form_messages
-from agent_client.environment.probe import Environment
-from agent_client.environment.readiness import Readiness, check_readiness
-from agent_client.errors import RegistryError as ClientError
-from agent_client.prompt import CHARACTERS_MAX, Prompt, skill_text
-from agent_client.session import Session, SessionOptions, User
-from registry.common.errors import CapabilityNotFound, RegistryError
+from capability_client.session import Session, SessionOptions, User
+from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
+from capability_kit.bundles.forms import form_messages
+from capability_kit.environment.probe import Environment
+from capability_kit.environment.readiness import Readiness, check_readiness
+from capability_kit.errors import RegistryError as ClientError
+from capability_kit.prompt import CHARACTERS_MAX, Prompt, skill_text
+from capability_rules.errors import RegistryError
+from registry.common.errors import CapabilityNotFound
 from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import get_load_response
 from studio.pages.html_forms import HtmlForm, build_html_form

@@ -8,7 +8,7 @@ from typing import Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from registry.semantic_diff import POWER_KINDS, Power, PowerComparison
+from capability_rules.semantic_diff import POWER_KINDS, Power, PowerComparison
 from studio.pages.lists import FoldedGroup
 
 POWERS_SHOWN_MAX: Final = 8

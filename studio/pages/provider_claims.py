@@ -8,8 +8,8 @@ from typing import Any, Final
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import InvalidRequest
 from registry.access.single_sign_on import Identity
-from registry.common.errors import InvalidRequest
 
 # What the database has room for; a display name is cut instead.
 LENGTHS: Final = {"sub": 191, "preferred_username": 150, "email": 254}

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
-from registry.bundles.bundle import SkillBundle
+from capability_rules.bundles.bundle import SkillBundle
 from registry.core.queries import load_checked_bundle
 from studio.pages.drawn_forms import DrawnForm, draw_forms
 from studio.pages.markdown import render_page

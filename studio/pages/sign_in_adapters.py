@@ -18,10 +18,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
 from registry.access import sign_ins, single_sign_on
 from registry.access.sign_ins import SignInAttempt
 from registry.access.stored_secrets import decrypt_secret, encrypt_secret
-from registry.common.errors import RegistryError
 from registry.models import Operator
 from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.credentials import find_device

@@ -26,7 +26,7 @@ def build_load_snippets(request: HttpRequest, capability_id: str, key: str = "")
     )
     python = "" if key else "import os\n"
     python += (
-        "from agent_client import Registry\n\n"
+        "from capability_client import Registry\n\n"
         f'registry = Registry("{origin}", {given})\n'
         f'bundle = registry.load("{capability_id}")\n'
         "print(bundle.skill_doc)"

@@ -6,7 +6,7 @@ import time
 from typing import Final
 from urllib.parse import parse_qs
 
-from registry.common import tracing
+from capability_kit import tracing
 from studio.server.environ import Environ
 from studio.server.rsgi import HttpProtocol, RequestScope
 from studio.server.warm_reads import ReadyResponse, WarmReads

@@ -12,7 +12,7 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
-from registry.bundles.text_diff import DiffBlock
+from capability_rules.bundles.text_diff import DiffBlock
 from registry.core.events import EVENTS
 from registry.models import AuditEvent
 from studio.middleware.time_zones import stored_moment_words

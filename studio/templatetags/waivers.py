@@ -6,9 +6,9 @@ from typing import Any
 
 from django import template
 
+from capability_rules.validation import Finding
 from registry.catalog.waived_findings import explain_unwaivable
 from registry.models import Operator
-from registry.validation import Finding
 
 register = template.Library()
 

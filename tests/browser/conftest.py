@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.browser.furnished_studio import furnish
@@ -85,9 +85,9 @@ def as_role(studio: Studio, page: Page, cookies: dict[str, Any]) -> Callable[[st
 
 
 @pytest.fixture(scope="module")
-def agent(studio: Studio) -> Iterator[httpx.Client]:
+def agent(studio: Studio) -> Iterator[httpx2.Client]:
     """What an agent runtime is to the product: a client with the key that the first start has printed."""
     key = re.search(r"csk_\S+", studio.prepared)
     assert key is not None
-    with httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key[0]}"}) as client:
+    with httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key[0]}"}) as client:
         yield client

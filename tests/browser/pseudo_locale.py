@@ -29,7 +29,7 @@ _CALLS: Final = {name + lazy: name for name in ("gettext", "ngettext", "pgettext
 _LITERAL: Final = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _IN_TEMPLATE: Final = re.compile(rf"\b(n?gettext|_)\(({_LITERAL})(?:\s*,\s*({_LITERAL}))?", re.DOTALL)
 _PYTHON: Final = (
-    *(ROOT / name for name in ("studio", "registry", "agent_api")),
+    *(ROOT / name for name in ("studio", "registry", "agent_api", "capability_rules")),
     *(Path(django.__file__).parent / name for name in ("forms", "utils", "contrib/auth", "contrib/messages")),
 )
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from registry.common.schema_loader import read_schema
-from registry.validation.rules.sections import list_sections
+from capability_rules.schema_loader import read_schema
+from capability_rules.validation.rules.sections import list_sections
 from tests.browser.steps import AUTOSAVE_OFF, choose, create, put
 from tests.browser.test_editor_places import FORM, FULL
 from tests.factories import to_json

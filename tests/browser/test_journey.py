@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.steps import caret, create, open_file, publish, save, sign_in
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     from playwright.sync_api import Page
 
     from tests.servers import Studio
@@ -51,7 +51,7 @@ def _tools(*, requires_approval: bool) -> str:
     return json.dumps([tool], indent=2) + "\n"
 
 
-def _load(agent: httpx.Client) -> dict[str, Any]:
+def _load(agent: httpx2.Client) -> dict[str, Any]:
     answer = agent.get("/api/v1/capability_skill_load", params={"capability_id": "sleep_log"})
     assert answer.status_code == 200, answer.text
     loaded: dict[str, Any] = answer.json()
@@ -63,7 +63,7 @@ def _shown_digest(page: Page) -> str:
 
 
 def test_from_the_first_sign_in_to_an_agent_and_back(
-    studio: Studio, page: Page, agent: httpx.Client, allowed_on_console: list[str]
+    studio: Studio, page: Page, agent: httpx2.Client, allowed_on_console: list[str]
 ) -> None:
     # The gate refuses once, as a page with the status 422.
     allowed_on_console.append("422")
@@ -120,7 +120,7 @@ def _an_error_appears_and_is_mended(page: Page) -> None:
     assert page.evaluate("window.wasNeverLeft") is True
 
 
-def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx.Client) -> dict[str, Any]:
+def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx2.Client) -> dict[str, Any]:
     page.goto(f"{studio.url}/capabilities/sleep_log/edit/")
     open_file(page, "tools.json").fill(_tools(requires_approval=False))
     publish(page, "Faster")

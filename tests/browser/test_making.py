@@ -14,7 +14,7 @@ from tests.browser.steps import AUTOSAVE_OFF, texts_of
 from tests.factories import bundle
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
     from playwright.sync_api import Dialog, Page, Route
 
     from tests.servers import Studio
@@ -186,7 +186,7 @@ def test_a_git_address_that_is_refused_is_told_when_the_job_has_ended(author: Pa
     expect(author.get_by_role("alert").filter(has_text="Nothing was imported")).to_be_visible(timeout=20_000)
 
 
-def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, agent: httpx.Client) -> None:
+def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, agent: httpx2.Client) -> None:
     assert agent.get("/api/v1/capability_skill_load", params={"capability_id": "moon_phase"}).status_code == 404
     row = author.get_by_role("row").filter(has_text="moon_phase")
     for _ in range(20):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -45,7 +45,7 @@ def test_the_heading_is_the_name_on_each_tab(studio: Studio, as_role: Callable[[
 
 
 def test_what_is_copied_works_when_it_is_pasted(
-    studio: Studio, as_role: Callable[[str], Page], agent: httpx.Client
+    studio: Studio, as_role: Callable[[str], Page], agent: httpx2.Client
 ) -> None:
     page = as_role("publisher")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -207,7 +207,7 @@ def _an_agent_loads_it(studio: Studio) -> None:
     key = re.search(r"csk_\S+", studio.prepared)
     assert key is not None
     deadline = time.monotonic() + 5
-    with httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key[0]}"}) as agent:
+    with httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key[0]}"}) as agent:
         while True:
             answer = agent.get("/api/v1/capability_skill_load", params={"capability_id": "plant_care"})
             if answer.status_code == 200 or time.monotonic() > deadline:
@@ -298,7 +298,7 @@ def _make_a_key(admin: Page, studio: Studio) -> None:
     admin.get_by_role("button", name="Create key").click()
     key = admin.locator("#new-key").inner_text()
     headers = {"Authorization": f"Bearer {key}"}
-    listed = httpx.get(f"{studio.url}/api/v1/capability_registry_list", headers=headers, timeout=20)
+    listed = httpx2.get(f"{studio.url}/api/v1/capability_registry_list", headers=headers, timeout=20)
     assert [one["capability_id"] for one in listed.json()["capabilities"]] == ["meals"]
 
 

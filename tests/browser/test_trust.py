@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -90,8 +90,8 @@ def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], st
     assert [_list(studio, key).status_code for key in (first, second)] == [401, 401]
 
 
-def _list(studio: Studio, key: str) -> httpx.Response:
-    return httpx.get(
+def _list(studio: Studio, key: str) -> httpx2.Response:
+    return httpx2.get(
         f"{studio.url}/api/v1/capability_registry_list", headers={"Authorization": f"Bearer {key}"}, timeout=10
     )
 

@@ -1,7 +1,7 @@
 """What is fuzzed: each target takes any bytes, gives them to one reader, and asserts what that reader promises.
 
 A target fails with an exception; everything that a reader refuses in its own words is fine. The same functions replay
-what was found before (`tests/unit/registry/bundles/test_fuzz_inputs.py`).
+what was found before (`tests/unit/capability_rules/bundles/test_fuzz_inputs.py`).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from agent_client.bundles.front_matter import normalize_skill_text, read_front_matter, split_front_matter
-from registry.agent_skills.importer import import_skill
-from registry.bundles.archives import read_members, write_tar_gz, write_zip
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.json_locations import locate_pointers
-from registry.bundles.json_reader import parse_json
-from registry.bundles.markdown_outline import parse_outline
-from registry.bundles.text import decode_text
-from registry.common.errors import RegistryError
-from registry.validation import Finding, Report, pipeline, validate_bundle
-from registry.validation.in_place import OUT_OF_TIME
+from capability_kit.bundles.front_matter import normalize_skill_text, read_front_matter, split_front_matter
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.bundles.archives import read_members, write_tar_gz, write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.json_locations import locate_pointers
+from capability_rules.bundles.json_reader import parse_json
+from capability_rules.bundles.markdown_outline import parse_outline
+from capability_rules.bundles.text import decode_text
+from capability_rules.errors import RegistryError
+from capability_rules.validation import Finding, Report, pipeline, validate_bundle
+from capability_rules.validation.in_place import OUT_OF_TIME
 from tests.cases import read_cases, valid_bundle, valid_names
 from tests.servers import ROOT
 

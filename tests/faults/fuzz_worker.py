@@ -13,9 +13,9 @@ import atheris
 
 # What is read, and what it is read with; the rest of the product is loaded as it is.
 _INSTRUMENTED = [
-    "registry.bundles",
-    "registry.validation",
-    "registry.agent_skills",
+    "capability_rules.bundles",
+    "capability_rules.validation",
+    "capability_rules.agent_skills",
     "yaml",
     "zipfile",
     "tarfile",

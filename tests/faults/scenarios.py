@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from tests.faults.clients import clients
 from tests.faults.fuzz import fuzz
@@ -206,7 +206,7 @@ def _is_gateway(pid: int) -> bool:
     return False
 
 
-def _status(answer: httpx.Response | None) -> str:
+def _status(answer: httpx2.Response | None) -> str:
     return "cut" if answer is None else str(answer.status_code)
 
 

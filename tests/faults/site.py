@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from tests.faults.check import COMMAND as CHECK
 from tests.servers import ROOT, Server, descendants, keep, serve_studio, start_postgresql, studio_environment
@@ -82,17 +82,17 @@ class Site:
             self.postgresql.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response | None:
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx2.Response | None:
         """A response, None where the connection was cut."""
         try:
-            return httpx.request(
+            return httpx2.request(
                 method,
                 self.url + path,
                 json=body,
                 timeout=20,
                 headers={"Authorization": f"Bearer {self.key}", **headers},
             )
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return None
 
     def check(self) -> dict[str, Any]:

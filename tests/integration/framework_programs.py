@@ -10,9 +10,9 @@ import json
 import sys
 from typing import Any
 
-from agent_client import AsyncSession, Environment, User
-from agent_client.session import ToolCall
-from agent_client.testing import FakeRegistry, build_bundle
+from capability_client import AsyncSession, Environment, User
+from capability_client.session import ToolCall
+from capability_client.testing import FakeRegistry, build_bundle
 
 SAVE = "weights__weight_save"
 ENTRY = {"weight": 187.6}
@@ -62,7 +62,7 @@ async def pydantic_ai(says_yes: bool) -> str:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-    from agent_client.integrations.pydantic_ai import SkillToolset
+    from capability_client.integrations.pydantic_ai import SkillToolset
 
     def model(messages: list[Any], info: AgentInfo) -> ModelResponse:
         assert "- weights: Weights." in str(info.instructions), "the session's prompt is the instructions"
@@ -90,7 +90,7 @@ async def openai_agents(says_yes: bool) -> str:
     from agents.tool_context import ToolContext
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-    from agent_client.integrations.openai_agents import SkillTools
+    from capability_client.integrations.openai_agents import SkillTools
 
     set_tracing_disabled(True)
 
@@ -146,7 +146,7 @@ async def langgraph(says_yes: bool) -> str:
     from langgraph.graph import END, START, StateGraph
     from langgraph.types import Command
 
-    from agent_client.integrations.langgraph import SkillNodes, SkillState
+    from capability_client.integrations.langgraph import SkillNodes, SkillState
 
     skills = SkillNodes(source(), run_at_once, by="Ada", user=User(name="Ada"), environment=Environment(os="linux"))
 
@@ -182,7 +182,7 @@ async def claude_agent_sdk(says_yes: bool) -> str:
     """The SDK's own program is not started: the server and the permission callback are what it would call."""
     from claude_agent_sdk import ClaudeAgentOptions, PermissionResultAllow, PermissionResultDeny
 
-    from agent_client.integrations.claude_agent_sdk import CALL, SERVER, SkillServer
+    from capability_client.integrations.claude_agent_sdk import CALL, SERVER, SkillServer
 
     async def approve(call: ToolCall) -> bool:
         print(f"asked: {call.summary()}")

@@ -22,9 +22,9 @@ django.setup()
 
 from django.db import connections
 
+from capability_rules.errors import RegistryError
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import RegistryError
 from registry.core import audit
 from registry.models import Capability, Draft, Release, Revision, ToolName
 from registry.publishing import publication

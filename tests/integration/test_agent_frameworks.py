@@ -17,7 +17,7 @@ import pytest
 from tests.integration.stand_ins import SAVE, anthropic_answer, openai_answer
 from tests.pypi import install
 from tests.servers import ROOT, Studio
-from tests.unit.agent_client.registries import FakeRegistry, fake_registry
+from tests.unit.capability_client.registries import FakeRegistry, fake_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")
@@ -30,8 +30,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """`(its Python, a folder to run in)`: nothing of the checkout is importable there."""
     folder = tmp_path_factory.mktemp("frameworks")
     # Building writes beside the sources.
-    shutil.copytree(ROOT / "agent_client", folder / "source", ignore=shutil.ignore_patterns("__pycache__", "build"))
-    python = install(folder / "venv", f"{folder / 'source'}[{','.join(EXTRAS)}]", *VENDORS)
+    for package in ("capability_kit", "capability_client"):
+        shutil.copytree(
+            ROOT / package, folder / "source" / package, ignore=shutil.ignore_patterns("__pycache__", "build")
+        )
+    client = f"{folder / 'source' / 'capability_client'}[{','.join(EXTRAS)}]"
+    python = install(folder / "venv", str(folder / "source" / "capability_kit"), client, *VENDORS)
     shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
     return python, folder
 
@@ -61,17 +65,17 @@ def test_a_framework_runs_the_sessions_tools_and_asks_before_a_write(
 def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Path]) -> None:
     python, folder = environment
     code = (
-        "import agent_client, importlib.metadata as m, pathlib\n"
+        "import capability_client, importlib.metadata as m, pathlib\n"
         "d = m.distribution('capability-studio-client')\n"
         "names = [str(f) for f in d.files or []]\n"
-        "print(agent_client.__version__ == d.version)\n"
+        "print(capability_client.__version__ == d.version)\n"
         "print(sum(n.endswith('LICENSE') for n in names), sum(n.endswith('py.typed') for n in names))\n"
-        "print(pathlib.Path(agent_client.__file__).parent.parent.name)\n"
-        "print(sum(n.startswith('agent_client/docs/') for n in names))\n"
+        "print(pathlib.Path(capability_client.__file__).parent.parent.name)\n"
+        "print(sum(n.startswith('capability_client/docs/') for n in names))\n"
     )
     done = subprocess.run([str(python), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["True", "1", "1", "site-packages", "8"]
-    assert (ROOT / "agent_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "capability_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 @pytest.fixture

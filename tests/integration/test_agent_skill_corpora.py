@@ -15,13 +15,17 @@ from typing import Any
 import pytest
 import yaml
 
-from agent_client.bundles.front_matter import normalize_skill_text
-from agent_client.bundles.skill_names import is_skill_name
-from agent_client.client.local_registry import SkillUnreadable, read_folder
-from registry.agent_skills.exporter import export_skill_files
-from registry.agent_skills.importer import ImportedSkill, import_skill
-from registry.bundles.bundle_reader import SourceBundle
-from registry.validation import validate_bundle
+from capability_client.client.local_registry import SkillUnreadable, read_folder
+from capability_kit.bundles.front_matter import normalize_skill_text
+from capability_kit.bundles.skill_names import is_skill_name
+from capability_rules.agent_skills.exporter import export_skill_files
+from capability_rules.agent_skills.importer import ImportedSkill, import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.discovery.bundle_discovery import discover_bundles
+from capability_rules.lint.checks import lint_paths
+from capability_rules.validation import validate_bundle
+from registry.publishing.batch import import_all
+from tests.factories import OLGA
 from tests.sweeps import check_each
 
 pytestmark = pytest.mark.slow
@@ -52,6 +56,19 @@ def test_each_public_skill_is_read_alike_by_server_and_client() -> None:
         found = json.loads((taken.files or {})["capability.json"])
         for key in ("capability_id", "license", "compatibility", "allowed_tools", "priority", "max_turns"):
             assert own.get(key) == found.get(key), key
+
+    check_each(_skills(), check)
+
+
+@pytest.mark.django_db
+def test_lint_finds_in_each_what_an_import_into_an_empty_registry_finds() -> None:
+    def check(path: Path) -> None:
+        sources = discover_bundles(str(path.parent))
+        imported = {entry.path: entry for entry in import_all(sources, by=OLGA, mode="draft", dry_run=True)}
+        linted = {entry.path: entry.report for entry in lint_paths([str(path.parent)]).checked}
+        assert linted.keys() == imported.keys()
+        for name, report in linted.items():
+            assert [one.as_dict() for one in report.findings] == [one.as_dict() for one in imported[name].findings]
 
     check_each(_skills(), check)
 

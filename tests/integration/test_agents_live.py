@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from agent_client import CapabilityNotFound, Environment, Registry, Session, User
+from capability_client import CapabilityNotFound, Environment, Registry, Session, User
 from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
 from tests.integration.stand_ins import anthropic_answer, openai_answer
 from tests.servers import ROOT, Studio
-from tests.unit.agent_client.registries import fake_registry
+from tests.unit.capability_client.registries import fake_registry
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
@@ -41,13 +41,13 @@ def test_the_client_and_the_product_understand_each_other(live_studio: Studio, t
 
 
 def test_the_prompt_of_the_product_is_the_prompt_of_a_session(live_studio: Studio) -> None:
-    import httpx
+    import httpx2
 
     with Registry(live_studio.url) as registry:
         session = Session(registry, environment=Environment())
         session.load("weights", arguments="today")
     body = {"capability_ids": ["weights"], "arguments": {"weights": "today"}, "environment": {"os": "linux"}}
-    answer = httpx.post(f"{live_studio.url}/api/v1/prompt_render", json=body)
+    answer = httpx2.post(f"{live_studio.url}/api/v1/prompt_render", json=body)
     assert answer.json() == session.prompt().as_dict()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.factories import bundle
@@ -74,8 +74,8 @@ def _listed(env: dict[str, str]) -> dict[str, Any]:
     return {row.pop("capability_id"): row for row in rows}
 
 
-def _read(studio: Studio, key: str) -> httpx.Client:
-    return httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+def _read(studio: Studio, key: str) -> httpx2.Client:
+    return httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
 
 def test_a_backup_of_a_busy_registry_goes_on_elsewhere(old: Site, new: Studio, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_backup_of_a_busy_registry_goes_on_elsewhere(old: Site, new: Studio, t
     assert "admin" in {name for name, _ in Site("", new.env).run("backup_desk.py", "state")["operators"]}
 
 
-def _await(client: httpx.Client) -> None:
+def _await(client: httpx2.Client) -> None:
     """The server was running all the time, and notices by itself."""
     deadline = time.monotonic() + 10
     while client.get(LIST).status_code != 200:
@@ -103,7 +103,7 @@ def _await(client: httpx.Client) -> None:
         time.sleep(0.05)
 
 
-def _agrees(old: Site, new: Studio, client: httpx.Client, manifest: dict[str, Any]) -> None:
+def _agrees(old: Site, new: Studio, client: httpx2.Client, manifest: dict[str, Any]) -> None:
     before, after = _listed(old.env), _listed(new.env)
     were, are = old.run("backup_desk.py", "state"), Site("", new.env).run("backup_desk.py", "state")
     restored_busy = after.pop("busy")
@@ -124,7 +124,7 @@ def _agrees(old: Site, new: Studio, client: httpx.Client, manifest: dict[str, An
     assert client.get(LOAD, params={"capability_id": "gamma"}).status_code == 404
 
 
-def _goes_on(client: httpx.Client, registry_revision: int) -> None:
+def _goes_on(client: httpx2.Client, registry_revision: int) -> None:
     """Keys of rows and numbers of revisions go on where they were."""
     assert client.get(LIST).json()["registry_revision"] == registry_revision > 1_000_000
     changed = client.get(LIST, params={"updated_since_revision": 500}).json()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -32,7 +32,7 @@ class Case:
 
     database: Server
     studio: Studio
-    client: httpx.Client
+    client: httpx2.Client
     key: dict[str, str]
     held: bytes
     paused: bool
@@ -58,7 +58,7 @@ class Case:
             return False
         return True
 
-    def publish(self, name: str) -> httpx.Response:
+    def publish(self, name: str) -> httpx2.Response:
         body = {"bundles": [{"path": name, "files": bundle(name)}]}
         return self.client.post("/api/v1/operator/bundle_publish", json=body, headers=self.key)
 
@@ -82,7 +82,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     try:
         studio = start_studio(tmp_path, EXAMPLES="on", **on_postgresql(database.url))
         key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
-        with httpx.Client(base_url=studio.url, timeout=60) as client:
+        with httpx2.Client(base_url=studio.url, timeout=60) as client:
             held = client.get("/api/v1/capability_skill_load?capability_id=weights").content
             headers = {"Authorization": f"Bearer {key}"}
             case = Case(database, studio, client, headers, held, request.param == "paused")
@@ -95,7 +95,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
         database.stop()
 
 
-def _refused(response: httpx.Response) -> None:
+def _refused(response: httpx2.Response) -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (503, "REGISTRY_UNAVAILABLE")
     assert int(response.headers["Retry-After"]) > 0
 
@@ -145,7 +145,7 @@ def _serves_what_it_holds(case: Case) -> None:
 
 def test_nobody_is_kept_waiting_by_what_was_under_way(case: Case) -> None:
     """More writes than threads, begun before anybody knows."""
-    answers: list[httpx.Response] = []
+    answers: list[httpx2.Response] = []
     case.take_away()
     began = time.monotonic()
     threads = [threading.Thread(target=lambda n=n: answers.append(case.publish(f"lost_{n}"))) for n in range(6)]

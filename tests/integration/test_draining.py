@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from studio.launcher.serving import server_command
@@ -85,7 +85,7 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]
 def _publisher(running: Running) -> dict[str, str]:
     created = run_manage("agent_key", "create", "pipeline", "--scopes", "read,publish", env=running.env)
     headers = {"Authorization": f"Bearer {created.stdout.strip()}"}
-    running.wait_until(lambda: httpx.get(f"{running.url}/api/v1/operator/bundle_list", headers=headers).is_success)
+    running.wait_until(lambda: httpx2.get(f"{running.url}/api/v1/operator/bundle_list", headers=headers).is_success)
     return headers
 
 
@@ -98,11 +98,11 @@ def _is_refused(port: int) -> bool:
 def test_a_write_that_waits_for_the_database_is_answered(running: Running) -> None:
     headers = _publisher(running)
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}
-    found: list[httpx.Response] = []
+    found: list[httpx2.Response] = []
 
     def publish() -> None:
         url = f"{running.url}/api/v1/operator/bundle_publish"
-        found.append(httpx.post(url, json=body, headers=headers, timeout=30))
+        found.append(httpx2.post(url, json=body, headers=headers, timeout=30))
 
     with closing(running.database()) as database:
         database.execute("BEGIN IMMEDIATE")
@@ -167,8 +167,8 @@ def test_what_takes_too_long_is_left(running: Running) -> None:
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}
 
     def publish() -> None:
-        with contextlib.suppress(httpx.HTTPError):
-            httpx.post(f"{running.url}/api/v1/operator/bundle_publish", json=body, headers=headers, timeout=60)
+        with contextlib.suppress(httpx2.HTTPError):
+            httpx2.post(f"{running.url}/api/v1/operator/bundle_publish", json=body, headers=headers, timeout=60)
 
     with closing(running.database()) as database:
         database.execute("BEGIN IMMEDIATE")
@@ -188,7 +188,7 @@ def test_what_takes_too_long_is_left(running: Running) -> None:
 
 
 def test_idle_connections_do_not_hold_it_up(running: Running) -> None:
-    with httpx.Client() as client:
+    with httpx2.Client() as client:
         assert client.get(f"{running.url}/healthz").is_success
         asked_at = running.ask_to_end()
         assert running.process.wait(30) == 0
@@ -199,8 +199,8 @@ def test_idle_connections_do_not_hold_it_up(running: Running) -> None:
 def test_what_was_counted_is_handed_in(running: Running) -> None:
     headers = _publisher(running)
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}
-    assert httpx.post(f"{running.url}/api/v1/operator/bundle_publish", json=body, headers=headers).is_success
-    with httpx.Client(base_url=running.url, headers=headers) as client:
+    assert httpx2.post(f"{running.url}/api/v1/operator/bundle_publish", json=body, headers=headers).is_success
+    with httpx2.Client(base_url=running.url, headers=headers) as client:
         for _ in range(50):
             assert client.get("/api/v1/capability_skill_load?capability_id=alpha").is_success
         # One that cannot be waited for, so that the process is killed in the end.

@@ -25,7 +25,8 @@ def address(live_studio: Studio, tmp_path: Path) -> Iterator[str]:
     folder = tmp_path / "docs" / "agents" / "forms"
     built = shutil.ignore_patterns("node_modules", "form.js")
     shutil.copytree(ROOT / "docs" / "agents", tmp_path / "docs" / "agents", ignore=built)
-    shutil.copytree(ROOT / "agent_client", tmp_path / "agent_client")
+    for package in ("capability_kit", "capability_client"):
+        shutil.copytree(ROOT / package, tmp_path / package)
     node = install(folder, *PACKAGES)
     script = (folder / "package.json").read_text()
     assert '"build": "esbuild page.js' in script

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.conftest import Site, new_database, on_postgresql
@@ -44,7 +44,7 @@ def _elsewhere(studio: Studio, *arguments: str) -> tuple[threading.Thread, dict[
 def test_a_publish_is_seen_within_a_second(studio: Studio, record_property: Any) -> None:
     thread, committed = _elsewhere(studio, str(PUBLISHES))
     seen: dict[str, float] = {}
-    with httpx.Client(base_url=studio.url) as client:
+    with httpx2.Client(base_url=studio.url) as client:
         while thread.is_alive():
             response = client.get("/api/v1/capability_skill_load?capability_id=fresh")
             if response.status_code == 200:
@@ -61,7 +61,7 @@ def test_a_publish_is_seen_within_a_second(studio: Studio, record_property: Any)
 def test_a_revoked_key_is_refused_within_a_second(studio: Studio) -> None:
     key = studio.manage("agent_key", "create", "agent").stdout.strip()
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=studio.url, headers=headers) as client:
+    with httpx2.Client(base_url=studio.url, headers=headers) as client:
         deadline = time.monotonic() + 5
         while client.get("/api/v1/capability_registry_list").status_code != 200 and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -85,7 +85,7 @@ def test_whoever_publishes_over_http_reads_it_at_once(studio: Studio) -> None:
 
     key = studio.manage("agent_key", "create", "pipeline", "--scopes", "publish,read").stdout.strip()
     headers = {"Authorization": f"Bearer {key}"}
-    with httpx.Client(base_url=f"{studio.url}/api/v1", headers=headers, timeout=30) as client:
+    with httpx2.Client(base_url=f"{studio.url}/api/v1", headers=headers, timeout=30) as client:
         time.sleep(1.2)
         for number in range(5):
             body = {"bundles": [{"path": "x", "files": bundle("fresh", body=f"Number {number}.")}]}
@@ -103,7 +103,7 @@ def test_it_hears_again_after_its_connections_were_cut(studio: Studio) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    with httpx.Client(base_url=studio.url) as client:
+    with httpx2.Client(base_url=studio.url) as client:
         assert client.get("/api/v1/capability_registry_list").status_code == 200
         thread, committed = _elsewhere(studio, "1")
         thread.join()

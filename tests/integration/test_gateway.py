@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.factories import bundle
@@ -32,11 +32,11 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 
 @pytest.fixture
-def publisher(studio: Studio) -> Iterator[httpx.Client]:
+def publisher(studio: Studio) -> Iterator[httpx2.Client]:
     name = f"pipeline-{time.monotonic_ns()}"
     created = run_manage("agent_key", "create", name, "--scopes", "read,publish", env=studio.env)
     headers = {"Authorization": f"Bearer {created.stdout.strip()}"}
-    with httpx.Client(base_url=studio.url, headers=headers, timeout=30) as client:
+    with httpx2.Client(base_url=studio.url, headers=headers, timeout=30) as client:
         yield client
 
 
@@ -57,7 +57,7 @@ def _request(path: str, *fields: str, method: str = "GET", body: bytes = b"") ->
 
 def _warm(studio: Studio) -> None:
     for _ in range(4):
-        assert httpx.get(studio.url + LOAD).status_code == 200
+        assert httpx2.get(studio.url + LOAD).status_code == 200
         time.sleep(0.1)
 
 
@@ -169,7 +169,7 @@ def _answer_while_sending(studio: Studio, field: str, piece: bytes) -> bytes:
         return connection.recv(65536).split(b" ")[1]
 
 
-def test_who_has_published_reads_it_at_once(studio: Studio, publisher: httpx.Client) -> None:
+def test_who_has_published_reads_it_at_once(studio: Studio, publisher: httpx2.Client) -> None:
     for number in range(5):
         path = f"at_once_{number}"
         body = {"bundles": [{"path": path, "files": bundle(capability_id=path)}]}
@@ -182,14 +182,14 @@ def test_warm_reads_are_counted_in_a_scrape(studio: Studio) -> None:
     _warm(studio)
 
     def count() -> float:
-        page = httpx.get(studio.url + "/metrics").text
+        page = httpx2.get(studio.url + "/metrics").text
         found = re.search(r'fast_path_responses_total\{route="capability_skill_load",status="200"\} (\S+)', page)
         assert found is not None
         return float(found[1])
 
     before = count()
     for _ in range(7):
-        httpx.get(studio.url + LOAD)
+        httpx2.get(studio.url + LOAD)
     assert count() == before + 7
 
 
@@ -200,7 +200,7 @@ def test_reads_do_not_wait_for_the_application_and_probes_notice_that_it_is_sile
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        with httpx.Client(base_url=studio.url, timeout=5) as client:
+        with httpx2.Client(base_url=studio.url, timeout=5) as client:
             for path in (LOAD, "/healthz"):
                 assert client.get(path).status_code == 200, path
             studio.server.wait_until(lambda: client.get("/healthz").status_code == 503)
@@ -208,7 +208,7 @@ def test_reads_do_not_wait_for_the_application_and_probes_notice_that_it_is_sile
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
-    studio.server.wait_until(lambda: httpx.get(studio.url + "/healthz").status_code == 200)
+    studio.server.wait_until(lambda: httpx2.get(studio.url + "/healthz").status_code == 200)
 
 
 def test_an_application_that_is_killed_is_started_again_and_reads_go_on(studio: Studio) -> None:
@@ -216,7 +216,7 @@ def test_an_application_that_is_killed_is_started_again_and_reads_go_on(studio: 
     stop, failures = threading.Event(), []
 
     def read() -> None:
-        with httpx.Client(base_url=studio.url, timeout=5) as client:
+        with httpx2.Client(base_url=studio.url, timeout=5) as client:
             while not stop.is_set():
                 if client.get(LOAD).status_code != 200:
                     failures.append(time.monotonic())
@@ -228,11 +228,11 @@ def test_an_application_that_is_killed_is_started_again_and_reads_go_on(studio: 
         for pid in _application_pids(studio):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        answer = httpx.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10)
+        answer = httpx2.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10)
         assert answer.status_code == 503
         assert answer.headers["Retry-After"]
-        studio.server.wait_until(lambda: httpx.get(studio.url + "/readyz", timeout=10).status_code == 200)
-        assert httpx.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10).status_code == 200
+        studio.server.wait_until(lambda: httpx2.get(studio.url + "/readyz", timeout=10).status_code == 200)
+        assert httpx2.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10).status_code == 200
     finally:
         stop.set()
         reader.join()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.npm import install as install_npm
@@ -57,7 +57,7 @@ def key(studio: Studio) -> str:
 @pytest.fixture(scope="module")
 def document(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("document") / "schema.json"
-    path.write_bytes(httpx.get(f"{studio.url}/api/v1/schema?format=json").raise_for_status().content)
+    path.write_bytes(httpx2.get(f"{studio.url}/api/v1/schema?format=json").raise_for_status().content)
     return path
 
 

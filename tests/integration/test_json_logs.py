@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.servers import start_studio
@@ -18,7 +18,7 @@ def test_every_line_is_an_object(tmp_path: Path) -> None:
     try:
         key = studio.manage("agent_key", "create", "pipeline").stdout.strip()
         headers = {"Authorization": f"Bearer {key}", "X-Request-ID": "from-the-proxy"}
-        with httpx.Client(base_url=studio.url, headers=headers) as client:
+        with httpx2.Client(base_url=studio.url, headers=headers) as client:
             # Refused or answered: the key may not be known yet.
             warm = [client.get("/api/v1/capability_registry_list?fields=minimal") for _ in range(5)]
             client.get("/capabilities/?code=hush-hush")

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundles.tool_export import VENDORS, export_tools
-from agent_client.json_schema.evaluator import SchemaUnsafe
-from agent_client.json_schema.graph import SchemaGraph
-from agent_client.json_schema.validation import find_schema_error
+from capability_kit.bundles.tool_export import VENDORS, export_tools
+from capability_kit.json_schema.evaluator import SchemaUnsafe
+from capability_kit.json_schema.graph import SchemaGraph
+from capability_kit.json_schema.validation import find_schema_error
 from tests.sweeps import check_each
 
 pytestmark = pytest.mark.slow

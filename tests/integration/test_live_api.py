@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 import zstandard
 
-from agent_client.bundles.digest import digest_of_load
+from capability_kit.bundles.digest import digest_of_load
 from tests.factories import bundle, zip_of
 from tests.servers import Studio
 from tests.shapes import assert_error, assert_shape
@@ -22,8 +22,8 @@ LIST, LOAD = "/api/v1/capability_registry_list", "/api/v1/capability_skill_load?
 
 
 @pytest.fixture
-def client(live_studio: Studio) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=live_studio.url, timeout=30) as client:
+def client(live_studio: Studio) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=live_studio.url, timeout=30) as client:
         yield client
 
 
@@ -51,7 +51,7 @@ def _ask(studio: Studio, first_line: str, *headers: str, body: bytes = b"") -> t
     return _raw(studio, "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
 
 
-def test_list_and_load(client: httpx.Client) -> None:
+def test_list_and_load(client: httpx2.Client) -> None:
     document = client.get(LIST).json()
     assert_shape(document, "registry_list")
     ids = [entry["capability_id"] for entry in document["capabilities"]]
@@ -85,7 +85,7 @@ def test_head_has_no_body_and_the_length_of_get(live_studio: Studio, path: str) 
     assert head.get("etag") == get.get("etag")
 
 
-def test_a_chunked_body_is_read(live_studio: Studio, client: httpx.Client) -> None:
+def test_a_chunked_body_is_read(live_studio: Studio, client: httpx2.Client) -> None:
     """A client that streams says no length."""
 
     def chunks() -> Iterator[bytes]:
@@ -99,7 +99,7 @@ def test_a_chunked_body_is_read(live_studio: Studio, client: httpx.Client) -> No
     assert response.json()["capability_id"] == "weights"
 
 
-def test_a_body_over_the_limit_is_refused(client: httpx.Client, key: dict[str, str]) -> None:
+def test_a_body_over_the_limit_is_refused(client: httpx2.Client, key: dict[str, str]) -> None:
     body = b"[" + b" " * (7 * 2**20) + b"]"
     headers = {"Content-Type": "application/json", **key}
     response = client.post("/api/v1/operator/bundle_publish", content=body, headers=headers)
@@ -175,7 +175,7 @@ def test_a_host_that_is_not_ours_is_refused(live_studio: Studio) -> None:
         assert status.split()[1] == "400"
 
 
-def test_publish_over_http(client: httpx.Client, key: dict[str, str]) -> None:
+def test_publish_over_http(client: httpx2.Client, key: dict[str, str]) -> None:
     files = bundle("over_http")
     body = {"bundles": [{"path": "x", "files": files}]}
     (row,) = client.post("/api/v1/operator/bundle_publish", json=body, headers=key).json()["results"]
@@ -189,7 +189,7 @@ def test_publish_over_http(client: httpx.Client, key: dict[str, str]) -> None:
 
 @pytest.mark.slow
 def test_a_cursor_is_pinned_while_another_process_publishes(
-    live_studio: Studio, client: httpx.Client, tmp_path: Any
+    live_studio: Studio, client: httpx2.Client, tmp_path: Any
 ) -> None:
     first = client.get(LIST, params={"limit": 2}).json()
     expected = [entry["capability_id"] for entry in client.get(LIST).json()["capabilities"]]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -39,8 +39,8 @@ def _right_answers(provider: HostileProvider) -> None:
     provider.reset()
 
 
-def _sign_in(provider: HostileProvider, studio: Studio, query: str = "") -> httpx.Response:
-    with httpx.Client(timeout=60) as browser:
+def _sign_in(provider: HostileProvider, studio: Studio, query: str = "") -> httpx2.Response:
+    with httpx2.Client(timeout=60) as browser:
         return provider.sign_in(studio.url, browser, query)
 
 
@@ -49,7 +49,7 @@ def _members(studio: Studio) -> set[str]:
     return {row["name"] for row in found}
 
 
-def _is_refused(answer: httpx.Response) -> None:
+def _is_refused(answer: httpx2.Response) -> None:
     assert answer.status_code in (401, 403), (answer.status_code, answer.text[:300])
     assert "Example Login" in answer.text or "identity provider" in answer.text
     assert "sessionid" not in answer.headers.get("Set-Cookie", "").replace("sessionid=;", "")
@@ -100,9 +100,9 @@ def test_documents_of_another_shape_are_refused(provider: HostileProvider, studi
     def check(number: int) -> None:
         path, document = cells[number]
         provider.reset()
-        with httpx.Client(timeout=60) as browser:
+        with httpx2.Client(timeout=60) as browser:
             asked = browser.get(f"{studio.url}/sign-in/oidc/").headers["Location"]
-            given = httpx.QueryParams(asked.partition("?")[2])
+            given = httpx2.QueryParams(asked.partition("?")[2])
             provider.nonce = given["nonce"]
             # A set of keys that was read before is kept for a while.
             provider.public = {**provider.public, "kid": f"key-{number}"}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import redis
 
@@ -28,7 +28,7 @@ GUESSES = 5
 class Case:
     server: Server
     studio: Studio
-    client: httpx.Client
+    client: httpx2.Client
     key: dict[str, str]
     published: int = 0
 
@@ -75,7 +75,7 @@ def case(tmp_path: Path, redis_server: Server) -> Iterator[Case]:
         settings = {"REDIS_URL": server.url, "RATE_LIMITS": f"guess={GUESSES}/hour", "EXAMPLES": "off"}
         studio = start_studio(tmp_path, DJANGO_SETTINGS_MODULE="tests.integration.telling_settings", **settings)
         key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
-        with httpx.Client(base_url=studio.url, timeout=60) as client:
+        with httpx2.Client(base_url=studio.url, timeout=60) as client:
             headers = {"Authorization": f"Bearer {key}"}
             deadline = time.monotonic() + 10
             while not client.get("/api/v1/operator/bundle_list", headers=headers).is_success:
@@ -98,7 +98,7 @@ def test_no_read_no_publish_and_no_limit_depends_on_redis(case: Case) -> None:
     case.server.end()
     case.goes_on(redis_state="away")
     case.server.start_again()
-    case.server.wait_until(lambda: httpx.get(f"{case.studio.url}/readyz").is_success)
+    case.server.wait_until(lambda: httpx2.get(f"{case.studio.url}/readyz").is_success)
     case.flows_again()
     case.goes_on(redis_state="ok")
     case.server.pause()

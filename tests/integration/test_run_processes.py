@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.launch import Launch
@@ -42,7 +42,7 @@ def test_a_worker_that_is_killed_is_started_again_and_the_server_goes_on(launch:
         os.kill(worker, signal.SIGKILL)
         killed_at = time.monotonic()
         while launch.child("worker") in (0, worker):
-            assert httpx.get(f"{launch.url}/healthz").status_code == 200
+            assert httpx2.get(f"{launch.url}/healthz").status_code == 200
             assert launch.process.poll() is None
             assert time.monotonic() - killed_at < 30, launch.text
             time.sleep(0.05)

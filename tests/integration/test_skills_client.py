@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.bundles.archives import write_zip
+from capability_rules.bundles.archives import write_zip
 from tests.factories import bundle
 from tests.npm import install
 from tests.servers import Studio, start_studio

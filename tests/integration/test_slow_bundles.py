@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.factories import bundle
@@ -34,23 +34,23 @@ def headers(studio: Studio) -> dict[str, str]:
     return {"Authorization": f"Bearer {created.stdout.strip()}"}
 
 
-def _validate(client: httpx.Client, skill: str) -> set[str]:
+def _validate(client: httpx2.Client, skill: str) -> set[str]:
     files = bundle() | {"skill.md": skill}
     response = client.post("/api/v1/operator/bundle_validate", json={"bundles": [{"path": "alpha", "files": files}]})
     assert response.status_code == 200
     return {finding["code"] for finding in response.json()["bundles"][0]["findings"]}
 
 
-def _reads(studio: Studio, kept: httpx.Client, headers: dict[str, str]) -> dict[str, Callable[[], httpx.Response]]:
+def _reads(studio: Studio, kept: httpx2.Client, headers: dict[str, str]) -> dict[str, Callable[[], httpx2.Response]]:
     """Loads by kept and by closed connections, with GET and POST; a page, a match and another check."""
     closing = {**headers, "Connection": "close"}
     query, body, message = {"capability_id": "weights"}, {"capability_id": "weights"}, {"message": "my weight"}
     good = {"bundles": [{"path": "alpha", "files": bundle()}]}
     return {
         "GET, kept": lambda: kept.get(LOAD, params=query),
-        "GET, closed": lambda: httpx.get(studio.url + LOAD, params=query, headers=closing),
+        "GET, closed": lambda: httpx2.get(studio.url + LOAD, params=query, headers=closing),
         "POST, kept": lambda: kept.post(LOAD, json=body),
-        "POST, closed": lambda: httpx.post(studio.url + LOAD, json=body, headers=closing),
+        "POST, closed": lambda: httpx2.post(studio.url + LOAD, json=body, headers=closing),
         "match": lambda: kept.post("/api/v1/capability_match", json=message),
         "page": lambda: kept.get("/sign-in/"),
         "health": lambda: kept.get("/healthz"),
@@ -59,16 +59,16 @@ def _reads(studio: Studio, kept: httpx.Client, headers: dict[str, str]) -> dict[
 
 
 @pytest.fixture
-def kept(studio: Studio, headers: dict[str, str]) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=studio.url, headers=headers, timeout=60) as client:
+def kept(studio: Studio, headers: dict[str, str]) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=studio.url, headers=headers, timeout=60) as client:
         yield client
 
 
-def test_slow_bundle_holds_nobody_up(studio: Studio, kept: httpx.Client, headers: dict[str, str]) -> None:
+def test_slow_bundle_holds_nobody_up(studio: Studio, kept: httpx2.Client, headers: dict[str, str]) -> None:
     ended_after_seconds: list[float] = []
 
     def check_slow_text() -> None:
-        with httpx.Client(base_url=studio.url, headers=headers, timeout=60) as client:
+        with httpx2.Client(base_url=studio.url, headers=headers, timeout=60) as client:
             began = time.monotonic()
             assert any(code.startswith("SEC_") for code in _validate(client, bundle()["skill.md"] + SLOW_TEXT))
             ended_after_seconds.append(time.monotonic() - began)
@@ -92,7 +92,7 @@ def test_slow_bundle_holds_nobody_up(studio: Studio, kept: httpx.Client, headers
         assert max(seconds) < ended_after_seconds[0] / 2, name
 
 
-def test_server_goes_on_checking_after_bundles_that_did_not_end(studio: Studio, kept: httpx.Client) -> None:
+def test_server_goes_on_checking_after_bundles_that_did_not_end(studio: Studio, kept: httpx2.Client) -> None:
     for _ in range(3):
         _validate(kept, bundle()["skill.md"] + SLOW_TEXT)
         assert not _validate(kept, bundle()["skill.md"])

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from studio.gateway.server import SEND_BUFFER_BYTES
@@ -62,7 +62,7 @@ def _unfinished(studio: Studio) -> list[bytes]:
 
 def _assert_everything_is_answered(studio: Studio) -> None:
     """Probes, warm reads, and what needs a thread and has a body."""
-    with httpx.Client(base_url=studio.url, timeout=5) as client:
+    with httpx2.Client(base_url=studio.url, timeout=5) as client:
         for path in ("/healthz", "/readyz", LIST, LOAD, "/sign-in/", "/api/v1/capability_search?q=weight"):
             assert client.get(path).status_code == 200, path
         assert client.post("/api/v1/capability_match", json={"message": "my weight"}).status_code == 200
@@ -110,7 +110,7 @@ def test_a_slow_body_that_keeps_its_pace_is_accepted(studio: Studio) -> None:
 
 
 def test_two_thousand_idle_connections_leave_room(studio: Studio) -> None:
-    with httpx.Client(base_url=studio.url) as client:
+    with httpx2.Client(base_url=studio.url) as client:
         assert client.get("/healthz").is_success
         with _connections(studio, 1000), _connections(studio, 1000, b"GET /healthz HT"):
             _assert_everything_is_answered(studio)
@@ -155,7 +155,7 @@ def test_a_client_that_does_not_read_holds_little(tmp_path: Path) -> None:
         created = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
         files = bundle("long", body="A sentence of some words. " * 36_000)
         headers = {"Authorization": f"Bearer {created}"}
-        with httpx.Client(base_url=studio.url, headers=headers, timeout=60) as client:
+        with httpx2.Client(base_url=studio.url, headers=headers, timeout=60) as client:
             body = {"bundles": [{"path": "long", "files": files}]}
             (result,) = client.post("/api/v1/operator/bundle_publish", json=body).json()["results"]
             assert result["status"] == "published", result
@@ -186,7 +186,7 @@ def test_connections_of_one_address_are_bounded_unless_it_is_a_trusted_proxy(tmp
     studio = start_studio(tmp_path, CONNECTIONS_PER_ADDRESS="30", TRUSTED_PROXIES=trusted)
     try:
         with _connections(studio, 25):
-            assert httpx.get(f"{studio.url}/healthz").status_code == 200
+            assert httpx2.get(f"{studio.url}/healthz").status_code == 200
             with _connections(studio, 20) as more:
                 for connection in more:
                     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -194,7 +194,7 @@ def test_connections_of_one_address_are_bounded_unless_it_is_a_trusted_proxy(tmp
                 assert received == ({b"HTTP/1.1 200"} if trusted else {b"HTTP/1.1 200", b"HTTP/1.1 429"})
         # Their ends make room.
         deadline = time.monotonic() + 20
-        while httpx.get(f"{studio.url}/healthz").status_code != 200:
+        while httpx2.get(f"{studio.url}/healthz").status_code != 200:
             assert time.monotonic() < deadline
     finally:
         studio.stop()

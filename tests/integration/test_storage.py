@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -74,15 +74,15 @@ def damage(folder: Path, how: str) -> None:
 
 
 @contextlib.contextmanager
-def serving(studio: Studio) -> Iterator[httpx.Client]:
+def serving(studio: Studio) -> Iterator[httpx2.Client]:
     try:
-        with httpx.Client(base_url=studio.url, timeout=60) as client:
+        with httpx2.Client(base_url=studio.url, timeout=60) as client:
             yield client
     finally:
         studio.stop()
 
 
-def publish(client: httpx.Client, key: dict[str, str], name: str) -> httpx.Response:
+def publish(client: httpx2.Client, key: dict[str, str], name: str) -> httpx2.Response:
     """100 KB, which take room."""
     text = " ".join(f"Sentence {number} of {name} is another one." for number in range(3000))
     body = {"bundles": [{"path": name, "files": bundle(name, body=text)}]}
@@ -91,7 +91,7 @@ def publish(client: httpx.Client, key: dict[str, str], name: str) -> httpx.Respo
     return answer
 
 
-def publish_until_refused(client: httpx.Client, key: dict[str, str]) -> str:
+def publish_until_refused(client: httpx2.Client, key: dict[str, str]) -> str:
     """What the write-ahead log still has room for is published; the answer is why the next one is not."""
     for number in range(200):
         answer = publish(client, key, f"more_{number}")
@@ -100,14 +100,14 @@ def publish_until_refused(client: httpx.Client, key: dict[str, str]) -> str:
     raise AssertionError("there is always room")
 
 
-def sign_in(client: httpx.Client, password: str) -> httpx.Response:
+def sign_in(client: httpx2.Client, password: str) -> httpx2.Response:
     form = client.get("/sign-in/").text
     token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)[0]
     fields = {"csrfmiddlewaretoken": token, "username": "admin", "password": password}
     return client.post("/sign-in/", data=fields, headers={"Referer": str(client.base_url)})
 
 
-def refusal(response: httpx.Response) -> str:
+def refusal(response: httpx2.Response) -> str:
     assert response.status_code == 503, response.text
     assert response.json()["error"]["code"] == "REGISTRY_UNAVAILABLE"
     assert int(response.headers["Retry-After"]) > 0
@@ -115,7 +115,7 @@ def refusal(response: httpx.Response) -> str:
     return message
 
 
-def ready(client: httpx.Client) -> tuple[int, dict[str, Any]]:
+def ready(client: httpx2.Client) -> tuple[int, dict[str, Any]]:
     answer = client.get("/readyz")
     return answer.status_code, answer.json()
 

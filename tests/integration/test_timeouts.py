@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -33,9 +33,9 @@ def studio(tmp_path: Path, postgresql_url: str) -> Iterator[Studio]:
 
 
 @contextmanager
-def _client(studio: Studio) -> Iterator[httpx.Client]:
+def _client(studio: Studio) -> Iterator[httpx2.Client]:
     key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
-    with httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
+    with httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
         deadline = time.monotonic() + 10
         while not client.get("/api/v1/operator/bundle_list").is_success:
             assert time.monotonic() < deadline
@@ -43,12 +43,12 @@ def _client(studio: Studio) -> Iterator[httpx.Client]:
         yield client
 
 
-def _publish(client: httpx.Client) -> httpx.Response:
+def _publish(client: httpx2.Client) -> httpx2.Response:
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}
     return client.post("/api/v1/operator/bundle_publish", json=body)
 
 
-def _busy(response: httpx.Response) -> None:
+def _busy(response: httpx2.Response) -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (503, "REGISTRY_UNAVAILABLE"), response.text
     assert "busy" in response.json()["error"]["message"]
     assert int(response.headers["Retry-After"]) > 0

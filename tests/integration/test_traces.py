@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collectors import Collector, Span
@@ -43,20 +43,20 @@ def await_spans(collector: Collector, name: str, matches: Callable[[Span], bool]
     raise AssertionError(f"no span {name}; there are {sorted({span.name for span in collector.spans})}")
 
 
-def serve(folder: Path, endpoint: str, **settings: str) -> tuple[Studio, httpx.Client]:
+def serve(folder: Path, endpoint: str, **settings: str) -> tuple[Studio, httpx2.Client]:
     studio = start_studio(
         folder, LOG_FORMAT="json", WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8", EMBEDDER="none",
         OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, **QUICK, **settings,
     )  # fmt: skip
     key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
-    client = httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=20)
+    client = httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=20)
     deadline = time.monotonic() + 10
     while client.get(LOAD).status_code == 401 and time.monotonic() < deadline:
         time.sleep(0.1)
     return studio, client
 
 
-def mcp(client: httpx.Client, name: str, arguments: dict[str, Any], **more: Any) -> None:
+def mcp(client: httpx2.Client, name: str, arguments: dict[str, Any], **more: Any) -> None:
     message = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -83,7 +83,7 @@ def test_every_kind_of_work_is_a_span_of_its_callers_trace(tmp_path: Path, colle
         receiver.stop()
 
 
-def _check_warm_reads(client: httpx.Client, collector: Collector) -> None:
+def _check_warm_reads(client: httpx2.Client, collector: Collector) -> None:
     answers = [client.get(LOAD, headers={"traceparent": f"00-{TRACE}-00f067aa0ba90{n:03x}-01"}) for n in range(1, 30)]
     spans = await_spans(collector, "GET /api/v1/capability_skill_load", lambda span: span.parent == "00f067aa0ba9001d")
     assert {answer.status_code for answer in answers} == {200}
@@ -113,7 +113,7 @@ def _check_warm_reads(client: httpx.Client, collector: Collector) -> None:
     assert client.get(LOAD).headers["traceresponse"][3:35] not in (TRACE, "0" * 32)
 
 
-def _check_application(client: httpx.Client, collector: Collector) -> None:
+def _check_application(client: httpx2.Client, collector: Collector) -> None:
     answer = client.post(
         "/api/v1/capability_match", json={"message": SECRET_WORDS}, headers={"traceparent": CALLER, "tracestate": "a=b"}
     )
@@ -135,7 +135,7 @@ def _check_application(client: httpx.Client, collector: Collector) -> None:
     assert all(span.attributes["db.system.name"] == "sqlite" for span in queries)
 
 
-def _check_mcp(client: httpx.Client, collector: Collector) -> None:
+def _check_mcp(client: httpx2.Client, collector: Collector) -> None:
     mcp(client, "capability_skill_load", {"capability_id": "introduction"})
     mcp(client, "capability_skill_load", {"capability_id": "nothing_of_this_name"})
     name = "tools/call capability_skill_load"
@@ -155,7 +155,9 @@ def _check_mcp(client: httpx.Client, collector: Collector) -> None:
     assert post.trace != told.trace
 
 
-def _check_publish_and_its_jobs(studio: Studio, client: httpx.Client, collector: Collector, receiver: Receiver) -> None:
+def _check_publish_and_its_jobs(
+    studio: Studio, client: httpx2.Client, collector: Collector, receiver: Receiver
+) -> None:
     body = {"bundles": [{"path": "alpha", "files": bundle("alpha")}]}
     answer = client.post("/api/v1/operator/bundle_publish", json=body, headers={"traceparent": CALLER})
     assert answer.json()["results"][0]["status"] == "published", answer.text
@@ -192,7 +194,7 @@ def _check_logs(studio: Studio) -> None:
     assert {line["trace_id"] for line in traced} == {TRACE}
 
 
-def _check_what_is_not_sent(client: httpx.Client, collector: Collector) -> None:
+def _check_what_is_not_sent(client: httpx2.Client, collector: Collector) -> None:
     sent = b"".join(collector.bodies)
     key = client.headers["Authorization"].removeprefix("Bearer ")
     for secret in (SECRET_WORDS, "hush-hush", key, "hook?x=1", "Answer in one sentence"):

@@ -154,10 +154,10 @@ def test_a_web_process_loads_no_http_client(tmp_path: Path) -> None:
 
     from tests.servers import ROOT, studio_environment
 
-    program = "import sys, studio.wsgi; print(sorted({'httpx', 'httpcore', 'anyio', 'asyncio'} & set(sys.modules)))"
+    program = "import sys, studio.wsgi; print(sorted({'httpx2', 'httpcore2', 'anyio', 'asyncio'} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", program], env=studio_environment(tmp_path), capture_output=True, text=True, check=True,
         cwd=ROOT,
     )  # fmt: skip
-    assert "httpx" not in done.stdout
-    assert "httpcore" not in done.stdout
+    assert "httpx2" not in done.stdout
+    assert "httpcore2" not in done.stdout

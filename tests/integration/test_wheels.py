@@ -24,23 +24,24 @@ from tests.servers import ROOT, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 PACKAGES = ("agent_api", "registry", "studio")
+STANDALONE = ("capability_client", "capability_kit", "capability_rules")
 # Nothing of the settings that the suite itself runs with.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
 ENVIRONMENT["EMBEDDER"] = "none"
-TOP_LEVEL = {"agent_api", "registry", "studio"}
+NOT_IN_A_WHEEL = {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml"}
 
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The server's and the client's, built from a copy: building writes beside the sources."""
+    """Of the server and of the packages that stand alone, built from a copy: building writes beside the sources."""
     folder = tmp_path_factory.mktemp("wheels")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).exists():
             (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / "source" / name)
+            shutil.copy(ROOT / name, folder / "source" / name, follow_symlinks=False)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder / "dist")]
-    for source in (folder / "source", folder / "source" / "agent_client"):
+    for source in (folder / "source", *(folder / "source" / name for name in STANDALONE)):
         done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
     return sorted((folder / "dist").glob("*.whl"))
@@ -53,15 +54,20 @@ def programs(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_a_wheel_has_every_file_of_its_packages_and_nothing_else_at_the_top(wheels: list[Path]) -> None:
-    client, server = sorted(wheels, key=lambda path: "client" not in path.name)
-    with ZipFile(server) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert {name.partition("/")[0] for name in names} == TOP_LEVEL
-    tracked = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True)
-    wanted = {name for name in tracked.stdout.split() if (ROOT / name).is_file() and Path(name).name != "README.md"}
-    assert wanted <= names, sorted(wanted - names)
-    with ZipFile(client) as archive:
-        assert any(name.endswith("/LICENSE") for name in archive.namelist())
+    found: dict[frozenset[str], set[str]] = {}
+    for wheel in wheels:
+        with ZipFile(wheel) as archive:
+            assert any(name.endswith("/LICENSE") for name in archive.namelist())
+            names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        found[frozenset(name.partition("/")[0] for name in names)] = names
+    assert set(found) == {frozenset(PACKAGES), *(frozenset([package]) for package in STANDALONE)}
+    for packages, names in found.items():
+        tracked = subprocess.run(["git", "ls-files", *packages], cwd=ROOT, capture_output=True, text=True, check=True)
+        files = {name for name in tracked.stdout.split() if (ROOT / name).is_file()}
+        wanted = {name for name in files if Path(name).name not in NOT_IN_A_WHEEL}
+        assert wanted <= names, sorted(wanted - names)
+    schemas = {name for name in found[frozenset(["capability_rules"])] if name.endswith(".schema.json")}
+    assert len(schemas) == len(list((ROOT / "schemas").rglob("*.schema.json")))
 
 
 @pytest.fixture

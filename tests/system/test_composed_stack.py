@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 import zstandard
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.nginx, pytest.ma
 
 LIST, LOAD = "/api/v1/capability_registry_list", "/api/v1/capability_skill_load"
 PUBLISH = "/api/v1/operator/bundle_publish"
-Connect = Callable[..., httpx.Client]
+Connect = Callable[..., httpx2.Client]
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +61,12 @@ def pipeline_key(stack: Stack) -> str:
 def connect(stack: Stack) -> Iterator[Connect]:
     """Opens clients of nginx that check its certificate; each may have an address of its own."""
     trusted = ssl.create_default_context(cafile=str(stack.certificate))
-    opened: list[httpx.Client] = []
+    opened: list[httpx2.Client] = []
 
-    def open_client(key: str = "", address: str = "127.0.0.1") -> httpx.Client:
-        transport = httpx.HTTPTransport(verify=trusted, local_address=address)
+    def open_client(key: str = "", address: str = "127.0.0.1") -> httpx2.Client:
+        transport = httpx2.HTTPTransport(verify=trusted, local_address=address)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        opened.append(httpx.Client(base_url=stack.url, transport=transport, headers=headers, timeout=30))
+        opened.append(httpx2.Client(base_url=stack.url, transport=transport, headers=headers, timeout=30))
         return opened[-1]
 
     yield open_client
@@ -75,11 +75,11 @@ def connect(stack: Stack) -> Iterator[Connect]:
 
 
 @pytest.fixture
-def agent(connect: Connect, key: str) -> httpx.Client:
+def agent(connect: Connect, key: str) -> httpx2.Client:
     return connect(key)
 
 
-def _post_sign_in(client: httpx.Client, password: str, username: str = "olga", **headers: str) -> httpx.Response:
+def _post_sign_in(client: httpx2.Client, password: str, username: str = "olga", **headers: str) -> httpx2.Response:
     page = client.get("/sign-in/")
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
     assert token is not None
@@ -89,7 +89,7 @@ def _post_sign_in(client: httpx.Client, password: str, username: str = "olga", *
     return client.post("/sign-in/", data=form, headers={**origin, **headers})
 
 
-def test_an_agent_lists_and_loads(agent: httpx.Client) -> None:
+def test_an_agent_lists_and_loads(agent: httpx2.Client) -> None:
     listed = agent.get(LIST).json()
     assert len(listed["capabilities"]) == 7
     loaded = agent.get(LOAD, params={"capability_id": "weights"})
@@ -99,7 +99,7 @@ def test_an_agent_lists_and_loads(agent: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
-def test_each_form_comes_through_as_it_was_made(agent: httpx.Client, coding: str) -> None:
+def test_each_form_comes_through_as_it_was_made(agent: httpx2.Client, coding: str) -> None:
     plain = agent.get(f"{LOAD}?capability_id=weights", headers={"Accept-Encoding": "identity"}).content
     with agent.stream("GET", f"{LOAD}?capability_id=weights", headers={"Accept-Encoding": coding}) as response:
         body = b"".join(response.iter_raw())
@@ -117,7 +117,7 @@ def _decoded(body: bytes, coding: str) -> bytes:
     return zstandard.ZstdDecompressor().decompress(body) if coding == "zstd" else body
 
 
-def test_what_is_not_there_is_said_as_ever(agent: httpx.Client, connect: Connect) -> None:
+def test_what_is_not_there_is_said_as_ever(agent: httpx2.Client, connect: Connect) -> None:
     unknown = agent.get(LOAD, params={"capability_id": "sleep_tracking"})
     assert_error(unknown.json(), "CAPABILITY_NOT_FOUND")
     assert unknown.status_code == 404
@@ -126,7 +126,7 @@ def test_what_is_not_there_is_said_as_ever(agent: httpx.Client, connect: Connect
 
 
 def test_every_web_process_answers_as_soon_as_something_is_published(
-    agent: httpx.Client, connect: Connect, pipeline_key: str
+    agent: httpx2.Client, connect: Connect, pipeline_key: str
 ) -> None:
     files = bundle("night_shift")
     done = connect(pipeline_key).post(
@@ -157,7 +157,7 @@ def test_an_operator_signs_in(stack: Stack, connect: Connect) -> None:
     assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
-def _set_cookies(client: httpx.Client, answer: httpx.Response) -> list[str]:
+def _set_cookies(client: httpx2.Client, answer: httpx2.Response) -> list[str]:
     return [*answer.headers.get_list("Set-Cookie"), *client.get("/sign-in/").headers.get_list("Set-Cookie")]
 
 
@@ -166,7 +166,7 @@ def test_a_form_from_elsewhere_is_refused(connect: Connect) -> None:
     assert answer.status_code == 403
 
 
-def test_absolute_addresses_are_the_public_ones(stack: Stack, agent: httpx.Client) -> None:
+def test_absolute_addresses_are_the_public_ones(stack: Stack, agent: httpx2.Client) -> None:
     found = agent.get("/schemas/" + _a_schema(stack)).json()
     assert found["$id"].startswith(f"{stack.url}/schemas/")
 
@@ -190,7 +190,7 @@ def test_static_files_have_hashed_names_and_are_kept_for_ever(connect: Connect) 
 
 def test_http_is_sent_on_to_https(stack: Stack) -> None:
     origin = f"http://localhost:{stack.ports['http']}"
-    answer = httpx.post(f"{origin}{LOAD}?capability_id=weights", follow_redirects=False)
+    answer = httpx2.post(f"{origin}{LOAD}?capability_id=weights", follow_redirects=False)
     assert answer.status_code == 308
     assert answer.headers["Location"] == f"https://localhost{LOAD}?capability_id=weights"
 
@@ -199,13 +199,13 @@ def test_certificates_can_be_renewed_over_http(stack: Stack) -> None:
     folder = stack.scratch / "tls/acme/.well-known/acme-challenge"
     folder.mkdir(parents=True)
     (folder / "token").write_text("the answer")
-    answer = httpx.get(f"http://localhost:{stack.ports['http']}/.well-known/acme-challenge/token")
+    answer = httpx2.get(f"http://localhost:{stack.ports['http']}/.well-known/acme-challenge/token")
     assert (answer.status_code, answer.text) == (200, "the answer")
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/metrics/", "/%6detrics", "//metrics", "/x/../metrics", "/metrics?x=1"])
-def test_metrics_are_not_for_the_outside(agent: httpx.Client, path: str) -> None:
-    answer = agent.get(httpx.URL(agent.base_url).copy_with(raw_path=path.encode()))
+def test_metrics_are_not_for_the_outside(agent: httpx2.Client, path: str) -> None:
+    answer = agent.get(httpx2.URL(agent.base_url).copy_with(raw_path=path.encode()))
     assert answer.status_code == 404
     assert "nginx" in answer.text
 
@@ -222,7 +222,7 @@ def test_a_name_that_is_not_ours_is_refused(connect: Connect) -> None:
     assert spoofed.status_code == 200
 
 
-def test_bodies_are_bounded_at_the_door(agent: httpx.Client, connect: Connect, pipeline_key: str) -> None:
+def test_bodies_are_bounded_at_the_door(agent: httpx2.Client, connect: Connect, pipeline_key: str) -> None:
     agents = agent.post(LOAD, content=b" " * (8 * 2**20), headers={"Content-Type": "application/json"})
     operators = connect(pipeline_key).post(
         PUBLISH, content=b" " * (22 * 2**20), headers={"Content-Type": "application/zip"}
@@ -305,7 +305,7 @@ def test_a_service_is_well_by_its_own_check(stack: Stack, service: str) -> None:
 def test_agents_have_as_many_processes_as_compose_says(stack: Stack) -> None:
     words = stack.services["web-agents"]["command"]
     (keeper,) = processes_below(stack.running["web-agents"].process.pid)[:1]
-    helpers = (b"resource_tracker", b"registry.validation.isolation")
+    helpers = (b"resource_tracker", b"capability_rules.validation.isolation")
     commands = {pid: _command_line(pid) for pid in processes_below(keeper)}
     below = [pid for pid, line in commands.items() if not any(helper in line for helper in helpers)]
     # The gateway, the application's main process, and its workers.
@@ -335,7 +335,7 @@ def test_nobody_wrote_to_the_code(stack: Stack) -> None:
     assert [path.name for path in (stack.scratch / "tmp").iterdir()] == ["alive"]
 
 
-def test_nginx_logs_neither_queries_nor_share_tokens(stack: Stack, agent: httpx.Client) -> None:
+def test_nginx_logs_neither_queries_nor_share_tokens(stack: Stack, agent: httpx2.Client) -> None:
     agent.get("/share/a-secret-token/index.json")
     agent.get(f"{LIST}?group=what-somebody-wrote")
     log = stack.scratch / "nginx-tmp" / "access.log"
@@ -361,7 +361,7 @@ def test_a_browser_signs_in(stack: Stack, browser: Browser) -> None:
     context.close()
 
 
-def test_agents_are_answered_while_the_studio_is_away(stack: Stack, agent: httpx.Client, connect: Connect) -> None:
+def test_agents_are_answered_while_the_studio_is_away(stack: Stack, agent: httpx2.Client, connect: Connect) -> None:
     assert stack.stop("web-studio") == 0
     try:
         assert agent.get(f"{LOAD}?capability_id=weights").status_code == 200
@@ -397,9 +397,9 @@ def test_behind_something_that_speaks_https(stack: Stack, plain_nginx: str) -> N
     """It is believed about scheme and client, and nobody else about the client."""
 
     def wrong_password(number: int, address: str) -> int:
-        transport = httpx.HTTPTransport(local_address=address)
+        transport = httpx2.HTTPTransport(local_address=address)
         headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": f"198.51.100.{number}", "Host": stack.url[8:]}
-        with httpx.Client(base_url=plain_nginx, transport=transport, headers=headers) as client:
+        with httpx2.Client(base_url=plain_nginx, transport=transport, headers=headers) as client:
             page = client.get("/sign-in/")
             assert page.headers["Strict-Transport-Security"]
             token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from registry.bundles.archives import ARCHIVE_BYTES_MAX
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
 from studio.config.environment import VARIABLES
 from studio.launcher.commands import ROOT
 from studio.launcher.env_file import fill_template, values_for

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +18,19 @@ import yaml
 
 from tests.factories import bundle
 from tests.git_https import commit, git
+from tests.pypi import install
 from tests.servers import ROOT, Studio, start_studio, studio_environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 FOLDER = ROOT / "docs" / "gitops"
 PIPELINES = ("github-actions.yml", "gitlab-ci.yml")
+ACTION = ROOT / "deploy" / "lint-action" / "action.yml"
+SCHEMAS = {
+    "github-actions": ACTION,
+    "github-workflows": FOLDER / "github-actions.yml",
+    "gitlab-ci": FOLDER / "gitlab-ci.yml",
+}
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
 
 def _steps(name: str, job: str) -> list[str]:
@@ -60,44 +72,100 @@ def _run(steps: list[str], folder: Path, variables: Mapping[str, str]) -> subpro
     out = ""
     for step in steps:
         command = ["bash", "-e", "-c", step]
-        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300)
         out += done.stdout + done.stderr
         if done.returncode:
             break
     return subprocess.CompletedProcess(done.args, done.returncode, out, "")
 
 
-def _validate(name: str, folder: Path, where: Path) -> subprocess.CompletedProcess[str]:
-    """Studio is cloned from a repository of its own here; its Python is ours, which has what it needs."""
-    source = where / "studio-source"
-    if not source.exists():
-        source.mkdir()
-        git(source, "init", "-q", "-b", "v1")
-        commit(source, {"README.md": "Capability Studio"})
-    manage = f"{sys.executable} {ROOT / 'manage.py'}"
-    variables = {"MANAGE": manage, "STUDIO_REPOSITORY": f"file://{source}", "STUDIO_VERSION": "v1"}
-    (folder / "data").mkdir(exist_ok=True)
-    return _run(_steps(name, "validate"), folder, variables)
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what is not published yet: pip finds it there, and everything else at the index."""
+    folder = tmp_path_factory.mktemp("wheels")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder / "dist")]
+    for name in ("capability_kit", "capability_rules"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
+        subprocess.run([*command, str(folder / name)], check=True, capture_output=True, timeout=120)
+    return folder / "dist"
 
 
-@pytest.mark.parametrize("name", PIPELINES)
-def test_a_pull_request_is_validated(name: str, repository: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def change(repository: Path) -> Path:
+    """A repository with a valid bundle on `main` and as `origin/main`; HEAD is the branch of a pull request."""
     _put(repository, "alpha")
-    done = _validate(name, repository, tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert (tmp_path / "studio" / "README.md").is_file()
-    assert json.loads((repository / "findings.sarif").read_text())["runs"][0]["results"] == []
+    git(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+    git(repository, "checkout", "-q", "-b", "change")
+    return repository
+
+
+def _pull_request(folder: Path, wheels: Path) -> dict[str, str]:
+    base = git(folder, "rev-parse", "origin/main").strip()
+    names = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, "STUDIO_VERSION": VERSION}
+    (folder / "data").mkdir(exist_ok=True)
+    return names | {"PIP_FIND_LINKS": str(wheels)}
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_a_fault_fails_it_and_is_told_with_its_place(name: str, repository: Path, tmp_path: Path) -> None:
-    _put(repository, "alpha", description=None)
-    done = _validate(name, repository, tmp_path)
+def test_a_pull_request_is_validated_without_a_server(name: str, change: Path, wheels: Path) -> None:
+    steps, variables = _steps(name, "validate"), _pull_request(change, wheels)
+    done = _run(steps, change, variables)
+    assert done.returncode == 0, done.stdout
+    assert json.loads((change / "findings.sarif").read_text())["runs"][0]["results"] == []
+    installed = {path.name.partition("-")[0] for path in change.parent.glob("lint/lib/*/site-packages/*.dist-info")}
+    assert "capability_rules" in installed
+    assert not {"django", "capability_studio"} & {each.lower() for each in installed}
+    assert len(installed) <= 20
+    _put(change, "beta", description=None)
+    done = _run(steps, change, variables)
     assert done.returncode == 1
-    assert "not publishable" in done.stdout
-    (result, *_) = json.loads((repository / "findings.sarif").read_text())["runs"][0]["results"]
+    assert "bundles/beta: not publishable" in done.stdout
+    assert "bundles/alpha: ok" not in done.stdout
+    (result, *_) = json.loads((change / "findings.sarif").read_text())["runs"][0]["results"]
     location = result["locations"][0]["physicalLocation"]
-    assert location["artifactLocation"]["uri"] == "bundles/alpha/capability.json"
+    assert location["artifactLocation"]["uri"] == "bundles/beta/capability.json"
+
+
+def test_the_action_annotates_what_a_pull_request_changes(change: Path, wheels: Path) -> None:
+    action = yaml.safe_load(ACTION.read_text("utf-8"))
+    inputs = {name: row["default"] for name, row in action["inputs"].items()}
+    inputs |= {"paths": "bundles", "changed-since": "origin/main", "sarif": "findings.sarif"}
+    _put(change, "beta", description=None)
+    variables = _pull_request(change, wheels) | {"RUNNER_TEMP": str(change.parent)}
+    for step in action["runs"]["steps"]:
+        for name, value in step.get("env", {}).items():
+            variables[name] = inputs[value.strip("${} ").removeprefix("inputs.")]
+    done = _run([step["run"] for step in action["runs"]["steps"] if "run" in step], change, variables)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("::error file=bundles/beta/capability.json,line=1,col=1,") for line in lines)
+    assert not any("alpha" in line for line in lines)
+    assert json.loads((change / "findings.sarif").read_text())["runs"][0]["results"]
+
+
+def test_the_hook_stops_a_commit_and_the_files_are_what_their_programs_take(
+    change: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    python = install(tmp_path_factory.mktemp("linters") / "venv", "check-jsonschema==0.39.0", "pre-commit==4.7.0")
+    for schema, path in SCHEMAS.items():
+        command = [str(python.with_name("check-jsonschema")), "--builtin-schema", f"vendor.{schema}", str(path)]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert checked.returncode == 0, checked.stdout
+    commit(change, {".pre-commit-config.yaml": (FOLDER / "pre-commit-config.yaml").read_text("utf-8")})
+    env = _pull_request(change, wheels) | {"PRE_COMMIT_HOME": str(change.parent / "hooks"), "PRE_COMMIT_COLOR": "never"}
+    command = [str(python.with_name("pre-commit")), "run", "--all-files"]
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=change, env=os.environ | env, capture_output=True, text=True, check=False, timeout=300
+        )
+
+    done = run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    (change / "bundles" / "alpha" / "capability.json").write_text("{}", "utf-8")
+    done = run()
+    assert done.returncode == 1
+    assert "bundles/alpha: not publishable" in done.stdout
 
 
 @pytest.mark.parametrize("name", PIPELINES)
@@ -148,4 +216,15 @@ def test_the_page_names_the_files_and_every_command_of_git_source() -> None:
     verbs = next(action.choices for action in parser._actions if action.dest == "verb")
     assert verbs is not None
     assert all(f"git_source {verb}" in page for verb in verbs)
-    assert all(f"gitops/{name}" in page for name in PIPELINES)
+    assert all(f"gitops/{name}" in page for name in (*PIPELINES, "pre-commit-config.yaml"))
+
+
+def test_the_files_install_this_version() -> None:
+    texts = [path.read_text("utf-8") for path in (*SCHEMAS.values(), FOLDER / "pre-commit-config.yaml")]
+    found = [
+        version
+        for text in texts
+        for version in re.findall(r"(?:capability-rules==|STUDIO_VERSION: )([0-9][0-9.]*)", text)
+    ]
+    assert len(found) == 4
+    assert set(found) == {VERSION}

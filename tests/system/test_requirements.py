@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-import agent_client
+import capability_client
 from registry.models import Revision
 from tests import factories
 from tests.factories import bearer, damage, publish
@@ -51,7 +51,8 @@ LAYOUT = (
 def _modules_in_use() -> set[str]:
     """The modules that our code imports, and those that the settings name: Django imports these by their paths."""
     named = {*settings.INSTALLED_APPS, *settings.MIDDLEWARE}
-    files = [path for folder in ("studio", "registry", "agent_api", "tests") for path in (ROOT / folder).rglob("*.py")]
+    folders = ("studio", "registry", "agent_api", "capability_rules", "tests")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     for node in (node for path in files for node in ast.walk(ast.parse(path.read_text("utf-8")))):
         if isinstance(node, ast.Import):
             named |= {alias.name for alias in node.names}
@@ -82,7 +83,18 @@ def test_the_layout_is_as_agreed(name: str) -> None:
 
 def test_parts_have_the_version_of_the_project() -> None:
     package = json.loads((ROOT / "clients" / "typescript" / "package.json").read_text("utf-8"))
-    assert (package["version"], agent_client.__version__) == (PROJECT["version"],) * 2
+    versions = {package["version"], capability_client.__version__}
+    for folder in ("capability_kit", "capability_rules"):
+        versions.add(tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]["version"])
+    assert versions == {PROJECT["version"]}
+
+
+def test_parts_require_each_other_in_this_version() -> None:
+    folders = (".", "capability_client", "capability_rules")
+    texts = [(ROOT / folder / "pyproject.toml").read_text("utf-8") for folder in folders]
+    wanted = [line for text in texts for line in re.findall(r'^  "(capability-[a-z-]+==[^"]*)",$', text, re.MULTILINE)]
+    assert len(wanted) == 5
+    assert {line.partition("==")[2] for line in wanted} == {PROJECT["version"]}
 
 
 def test_the_changelog_begins_with_this_version() -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from agent_api.http.errors import STATUS_CODES
-from registry.validation.codes import list_codes
+from capability_rules.validation.codes import list_codes
 from tests.servers import ROOT
 
 CONTRACT = (ROOT / "docs" / "contract.md").read_text("utf-8")

@@ -10,9 +10,9 @@ import pytest
 import rfc8785
 from jsonschema import Draft202012Validator
 
-from agent_client.bundles.digest import bundle_digest, digest_of_load
-from registry.common.schema_loader import SCHEMAS_DIR
-from registry.validation import validate_bundle
+from capability_kit.bundles.digest import bundle_digest, digest_of_load
+from capability_rules.schema_loader import SCHEMAS_DIR
+from capability_rules.validation import validate_bundle
 from tests.sweeps import check_each
 
 VECTORS = json.loads((SCHEMAS_DIR / "digest-vectors.json").read_text("utf-8"))

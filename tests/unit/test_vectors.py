@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.common.schema_loader import SCHEMAS_DIR
+from capability_rules.schema_loader import SCHEMAS_DIR
 from tests.servers import ROOT
 from tests.unit.vectors import FOLDER, KINDS, read_vectors
 

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from agent_client.bundles import front_matter, front_matter_keys
-from agent_client.bundles.bundle import Bundle, ListingEntry
-from agent_client.bundles.tool_names import wire_name
-from agent_client.environment.probe import Environment
-from agent_client.environment.readiness import check_readiness
-from agent_client.json_schema.coercion import coerce
-from agent_client.json_schema.validation import find_schema_errors, without_nulls
-from agent_client.prompt import PromptContext, render_prompt
-from agent_client.session.hints import hints_from_match
-from agent_client.session.invocations import read_mentions
-from agent_client.session.tool_gate import ERRORS_MAX
-from agent_client.text.trigger_matching import TriggerIndex
+from capability_client.session.hints import hints_from_match
+from capability_client.session.invocations import read_mentions
+from capability_kit.bundles import front_matter, front_matter_keys
+from capability_kit.bundles.bundle import Bundle, ListingEntry
+from capability_kit.bundles.tool_names import wire_name
+from capability_kit.environment.probe import Environment
+from capability_kit.environment.readiness import check_readiness
+from capability_kit.json_schema.coercion import coerce
+from capability_kit.json_schema.validation import find_schema_errors, without_nulls
+from capability_kit.prompt import PromptContext, render_prompt
+from capability_kit.text.trigger_matching import TriggerIndex
+from capability_kit.tool_gate import ERRORS_MAX
 from registry.matching.clauses import split_clauses
 from tests.servers import ROOT
 

@@ -19,11 +19,12 @@ from agent_api.integrations.access import base_url
 from agent_api.integrations.clawhub import protocol
 from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
-from agent_client.bundles.skill_names import skill_name_of
+from capability_kit.bundles.skill_names import skill_name_of
+from capability_rules.bundles.text import FILE_BYTES_MAX
+from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import Scope
-from registry.bundles.text import FILE_BYTES_MAX
-from registry.common.errors import Forbidden, InvalidRequest
+from registry.common.errors import Forbidden
 from registry.sources import skill_uploads
 from registry.sources.skill_uploads import UploadResult
 

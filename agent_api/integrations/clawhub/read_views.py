@@ -21,10 +21,11 @@ from agent_api.integrations.access import ReaderContext, authorize_reader, base_
 from agent_api.integrations.clawhub import protocol
 from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, find_entry, format_version
 from agent_api.integrations.skill_search import LIMIT_MAX, search_skills
-from agent_client.bundles.skill_names import skill_name_of
+from capability_kit.bundles.skill_names import skill_name_of
+from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import SCOPES
-from registry.common.errors import InvalidRequest, NotFound, Unauthenticated
+from registry.common.errors import NotFound, Unauthenticated
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ZIP, ArtifactFile, get_skill_facts, load_artifact
 from registry.snapshot.skill_versions import SkillVersion, ids_newest_first, list_versions

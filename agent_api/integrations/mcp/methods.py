@@ -12,7 +12,7 @@ from django.conf import settings
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp import prompts, resources, tools
 from agent_api.integrations.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
-from registry.common import tracing
+from capability_kit import tracing
 
 SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": settings.STUDIO_VERSION}
 CAPABILITIES: Final[dict[str, Any]] = {

@@ -20,9 +20,10 @@ from agent_api.v1.prompt_render import IDS_MAX
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from agent_api.v1.writes import build_feedback_response, build_propose_response
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.access.agent_keys import Scope
 from registry.common import rate_limits
-from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.common.errors import Forbidden
 from registry.snapshot import STORE, Snapshot
 from registry.usage.confidence import OUTCOMES
 

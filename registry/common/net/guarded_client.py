@@ -23,7 +23,7 @@ from registry.common.net.ip_policy import Address, require_allowed, resolve
 if TYPE_CHECKING:
     import ssl
 
-    import httpx
+    import httpx2
 
 RESOLVE_SECONDS: Final = 5.0
 # To connect, and for each read and write; the deadline is around all of them.
@@ -31,15 +31,15 @@ _STEP_SECONDS: Final = 10.0
 _ADDRESSES_TRIED_MAX: Final = 3
 
 
-def allowed_addresses(url: httpx.URL | str, setting: str, seconds: float = RESOLVE_SECONDS) -> list[Address]:
+def allowed_addresses(url: httpx2.URL | str, setting: str, seconds: float = RESOLVE_SECONDS) -> list[Address]:
     """Those of the URL's host that may be contacted: public ones by https, and those in the networks of the setting.
 
     Raises `NameNotResolved`, or another `AddressNotAllowed` where there is none.
     """
-    # httpx takes as long to import as Django: only what sends requests pays for it.
-    import httpx
+    # httpx2 takes as long to import as Django: only what sends requests pays for it.
+    import httpx2
 
-    url = httpx.URL(url)
+    url = httpx2.URL(url)
     found = resolve(url.host, url.port or (443 if url.scheme == "https" else 80), min(seconds, RESOLVE_SECONDS))
     networks = getattr(settings, setting)
     allowed = require_allowed(found, networks=networks, host=url.host, setting=setting, scheme=url.scheme)
@@ -54,7 +54,7 @@ class GuardedRequest:
     """
 
     method: str
-    url: httpx.URL | str
+    url: httpx2.URL | str
     headers: Mapping[str, str]
     bytes_max: int
     body: bytes = b""
@@ -65,7 +65,7 @@ class GuardedRequest:
     def send(self, addresses: Sequence[Address], deadline: float) -> None:
         """To the first of the addresses that takes a connection.
 
-        Raises `TimeoutError` at the deadline (of `time.monotonic`), and whatever httpx raises.
+        Raises `TimeoutError` at the deadline (of `time.monotonic`), and whatever httpx2 raises.
         """
         # In a thread of its own: the caller's may have an event loop already.
         with ThreadPoolExecutor(1) as thread:
@@ -73,23 +73,23 @@ class GuardedRequest:
 
     async def _send(self, addresses: Sequence[Address], deadline: float) -> None:
         """One limit around everything: a trickle of bytes would never end."""
-        # httpx takes as long to import as Django: only what sends requests pays for it.
-        import httpx
+        # httpx2 takes as long to import as Django: only what sends requests pays for it.
+        import httpx2
 
         async with (
             asyncio.timeout(deadline - time.monotonic()),
             # No proxy and no password file out of the environment: the addresses would mean nothing.
-            httpx.AsyncClient(
+            httpx2.AsyncClient(
                 verify=_tls_context(), trust_env=False, follow_redirects=False, timeout=_STEP_SECONDS
             ) as client,
         ):
             for address in addresses[:-1]:
-                with contextlib.suppress(httpx.ConnectError):
-                    await self._exchange(client, httpx.URL(self.url), address)
+                with contextlib.suppress(httpx2.ConnectError):
+                    await self._exchange(client, httpx2.URL(self.url), address)
                     return
-            await self._exchange(client, httpx.URL(self.url), addresses[-1])
+            await self._exchange(client, httpx2.URL(self.url), addresses[-1])
 
-    async def _exchange(self, client: httpx.AsyncClient, url: httpx.URL, address: Address) -> None:
+    async def _exchange(self, client: httpx2.AsyncClient, url: httpx2.URL, address: Address) -> None:
         request = client.build_request(
             self.method,
             url.copy_with(host=str(address)),

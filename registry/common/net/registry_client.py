@@ -11,7 +11,8 @@ from typing import Final
 
 from django.conf import settings
 
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.errors import SourceUnreadable
+from registry.common.errors import SourceMisconfigured
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
 from registry.common.net.ip_policy import Address, AddressNotAllowed, NameNotResolved
 
@@ -31,12 +32,12 @@ def check_registry_url(url: str) -> str:
 
     Plain http is taken where `IMPORT_ALLOWED_NETWORKS` names any network; the address itself is checked at each look.
     """
-    # httpx takes as long to import as Django: only what sends requests pays for it.
-    import httpx
+    # httpx2 takes as long to import as Django: only what sends requests pays for it.
+    import httpx2
 
     try:
-        parsed = httpx.URL(url.strip())
-    except (httpx.InvalidURL, ValueError, TypeError):
+        parsed = httpx2.URL(url.strip())
+    except (httpx2.InvalidURL, ValueError, TypeError):
         raise SourceUnreadable(_FORM) from None
     is_whole = parsed.scheme in ("http", "https") and parsed.host and parsed.port != 0
     if not is_whole or parsed.userinfo or parsed.query or parsed.fragment or len(url) > URL_LENGTH_MAX:
@@ -70,10 +71,10 @@ class RegistryClient:
 
         Raises `SourceUnreadable` for any other, and `SourceMisconfigured` where trying again would not help.
         """
-        # httpx takes as long to import as Django: only what sends requests pays for it.
-        import httpx
+        # httpx2 takes as long to import as Django: only what sends requests pays for it.
+        import httpx2
 
-        url = httpx.URL(self.url + path, params=dict(query))
+        url = httpx2.URL(self.url + path, params=dict(query))
         headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         headers |= {"If-None-Match": etag} if etag else {}
@@ -85,7 +86,7 @@ class RegistryClient:
             request.send(self._addresses, time.monotonic() + RESPONSE_SECONDS)
         except TimeoutError:
             raise SourceUnreadable(f"{self.url}: an answer took more than {RESPONSE_SECONDS:.0f} s") from None
-        except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
+        except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
             raise SourceUnreadable(f"{self.url}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
         if len(request.received) > RESPONSE_BYTES_MAX:
             raise SourceMisconfigured(f"{self.url}: an answer has more than {RESPONSE_BYTES_MAX >> 20} MiB")
@@ -96,10 +97,10 @@ class RegistryClient:
 
     @cached_property
     def _addresses(self) -> list[Address]:
-        # httpx takes as long to import as Django: only what sends requests pays for it.
-        import httpx
+        # httpx2 takes as long to import as Django: only what sends requests pays for it.
+        import httpx2
 
-        url = httpx.URL(self.url)
+        url = httpx2.URL(self.url)
         try:
             return allowed_addresses(url, _SETTING)
         except NameNotResolved as refusal:

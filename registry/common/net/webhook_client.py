@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from registry.common import tracing
-from registry.common.errors import InvalidRequest
+from capability_kit import tracing
+from capability_rules.errors import InvalidRequest
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed
 
@@ -43,13 +43,13 @@ def check_url(url: str) -> str:
 
     A name is resolved at each delivery; an address in the URL itself is checked here too.
     """
-    # httpx takes as long to import as Django: only what sends requests pays for it.
-    import httpx
+    # httpx2 takes as long to import as Django: only what sends requests pays for it.
+    import httpx2
 
     url = url.strip()
     try:
-        parsed = httpx.URL(url)
-    except (httpx.InvalidURL, ValueError, TypeError):
+        parsed = httpx2.URL(url)
+    except (httpx2.InvalidURL, ValueError, TypeError):
         raise InvalidRequest("A webhook's URL is absolute, such as https://hooks.example.com/studio") from None
     is_whole = parsed.scheme in ("http", "https") and parsed.host and 1 <= (parsed.port or 443) <= 65535
     if not is_whole or len(url) > URL_LENGTH_MAX or not url.isprintable():

@@ -23,7 +23,8 @@ from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from registry.common import log_context, tracing
+from capability_kit import tracing
+from registry.common import log_context
 from registry.common.actors import Actor
 from registry.core import audit
 from registry.core.hooks import HookTable

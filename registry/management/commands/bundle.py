@@ -13,14 +13,23 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from registry.bundles.bundle_reader import SourceBundle, read_bundle
+from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle
+from capability_rules.discovery.bundle_discovery import with_id
+from capability_rules.errors import RegistryError, SourceUnreadable
+from capability_rules.output import sarif
+from capability_rules.output.text import (
+    TerminalStyle,
+    escape_controls,
+    format_findings,
+    format_summary,
+    format_validation,
+)
+from capability_rules.validation import Finding
 from registry.catalog import drafts, exporter
-from registry.cli import sarif, text_output
+from registry.cli import text_output
 from registry.cli.command import add_format_choices, is_terminal, pick
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
-from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.cli.waiver_verbs import WaiverVerbs
-from registry.common.errors import RegistryError, SourceUnreadable
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
@@ -28,9 +37,8 @@ from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
+from registry.sources.git_discovery import discover_source
 from registry.sources.git_reader import is_git_url, redact_address
-from registry.sources.source_discovery import discover_bundles, with_id
-from registry.validation import Finding
 
 ResultRow = dict[str, Any]
 
@@ -122,7 +130,7 @@ class Command(DecisionVerbs, WaiverVerbs):
             self.document({"bundles": bundles, "errors": errors + len(unreadable), "warnings": warnings})
         else:
             paint = TerminalStyle(sys.stdout)
-            self.lines(line for entry in checked for line in text_output.format_validation(entry, paint))
+            self.lines(line for entry in checked for line in format_validation(entry, paint))
         self._print_unreadable(unreadable, options)
         return 1 if errors or unreadable else 0
 
@@ -162,7 +170,7 @@ class Command(DecisionVerbs, WaiverVerbs):
             return self.misused("--as-id goes with one SOURCE", options)
         if options["watch"]:
             return self._watch(options)
-        read = _read_all(options["paths"], discover_bundles)
+        read = _read_all(options["paths"], discover_source)
         if options["as_id"] and not read.unreadable:
             read = _Read([*with_id(read.sources, options["as_id"])])
         results = batch.import_all(read.sources, **pick(options, "mode", "note", "acknowledge"))
@@ -223,7 +231,7 @@ class Command(DecisionVerbs, WaiverVerbs):
     def _print_result(self, result: BatchResult, *, with_diff: bool) -> None:
         paint = TerminalStyle(sys.stdout)
         for finding in result.findings:
-            self.lines(text_output.format_findings(finding, result.path, result.files, paint))
+            self.lines(format_findings(finding, result.path, result.files, paint))
         if result.gate is not None:
             self.lines(text_output.format_changes(result.gate.changes, paint))
             self.lines(text_output.format_powers(result.powers, paint) if result.powers else ())
@@ -370,8 +378,8 @@ def _result_words(result: BatchResult, paint: TerminalStyle) -> str:
     words = {
         "published": paint("good", f"published, revision {result.revision}"),
         "unchanged": f"already up to date, revision {result.revision}",
-        "draft": paint("good", "stored as a draft") + f" ({text_output.format_summary(result.findings)})",
-        "refused": paint("error", "refused") + f" ({text_output.format_summary(result.findings)})",
+        "draft": paint("good", "stored as a draft") + f" ({format_summary(result.findings)})",
+        "refused": paint("error", "refused") + f" ({format_summary(result.findings)})",
         "would_publish": paint("good", "would be published"),
     }
     return f"{name}: {words[result.status]}"

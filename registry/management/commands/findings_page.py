@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from registry.validation.findings_reference import render_findings_page
+from capability_rules.validation.findings_reference import render_findings_page
 
 
 class Command(BaseCommand):

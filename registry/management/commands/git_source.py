@@ -10,8 +10,8 @@ from typing import Any
 
 from django.conf import settings
 
+from capability_rules.errors import InvalidRequest
 from registry.cli.command import SubcommandBase, format_moment, is_terminal
-from registry.common.errors import InvalidRequest
 from registry.models import GitSource, GitSourceItem
 from registry.sources import drift as source_drift
 from registry.sources import push_webhooks, source_sync

@@ -6,9 +6,9 @@ import getpass
 import sys
 from typing import Any
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, second_factors
 from registry.cli.command import SubcommandBase, is_terminal
-from registry.common.errors import InvalidRequest
 from registry.models import Operator
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from capability_rules.output.text import format_summary
 from registry.cli.command import SubcommandBase, format_moment, is_terminal
-from registry.cli.text_output import format_summary
 from registry.models import Proposal
 from registry.publishing import proposals
 

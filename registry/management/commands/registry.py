@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from capability_rules.output import sarif
+from capability_rules.output.text import TerminalStyle, format_validation
+from capability_rules.validation.bundle_set import ValidationResult
 from registry.catalog import first_run as defaults
 from registry.catalog import revalidation
-from registry.cli import sarif, text_output
 from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
 from registry.cli.history_output import tell_history
-from registry.cli.text_output import TerminalStyle
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list, get_signing_keys
 from registry.operations.verification import verify as verification
 from registry.publishing import recheck
-from registry.publishing.batch import ValidationResult
 
 
 class _Counted:
@@ -114,7 +114,7 @@ class Command(SubcommandBase):
             self.document({"bundles": bundles, "errors": checked.errors, "warnings": checked.warnings})
         else:
             paint = TerminalStyle(sys.stdout)
-            self.lines(line for entry in checked for line in text_output.format_validation(entry, paint))
+            self.lines(line for entry in checked for line in format_validation(entry, paint))
         return 1 if checked.errors else 0
 
     def revalidate(self, options: dict[str, Any]) -> int:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from capability_rules.errors import InvalidRequest
 from registry.cli.command import SubcommandBase, is_terminal, pick
-from registry.common.errors import InvalidRequest
 from registry.matching import skill_groups
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import rfc8785
 
-from agent_client.signatures.statements import CheckpointFacts
+from capability_kit.signatures.statements import CheckpointFacts
 from registry.core import audit
 from registry.operations.rights.recorded import RecordedRights
 from registry.operations.verification.problem import Problem, Row

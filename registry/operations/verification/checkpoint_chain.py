@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent_client.errors import ResponseRejected
-from agent_client.signatures.dsse import PublicKey
-from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from capability_kit.errors import ResponseRejected
+from capability_kit.json_text import parse_json
+from capability_kit.signatures.dsse import PublicKey
+from capability_kit.signatures.statements import CheckpointFacts, read_checkpoint
 from registry.common.installation import PROGRAM
-from registry.common.json_text import parse_json
 from registry.core.checkpoints import NOTHING
 from registry.core.kept_checkpoint import KeptCheckpoint
 from registry.operations.verification.problem import Problem, Row

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent_client.signatures.statements import GENESIS, CheckpointFacts
+from capability_kit.signatures.statements import GENESIS, CheckpointFacts
 from registry.core.checkpoints import chain_release
 from registry.operations.verification.audit_log import RecordedPublish
 from registry.operations.verification.problem import Problem, Row

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from agent_client.errors import ResponseRejected
-from agent_client.signatures.dsse import PublicKey, open_envelope
-from agent_client.signatures.statements import REVISION_TYPE
-from registry.common.json_text import parse_json
+from capability_kit.errors import ResponseRejected
+from capability_kit.json_text import parse_json
+from capability_kit.signatures.dsse import PublicKey, open_envelope
+from capability_kit.signatures.statements import REVISION_TYPE
 from registry.core.queries import files_digest, load_bundle
 from registry.core.signatures import ADDED_FIELDS, build_statement
 from registry.models import Revision

@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from agent_client.errors import ResponseRejected
-from agent_client.signatures.dsse import PublicKey, parse_key_list
-from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from capability_kit.errors import ResponseRejected
+from capability_kit.signatures.dsse import PublicKey, parse_key_list
+from capability_kit.signatures.statements import CheckpointFacts, read_checkpoint
+from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
-from registry.common.errors import BackupUnreadable, HistoryDamaged, InvalidRequest
+from registry.common.errors import BackupUnreadable, HistoryDamaged
 from registry.common.installation import PROGRAM
 from registry.core import audit
 from registry.core.append_only import find_missing_triggers

@@ -9,8 +9,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_rules.bundles.supporting_files import find_supporting_files
 from registry.access.teams import require_edit_permission
-from registry.bundles.supporting_files import find_supporting_files
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict

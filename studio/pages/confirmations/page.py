@@ -24,7 +24,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_htmx.http import HttpResponseClientRedirect
 
-from registry.common.errors import Forbidden, RegistryError
+from capability_rules.errors import RegistryError
+from registry.common.errors import Forbidden
 from studio.pages.actions import vary_on_htmx
 from studio.pages.form_data import NOTE_MAX, get_text_at
 from studio.pages.permissions import StudioRequest, View, is_own_address

@@ -14,8 +14,8 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.access import agent_keys, teams
-from registry.common.errors import InvalidRequest, RegistryError
 from registry.models import AgentKey
 from studio.middleware.time_zones import day_start, typed_zone, zone_sent
 from studio.pages.actions import no_store, run_action, submit_form

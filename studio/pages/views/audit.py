@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 from registry.selectors import audit_log
 from registry.selectors.audit_log import AuditFilter
 from studio.middleware.time_zones import day_start, find_zone, zone_name

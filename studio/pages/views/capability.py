@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
-from registry.bundles.bundle import SkillBundle
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.errors import RegistryError
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews

@@ -13,9 +13,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_rules.errors import RegistryError
 from registry.catalog import revalidation
 from registry.catalog.facets import LEVELS, PROFILES, SYSTEMS
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.publishing import bulk_actions
 from registry.selectors.capability_list import (

@@ -15,10 +15,11 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_rules.errors import RegistryError
 from registry.authoring import capability_creation
 from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec, ToolSpec
 from registry.catalog.drafts import SavedDraft
-from registry.common.errors import DraftConflict, RegistryError
+from registry.common.errors import DraftConflict
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.starting_points import STARTING_POINTS, build_tool_rows, find_starting_point

@@ -15,8 +15,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.catalog.facets import find_display_names
-from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.common.errors import Forbidden
 from registry.models import Capability
 from registry.publishing import held_passages
 from registry.publishing.held_passages import REASON_MAX, Waiting

@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.usage import demand
 from registry.usage.demand import DemandKind

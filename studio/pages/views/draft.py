@@ -13,18 +13,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from capability_rules.bundles.scaffolds import PROFILES
+from capability_rules.errors import RegistryError
+from capability_rules.schema_loader import read_schema
+from capability_rules.validation import BUNDLE_FILES, Report
+from capability_rules.validation.rules.sections import list_sections
 from registry.authoring import capability_creation, three_way_merge
-from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
-from registry.common.errors import DraftConflict, RegistryError
-from registry.common.schema_loader import read_schema
+from registry.common.errors import DraftConflict
 from registry.core import queries
 from registry.models import Capability, Operator
 from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
-from registry.validation import BUNDLE_FILES, Report
-from registry.validation.rules.sections import list_sections
 from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first

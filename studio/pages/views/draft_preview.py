@@ -7,8 +7,8 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
 from registry.authoring import form_generator, preview
-from registry.common.errors import RegistryError
 from studio.pages.form_data import get_json, get_text
 from studio.pages.form_dry_run import describe_outcome
 from studio.pages.markdown import render_page

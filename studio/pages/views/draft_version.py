@@ -7,10 +7,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from registry.bundles.text_diff import diff_files
+from capability_rules.bundles.text_diff import diff_files
+from capability_rules.errors import RegistryError
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
-from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.common.errors import DraftConflict, DraftNotFound
 from registry.core import queries
 from studio.pages.actions import Undo, report_done
 from studio.pages.form_data import get_int

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.usage_report import find_first_load

@@ -12,8 +12,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from capability_rules.validation import Finding
 from registry.selectors.capability_list import STATUSES
-from registry.validation import Finding
 from studio.pages.charts import build_bar_chart, build_sparkline
 from studio.pages.lists import TableColumn, build_column
 from studio.pages.permissions import StudioRequest, operator_required

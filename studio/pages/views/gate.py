@@ -12,6 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from capability_rules.semantic_diff import EFFECTS, Change
+from capability_rules.validation import Finding, Report
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, DraftNotFound
@@ -23,8 +25,6 @@ from registry.publishing.held_passages import evaluate_right
 from registry.publishing.publish_context import PublishContext
 from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
-from registry.semantic_diff import EFFECTS, Change
-from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int, get_note, get_text
 from studio.pages.lists import FoldedGroup

@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from registry.validation.codes import list_codes, list_families
+from capability_rules.validation.codes import list_codes, list_families
 from studio.pages import tour
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, operator_required

@@ -18,9 +18,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from capability_rules.errors import RegistryError
 from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
-from registry.common.errors import NotFound, RegistryError
+from registry.common.errors import NotFound
 from registry.models import Operator
 from studio.pages.actions import Undo, no_store, run_action, submit_form
 from studio.pages.confirmations import access as questions

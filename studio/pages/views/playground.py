@@ -12,9 +12,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agent_client.bundles.bundle import Bundle
-from agent_client.environment.probe import KINDS, Environment, Kind
-from registry.common.errors import RegistryError
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.environment.probe import KINDS, Environment, Kind
+from capability_rules.errors import RegistryError
 from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at

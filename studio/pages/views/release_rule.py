@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.common.errors import RegistryError
+from capability_rules.errors import RegistryError
 from registry.publishing import release_rules
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions

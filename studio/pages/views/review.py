@@ -14,7 +14,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.bundles.text_diff import FileDiff, diff_files
+from capability_rules.bundles.text_diff import FileDiff, diff_files
+from capability_rules.errors import InvalidRequest, RegistryError
+from capability_rules.validation import BUNDLE_FILES
 from registry.catalog.facets import list_facets
 from registry.common import errors
 from registry.models import Capability, Draft, Review, Revision
@@ -22,7 +24,6 @@ from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.publishing.review_outcome import find_base, find_discard, get_outcome
-from registry.validation import BUNDLE_FILES
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -41,8 +42,8 @@ _DECISIONS: Final[dict[str, tuple[Any, Any, Any]]] = {
     "approve": (reviews.approve, gettext_lazy("approve"), gettext_lazy("Approved. Ready to publish.")),
     "request_changes": (reviews.request_changes, gettext_lazy("request changes"), gettext_lazy("Changes requested.")),
 }
-_STATUS: Final[dict[type[errors.RegistryError], int]] = {
-    errors.InvalidRequest: 400,
+_STATUS: Final[dict[type[RegistryError], int]] = {
+    InvalidRequest: 400,
     # Of a comment: the review itself stands in the address.
     errors.NotFound: 400,
     errors.Forbidden: 403,
@@ -84,7 +85,7 @@ def review_request(request: StudioRequest, capability: Capability, draft: Draft)
         )
     except errors.DraftConflict:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
-    except errors.RegistryError as refusal:
+    except RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
     messages.success(request, _("Submitted for review. Publishers have been notified."))
     return redirect("studio:review_show", review.pk)
@@ -211,7 +212,7 @@ def _change(
         return _page(request, review, error=error, status=403, answering=comment)
     try:
         verb(review_id=review.pk, by=actor_of(request), **given)
-    except errors.RegistryError as refusal:
+    except RegistryError as refusal:
         status = _STATUS.get(type(refusal), 422)
         return _page(request, review, error=refusal.message, status=status, answering=comment)
     report_done(request, done, undo)

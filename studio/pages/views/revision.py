@@ -9,9 +9,9 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from registry.bundles.text_diff import diff_files
+from capability_rules.bundles.text_diff import diff_files
+from capability_rules.errors import RegistryError
 from registry.catalog import exporter
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff

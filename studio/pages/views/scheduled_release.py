@@ -10,7 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from capability_rules.errors import InvalidRequest, RegistryError
+from registry.common.errors import DraftConflict
 from registry.models import Capability, Draft, ScheduledRelease
 from registry.publishing import scheduled_releases
 from studio.middleware.time_zones import moment_words, time_sent

@@ -14,8 +14,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.access import operators, second_factors, sessions
-from registry.common.errors import InvalidRequest, RegistryError
 from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations import security as questions
 from studio.pages.confirmations.page import confirmed_first

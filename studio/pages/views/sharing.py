@@ -9,10 +9,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
 from registry.access import install_codes, share_links
 from registry.catalog import first_run
 from registry.catalog.facets import get_display_name
-from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.publishing import publication
 from registry.selectors.sharing import describe_sharing

@@ -20,9 +20,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, sign_ins
 from registry.access.sign_ins import SignInAttempt
-from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
 from studio.pages import credentials
 from studio.pages.credentials import build_password_field

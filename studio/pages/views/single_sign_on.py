@@ -12,8 +12,8 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from capability_rules.errors import RegistryError
 from registry.access import sign_ins
-from registry.common.errors import RegistryError
 from registry.common.rate_limits import RateLimited
 from studio.pages.credentials import build_external_attempt, remember_device, too_many, wait_message
 from studio.pages.permissions import is_own_address

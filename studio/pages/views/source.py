@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from capability_rules.errors import RegistryError
 from registry.common.actors import Actor
-from registry.common.errors import RegistryError
 from registry.models import GitSource
 from registry.sources import push_webhooks, source_selectors, source_sync
 from registry.sources.source_selectors import SourcePage

@@ -11,15 +11,16 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.bundles import supporting_files
-from registry.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
-from registry.bundles.text import FILE_BYTES_MAX, decode_text
+from capability_rules.bundles import supporting_files
+from capability_rules.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
+from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text
+from capability_rules.errors import InvalidRequest, RegistryError
+from capability_rules.validation import Finding, Report
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
-from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.common.errors import DraftConflict
 from registry.core import queries
 from registry.models import Capability
-from registry.validation import Finding, Report
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first

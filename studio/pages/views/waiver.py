@@ -12,8 +12,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import InvalidRequest, RegistryError
 from registry.catalog.facets import get_display_name
-from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import waivers

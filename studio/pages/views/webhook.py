@@ -12,7 +12,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.common.errors import RegistryError
+from capability_rules.errors import RegistryError
 from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks

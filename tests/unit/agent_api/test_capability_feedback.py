@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundles.digest import digest_of_load
+from capability_kit.bundles.digest import digest_of_load
 from registry.models import FeedbackEvent
 from registry.publishing import publication
 from registry.snapshot import STORE

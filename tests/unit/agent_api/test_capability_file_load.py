@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_files
+from capability_rules.validation import validate_bundle
 from registry.authoring.three_way_merge import merge_draft
 from registry.catalog import drafts, exporter
 from registry.models import Capability, Draft, Revision
 from registry.publishing import publication
 from registry.publishing.batch import import_all
 from registry.publishing.revision_diff import compare_revisions
-from registry.sources.source_discovery import discover_bundles, discover_in_files
-from registry.validation import validate_bundle
 from tests.factories import OLGA, agent_key, bearer, bundle, damage
 
 pytestmark = pytest.mark.django_db
@@ -186,7 +186,7 @@ def test_out_and_in_again_is_the_same(tmp_path: Path, format_: Any) -> None:
 
 
 def test_a_folder_and_a_zip_of_bundles_bring_them_too(tmp_path: Path) -> None:
-    from registry.bundles.bundle_reader import read_bundle
+    from capability_rules.bundles.bundle_reader import read_bundle
 
     content = {f"{name}/{file}": text for name in ("alpha", "beta") for file, text in (bundle(name) | KEPT).items()}
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundles.digest import digest_of_load
-from registry.bundles.bundle_reader import read_bundle
+from capability_kit.bundles.digest import digest_of_load
+from capability_rules.bundles.bundle_reader import read_bundle
 from registry.catalog.drafts import save_draft
 from registry.models import Incident, LoadCount, Revision, UnknownCapabilityRequest
 from registry.publishing import publication

@@ -13,8 +13,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from capability_rules.errors import InvalidRequest
 from registry.catalog.drafts import get_draft, save_draft
-from registry.common.errors import InvalidRequest
 from registry.models import BundleTexts, Capability, Draft, Revision
 from registry.publishing.publication import publish
 from tests.factories import OLGA, Files, agent_key, bundle, tampering

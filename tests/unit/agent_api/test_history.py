@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agent_client.bundles.bundle import Bundle
-from agent_client.errors import SignatureInvalid
-from agent_client.signatures.dsse import parse_key_list
-from agent_client.signatures.statements import check_bundle, read_checkpoint
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.errors import SignatureInvalid
+from capability_kit.signatures.dsse import parse_key_list
+from capability_kit.signatures.statements import check_bundle, read_checkpoint
 from registry.common import caches
 from registry.core import checkpoints
 from registry.core.signing_keys import get_signing_keys

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundles.digest import digest_of_load
+from capability_kit.bundles.digest import digest_of_load
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys
 from registry.catalog import drafts
-from registry.common.errors import InvalidRequest
 from registry.models import AgentKey, Capability, LoadCount, Revision
 from registry.publishing import publication
 from registry.snapshot import STORE

@@ -17,11 +17,11 @@ from pytest_django import Settings
 
 from agent_api.fast_path import LIST, SERVED_COUNTS
 from agent_api.metrics.exposition import CONTENT_TYPES
+from capability_rules.validation import RULES_VERSION
 from registry.core.jobs import queue
 from registry.core.transactions import write_transaction
 from registry.models import Job, Revision
 from registry.snapshot import STORE
-from registry.validation import RULES_VERSION
 from tests.factories import bearer, damage, publish
 from tests.servers import ROOT
 

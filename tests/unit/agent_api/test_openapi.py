@@ -13,7 +13,7 @@ from drf_spectacular.validation import validate_schema
 from jsonschema import Draft4Validator
 
 from agent_api.openapi.document import build_document, render_yaml
-from registry.common.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundles.bundle import Bundle, Listing
-from agent_client.environment.probe import Environment
-from agent_client.prompt import render_prompt
-from agent_client.session import Session, SessionOptions
-from registry.bundles.bundle_reader import read_bundle
+from capability_client.session import Session, SessionOptions
+from capability_kit.bundles.bundle import Bundle, Listing
+from capability_kit.environment.probe import Environment
+from capability_kit.prompt import render_prompt
+from capability_rules.bundles.bundle_reader import read_bundle
 from registry.models import Revision, UnknownCapabilityRequest
 from registry.publishing import publication
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool

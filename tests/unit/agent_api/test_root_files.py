@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle, read_bundle_zip
+from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_files
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import validate_bundle
 from registry.access import share_links
 from registry.authoring.capability_creation import duplicate_capability
-from registry.bundles.archives import write_tar_gz, write_zip
-from registry.bundles.bundle_reader import SourceBundle, read_bundle, read_bundle_zip
 from registry.catalog import drafts, exporter
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest
 from registry.models import Capability, Draft, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.batch import import_all, publish_all
 from registry.sources.bundle_import import import_all_or_none, import_files
-from registry.sources.source_discovery import discover_bundles, discover_in_files
-from registry.validation import validate_bundle
 from tests.factories import OLGA, agent_key, bearer, bundle, damage, zip_of
 
 pytestmark = pytest.mark.django_db

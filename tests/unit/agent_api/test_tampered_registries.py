@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agent_client import errors
-from agent_client.client.messages import Outcome, Pause, Response, Step
-from agent_client.client.requests import RegistryProtocol
-from agent_client.client.trust import HistoryGuard
+from capability_client.client.messages import Outcome, Pause, Response, Step
+from capability_client.client.requests import RegistryProtocol
+from capability_client.client.trust import HistoryGuard
+from capability_kit import errors
 from registry.common import caches
 from registry.core import audit, checkpoints
 from registry.core.queries import files_digest, load_bundle
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class ApiClient:
-    """agent_client's own core over Django's test client: every request is a real one but for the socket."""
+    """capability_client's own core over Django's test client: every request is a real one but for the socket."""
 
     def __init__(self, path: Path | None = None, *, trusted: Any = None) -> None:
         self.now = 1_000_000.0

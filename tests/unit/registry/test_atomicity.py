@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
+from capability_rules.validation import validate_bundle
 from registry.access import agent_keys, install_codes, operators
 from registry.catalog import drafts, first_run
 from registry.common.actors import Actor
@@ -18,7 +19,6 @@ from registry.core import audit
 from registry.models import Capability, Proposal, ToolName
 from registry.publishing import proposals, publication
 from registry.usage import feedback
-from registry.validation import validate_bundle
 from tests.factories import OLGA, bundle, publish, tool
 from tests.sweeps import check_each, rolled_back
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.bundles.bundle import SkillBundle
-from registry.semantic_diff import EFFECTS, compare_bundles, describe_new_bundle
-from registry.validation import validate_bundle
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.semantic_diff import EFFECTS, compare_bundles, describe_new_bundle
+from capability_rules.validation import validate_bundle
 from tests.cases import valid_bundle, valid_names
 from tests.factories import bundle, tool
 from tests.servers import ROOT

@@ -36,11 +36,11 @@ import django
 django.setup()
 from ipaddress import ip_network
 from django.conf import settings
-from registry.common.errors import RegistryError
+from capability_rules.errors import RegistryError
 from registry.common.net.registry_client import RegistryClient
 from registry.common.net.webhook_client import post_event
 from registry.sources import git_reader
-from registry.sources.source_discovery import discover_bundles
+from capability_rules.discovery.bundle_discovery import discover_bundles
 
 settings.IMPORT_ALLOWED_NETWORKS = settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
 READERS = {

@@ -13,13 +13,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.validation import validate_bundle
 from registry.access import share_links
-from registry.agent_skills.importer import import_skill
-from registry.bundles.bundle_reader import SourceBundle
 from registry.models import LoadCount, Revision, ShareLink
 from registry.publishing import publication
 from registry.usage.usage_counters import flush
-from registry.validation import validate_bundle
 from studio.config.parsers import Rate
 from tests.factories import OLGA, agent_key, damage, publish, tool, unlisted
 

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 from registry.common.net.webhook_signatures import generate_secret, sign_request
 from registry.common.rate_limits import RATE_LIMITER
 from registry.core.jobs import queue

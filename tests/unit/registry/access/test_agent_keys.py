@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys
-from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import NameConflict, NotFound, StatusConflict
 from registry.models import AgentKey, AuditEvent, RegistryState
 from registry.snapshot import current_snapshot
 from tests import factories

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys, install_codes
 from registry.access.install_codes import redeem_code, rotate_code
 from registry.common.actors import Actor
-from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
+from registry.common.errors import InstallCodeNotFound, NotFound
 from registry.models import AuditEvent, Capability, InstallCodeRedemption
 from registry.models.install_code import CODE_PATTERN, new_code
 from registry.publishing import publication

@@ -11,12 +11,13 @@ from django.apps import apps
 from django.db import IntegrityError
 from django.utils import timezone
 
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys, teams
 from registry.access.key_limits import describe_limit, require_within_limit
-from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.models import AgentKey, AuditEvent, Capability, Team
 from registry.publishing import batch, proposals, publication, scan_results, waivers
 from registry.publishing.quarantine import quarantine

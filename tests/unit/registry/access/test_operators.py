@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators
-from registry.common.errors import InvalidRequest, NameConflict, NotFound
+from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, Operator
 from tests.factories import OLGA
 

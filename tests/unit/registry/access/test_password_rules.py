@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators
-from registry.common.errors import InvalidRequest
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db

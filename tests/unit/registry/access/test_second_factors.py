@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from allauth.mfa.models import Authenticator
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, second_factors
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import NotFound, StatusConflict
 from registry.models import AuditEvent, Operator
 from tests.factories import OLGA
 from tests.second_factors import SECRET, app_code, enable_app

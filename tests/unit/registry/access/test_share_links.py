@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import share_links
 from registry.access.agent_keys import fingerprint_hash, hash_key
-from registry.common.errors import InvalidRequest, NameConflict, NotFound
+from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, RegistryState, ShareLink
 from tests.factories import OLGA
 

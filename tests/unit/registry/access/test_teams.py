@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM, Actor
-from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict
 from registry.models import AuditEvent, Capability, Draft, Review, Team
 from registry.publishing import bulk_actions, proposals, publication, reviews, scheduled_releases
 from registry.selectors.capability_list import CapabilityFilter, CapabilityList

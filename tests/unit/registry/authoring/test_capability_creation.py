@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from capability_rules.bundles.scaffolds import PROFILES
+from capability_rules.errors import InvalidRequest
 from registry.authoring import capability_creation
 from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec, ToolSpec
-from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
-from registry.common.errors import CapabilityNotFound, DraftConflict, InvalidRequest
+from registry.common.errors import CapabilityNotFound, DraftConflict
 from registry.models import Capability
 from tests.factories import OLGA, bundle, publish, tool
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from capability_rules.validation import Finding, validate_bundle
 from registry.authoring.field_locator import FormLocation, locate_field
-from registry.validation import Finding, validate_bundle
 from tests.factories import bundle, to_json, tool
 from tests.sweeps import check_each
 

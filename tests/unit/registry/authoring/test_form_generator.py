@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
+from capability_rules.validation import validate_bundle
 from registry.authoring.form_generator import generate_form
-from registry.common.errors import InvalidRequest
-from registry.validation import validate_bundle
 from tests.factories import Files, bundle, to_json, tool
 from tests.servers import ROOT
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capability_rules.errors import InvalidRequest
 from registry.authoring import three_way_merge
 from registry.authoring.three_way_merge import MergeChunk, merge_draft, merge_files, merge_texts, resolve_conflicts
 from registry.catalog import drafts
-from registry.common.errors import DraftConflict, InvalidRequest
+from registry.common.errors import DraftConflict
 from registry.models import AuditEvent
 from tests import costs
 from tests.factories import OLGA, bundle

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS, UtteranceList
 from registry.catalog import drafts
-from registry.common.errors import CapabilityNotFound, InvalidRequest
+from registry.common.errors import CapabilityNotFound
 from registry.models import AuditEvent, Capability
 from tests.factories import OLGA, publish
 

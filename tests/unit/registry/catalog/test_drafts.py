@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.catalog import drafts
-from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
+from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound
 from registry.models import AuditEvent, Capability, Draft
 from tests.factories import OLGA, Files, bundle, publish, tool
 from tests.sweeps import check_each, rolled_back

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from capability_rules.discovery.bundle_discovery import discover_bundles
 from registry.catalog import exporter
 from registry.catalog.drafts import save_draft
 from registry.catalog.exporter import export_all, export_capability, unmanaged_folders, write_export
 from registry.common.errors import StatusConflict
 from registry.models import Capability
 from registry.publishing import batch, publication
-from registry.sources.source_discovery import discover_bundles
 from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.bundle_reader import read_bundle
+from capability_rules.bundles.bundle_reader import read_bundle
 from registry.catalog import integrity
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest

@@ -7,12 +7,12 @@ import json
 import pytest
 from django.core.management import call_command
 
+from capability_rules.validation import RULES_VERSION
 from registry.catalog import integrity, revalidation
 from registry.catalog.revalidation import QueueResult
 from registry.core.jobs import queue
 from registry.models import AuditEvent, Capability, Incident, Job, Revision
 from registry.publishing import publication
-from registry.validation import RULES_VERSION
 from tests.factories import OLGA, bundle, damage, publish, tool
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.common.json_text import parse_json
+from capability_kit.json_text import parse_json
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,10 @@ from registry.common.rate_limits import Backoff, FailureThrottle, RateLimited, R
 from registry.common.shared_limits import SharedLimits
 from tests.servers import ROOT, Server, descendants, start_redis
 
-pytestmark = pytest.mark.redis
+pytestmark = [
+    pytest.mark.redis,
+    pytest.mark.depends_on_speed("a call waits 50 ms for Redis at most, and buckets fill again within as many"),
+]
 
 BACKOFF = Backoff(burst=3, interval_seconds=20, interval_seconds_max=60)
 # What one process of its own counts: how many of ten calls are taken.
@@ -181,14 +184,19 @@ def test_a_redis_that_is_killed_leaves_each_process_its_own_count(own_redis: Ser
         second.consume("guess", "ada", count=1, seconds=60)
 
 
-def test_a_redis_that_hangs_is_waited_for_once(own_redis: Server, failures: list[Exception]) -> None:
+def test_a_redis_that_hangs_is_waited_for_once(
+    own_redis: Server, failures: list[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
     limiter = RateLimiter(connected())
+    # However long the calls take here, none of them is after it.
+    monkeypatch.setattr(shared_limits, "PAUSE_SECONDS", 600.0)
     own_redis.pause()
     for number in range(50):
         limiter.consume("match", str(number), count=1, seconds=60)
     assert len(failures) == 1
     own_redis.resume()
     assert limiter.shared is not None
+    limiter.shared._retry_at = 0.0
     wait_connected(limiter.shared)
 
 

@@ -10,8 +10,9 @@ from django.db import connection
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from registry.common import tracing, tracing_sdk
-from registry.common.errors import InvalidRequest
+from capability_kit import tracing
+from capability_rules.errors import InvalidRequest
+from registry.common import tracing_sdk
 from registry.models import RegistryState
 
 PARENT = {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate": "a=b"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from capability_kit.signatures.statements import CheckpointFacts, read_checkpoint
 from registry.access import agent_keys
 from registry.common.errors import HistoryDamaged
 from registry.core import audit, checkpoints

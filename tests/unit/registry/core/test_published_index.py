@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from registry.bundles.profile import profile_from_text, trigger_form
+from capability_rules.bundles.profile import profile_from_text, trigger_form
 from registry.core import published_index
 from registry.core.published_index import INDEX, get_validation_context
 from registry.models import Capability, RegistryState, Revision, ToolName

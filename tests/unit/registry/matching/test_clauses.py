@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from registry.bundles.profile import CapabilityProfile, profile_from_text
+from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
 from registry.matching.clauses import CLAUSES_MAX, match_message, split_clauses
 from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples

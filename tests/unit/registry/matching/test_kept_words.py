@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_client.text.tokenizer import stems, tokenize
+from capability_kit.text.tokenizer import stems, tokenize
 from registry.matching.index import PUBLISHED, MatchIndexCache
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from capability_rules.validation import validate_bundle
 from registry.matching import near_duplicates
 from registry.matching.embedders import get_embedder
 from registry.matching.near_duplicates import NearDuplicate, cosine_similarity, simhash, term_counts
 from registry.models import Revision
 from registry.publishing import publication
-from registry.validation import validate_bundle
 from tests.factories import OLGA, bundle, fresh_process, publish
 
 pytestmark = pytest.mark.django_db

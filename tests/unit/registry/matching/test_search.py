@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from registry.bundles.profile import CapabilityProfile, profile_from_json
+from capability_rules.bundles.profile import CapabilityProfile, profile_from_json
 from registry.matching.search import SearchIndex, texts_to_embed
 
 BOOK = CapabilityProfile(

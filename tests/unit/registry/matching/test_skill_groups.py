@@ -9,9 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, teams
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.matching.skill_groups import delete_group, import_groups, list_groups, set_group
 from registry.models import AuditEvent, SkillGroup
 from tests.factories import OLGA, publish

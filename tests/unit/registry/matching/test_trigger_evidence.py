@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_client.text.trigger_matching import TriggerIndex
-from registry.bundles.profile import CapabilityProfile
+from capability_kit.text.trigger_matching import TriggerIndex
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching import trigger_evidence
 from registry.matching.index import changed_triggers
 from registry.matching.matcher import Matcher

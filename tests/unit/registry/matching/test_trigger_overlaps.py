@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.bundles.profile import CapabilityProfile
+from capability_rules.bundles.profile import CapabilityProfile
 from registry.core.published_index import INDEX
 from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.publishing import publication

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.profile import profile_from_text
+from capability_rules.bundles.profile import profile_from_text
 from registry.matching.embedders import get_embedder
 from registry.matching.index import PUBLISHED, get_index
 from registry.matching.utterance_regression import check_utterances
@@ -133,7 +133,7 @@ def test_publishing_itself_does_not_rehearse() -> None:
 
 def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
     """Measured at 0.9 s on words alone; the test holds that it is done, and how often it looked."""
-    from registry.bundles.profile import CapabilityProfile
+    from capability_rules.bundles.profile import CapabilityProfile
     from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
     from registry.matching.index import IndexRevisions, MatchIndex
     from registry.matching.matcher import Matcher

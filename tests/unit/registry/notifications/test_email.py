@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.catalog.integrity import find_defect, report_defect
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, SourceMisconfigured
+from registry.common.errors import SourceMisconfigured
 from registry.models import AuditEvent, Job, Revision
 from registry.notifications import email as mail
 from registry.operations.worker import Worker

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident, open_source_incident
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.errors import NameConflict, NotFound, StatusConflict
 from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin, queue
 from registry.core.transactions import write_transaction

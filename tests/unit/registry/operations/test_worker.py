@@ -14,13 +14,13 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from capability_rules.validation import RULES_VERSION
 from registry.core.jobs import queue
 from registry.core.jobs.queue import HANDLERS
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Job, Revision
 from registry.operations import housekeeping, worker
 from registry.operations.worker import Worker
-from registry.validation import RULES_VERSION
 from tests.factories import publish
 
 pytestmark = pytest.mark.django_db

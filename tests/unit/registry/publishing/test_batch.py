@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import AuditEvent, Capability, Draft
 from registry.publishing import batch

@@ -7,8 +7,8 @@ import zipfile
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.catalog import drafts, revalidation
-from registry.common.errors import InvalidRequest
 from registry.models import AuditEvent, Capability, Job
 from registry.publishing import bulk_actions, publication
 from tests.factories import OLGA, bundle, publish

@@ -19,9 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from capability_rules.errors import RegistryError
 from registry.catalog import drafts
 from registry.common import caches
-from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.common.errors import DraftConflict, DraftNotFound
 from registry.core import audit
 from registry.core.transactions import get_registry_revision
 from registry.models import AuditEvent, Capability, Release, Revision

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.text_diff import DIFF_LINES_MAX, diff_files
+from capability_rules.bundles.text_diff import DIFF_LINES_MAX, diff_files
+from capability_rules.validation.codes import list_families
 from registry.models import AuditEvent
 from registry.publishing import publication
 from registry.publishing.gate import POLICY_QUESTIONS
-from registry.validation.codes import list_families
 from tests.factories import OLGA, bundle, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db

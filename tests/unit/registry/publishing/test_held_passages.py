@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, NotFound
+from registry.common.errors import Forbidden, NotFound
 from registry.core.jobs.queue import Lease
 from registry.models import AuditEvent, Capability, HeldPassage, Revision
 from registry.publishing import publication, release_rules

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.catalog import drafts
 from registry.catalog.drafts import get_draft
 from registry.common.actors import Actor
-from registry.common.errors import (
-    BundleRejected,
-    DraftNotFound,
-    InvalidRequest,
-    ProposalNotFound,
-    StatusConflict,
-    TooManyProposals,
-)
+from registry.common.errors import BundleRejected, DraftNotFound, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.models import Capability, Draft, Proposal, Revision
 from registry.publishing import proposals, publication
 from registry.publishing.proposals import accept_proposal, propose, reject_proposal

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from capability_rules.validation import validate_bundle
 from registry.catalog.drafts import get_draft, save_draft, validate_draft
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound
 from registry.core.published_index import get_validation_context
 from registry.core.transactions import get_registry_revision
 from registry.models import AuditEvent, Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.publishing import publication
-from registry.validation import validate_bundle
 from tests.factories import OLGA, bundle, damage, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db

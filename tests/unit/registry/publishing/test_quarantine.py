@@ -10,17 +10,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest
 from registry.access import operators, teams
-from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import (
-    CapabilityNotFound,
-    Forbidden,
-    InvalidRequest,
-    ReplacementInvalid,
-    StatusConflict,
-)
+from registry.common.errors import CapabilityNotFound, Forbidden, ReplacementInvalid, StatusConflict
 from registry.core.jobs.queue import Lease
 from registry.core.transactions import get_registry_revision
 from registry.models import AuditEvent, Capability, Release, ToolName
@@ -140,7 +135,7 @@ def test_what_todays_rules_refuse_stays_quarantined(monkeypatch: pytest.MonkeyPa
 
 
 def _refused() -> object:
-    from registry.validation import validate_bundle
+    from capability_rules.validation import validate_bundle
 
     return validate_bundle(bundle(description=None))
 

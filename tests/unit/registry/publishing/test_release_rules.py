@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest
 from registry.access.operators import create_operator
-from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM, Actor
-from registry.common.errors import InvalidRequest, NotFound
+from registry.common.errors import NotFound
 from registry.models import AuditEvent, Capability, ReleaseRule, Revision
 from registry.publishing import batch, publication, release_rules, reviews
 from tests.factories import OLGA, bundle, publish, tool

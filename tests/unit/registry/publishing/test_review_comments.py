@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NotFound, ReviewConflict
+from registry.common.errors import NotFound, ReviewConflict
 from registry.models import AuditEvent, Review, ReviewEntry
 from registry.publishing import publication, review_comments, reviews
 from tests.factories import OLGA, bundle, publish

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden, InvalidRequest, ReviewConflict
+from registry.common.errors import Forbidden, ReviewConflict
 from registry.models import AuditEvent, Operator, Review
 from registry.publishing import reviewers, reviews
 from registry.selectors.inbox import build_inbox

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -14,7 +15,6 @@ from registry.common.errors import (
     DraftConflict,
     DraftNotFound,
     Forbidden,
-    InvalidRequest,
     NotFound,
     ReviewConflict,
     SelfApprovalForbidden,

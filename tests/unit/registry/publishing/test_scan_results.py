@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest
+from capability_rules.output.sarif import build_sarif
 from registry.access import teams
 from registry.access.operators import create_operator
-from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
-from registry.cli.sarif import build_sarif
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, Forbidden, InvalidRequest, RevisionNotFound, StatusConflict
+from registry.common.errors import CapabilityNotFound, Forbidden, RevisionNotFound, StatusConflict
 from registry.models import AuditEvent, Capability, Revision, ScanResults
 from registry.publishing import batch, publication, scan_results, waivers
 from registry.publishing.waivers import create_waiver

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import operators
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import DraftConflict, InvalidRequest, NotFound, StatusConflict
+from registry.common.errors import DraftConflict, NotFound, StatusConflict
 from registry.core.jobs import admin
 from registry.models import AuditEvent, Capability, HeldPassage, Incident, Job, Operator, Revision, ScheduledRelease
 from registry.operations.worker import Worker

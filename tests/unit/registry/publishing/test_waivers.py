@@ -9,20 +9,21 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.finding_fingerprints import fingerprint_findings
+from capability_rules.errors import InvalidRequest, RegistryError
+from capability_rules.validation import Finding
 from registry.access import teams
 from registry.access.operators import create_operator
-from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.finding_fingerprints import fingerprint_findings
 from registry.catalog import drafts
 from registry.catalog.integrity import find_defect
 from registry.catalog.waived_findings import explain_unwaivable
 from registry.common.actors import Actor
-from registry.common.errors import BundleRejected, Forbidden, InvalidRequest, NotFound, RegistryError, StatusConflict
+from registry.common.errors import BundleRejected, Forbidden, NotFound, StatusConflict
 from registry.core import transactions
 from registry.core.jobs.queue import Lease
 from registry.models import AuditEvent, Capability, Incident, Revision, ScheduledRelease, Waiver
 from registry.publishing import batch, proposals, publication, release_rules, reviews, scheduled_releases, waivers
-from registry.validation import Finding
 from tests.factories import OLGA, bundle, tool
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
+from capability_rules.errors import RegistryUnavailable
 from registry.access import agent_keys
-from registry.common.errors import RegistryUnavailable
 from registry.models import AgentKey, RegistryState, Release, Revision
 from registry.publishing import publication
 from registry.snapshot import STORE, current_snapshot, is_stale, refresh_if_stale

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from registry.bundles.archives import write_tar_gz, write_zip
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.catalog import drafts
-from registry.common.errors import InvalidRequest, NotFound, SourceUnreadable
+from registry.common.errors import NotFound
 from registry.core.jobs import queue
 from registry.models import Capability, Draft, GitImport, Job
 from registry.sources import bundle_import, git_import_jobs
@@ -131,7 +132,7 @@ def _sources(monkeypatch: pytest.MonkeyPatch, found: list[SourceBundle] | Source
             raise found
         return found
 
-    monkeypatch.setattr(git_import_jobs, "discover_bundles", read)
+    monkeypatch.setattr(git_import_jobs, "discover_source", read)
 
 
 def test_a_git_address_is_imported_by_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +183,7 @@ def test_a_git_import_of_one_skill_gives_it_the_id_that_was_asked_for(monkeypatc
 
 def test_a_job_that_died_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     run = git_import_jobs.start_import(source="https://git.example/repo", by=OLGA)
-    monkeypatch.setattr(git_import_jobs, "discover_bundles", lambda _: 1 / 0)
+    monkeypatch.setattr(git_import_jobs, "discover_source", lambda _: 1 / 0)
     for _ in range(2):
         Job.objects.update(run_after=run.created_at)
         queue.run_next_job()

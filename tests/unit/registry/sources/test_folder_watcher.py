@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from capability_rules.errors import SourceUnreadable
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import SourceUnreadable
 from registry.models import Capability, Draft
 from registry.sources.folder_watcher import FolderWatcher, WatchedSave
 from tests.factories import OLGA, bundle

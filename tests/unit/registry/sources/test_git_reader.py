@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from registry.agent_skills.importer import import_skill
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.agent_skills.importer import import_skill
+from capability_rules.errors import SourceUnreadable
+from capability_rules.validation import validate_bundle
+from registry.common.errors import SourceMisconfigured
 from registry.sources import git_reader
+from registry.sources.git_discovery import discover_source
 from registry.sources.git_reader import folder_name, is_git_url, parse_git_url, redact_address
-from registry.sources.source_discovery import discover_bundles
-from registry.validation import validate_bundle
 from tests.git_https import Backend, commit, git, make_certificate, served
 from tests.sweeps import check_each
 
@@ -39,7 +40,7 @@ def test_other_forms_are_refused() -> None:
     def check(source: str) -> None:
         assert is_git_url(source) or source.startswith("ext::")
         with pytest.raises(SourceUnreadable):
-            discover_bundles(source)
+            discover_source(source)
 
     check_each(
         [
@@ -68,7 +69,7 @@ def test_other_forms_are_refused() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
 def test_private_addresses_are_refused(host: str) -> None:
     with pytest.raises(SourceUnreadable, match="not a public address"):
-        discover_bundles(f"https://{host}/b")
+        discover_source(f"https://{host}/b")
 
 
 @pytest.fixture(scope="module")
@@ -101,13 +102,13 @@ def url(
 
 
 def _found(source: str) -> list[tuple[str, str]]:
-    return [(found.path.removeprefix(source), found.folder) for found in discover_bundles(source)]
+    return [(found.path.removeprefix(source), found.folder) for found in discover_source(source)]
 
 
 def test_a_repository_a_tag_and_a_folder(url: str) -> None:
     assert _found(url) == [("/skills/link", "link"), ("/skills/one", "one"), ("/skills/two", "two")]
     assert _found(f"{url}@v1") == [("/skills/one", "one")]
-    (found,) = discover_bundles(f"{url}@main#skills/two")
+    (found,) = discover_source(f"{url}@main#skills/two")
     assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": "x"})
 
 
@@ -122,7 +123,7 @@ def test_a_file_whose_name_says_something_unseen_is_left_behind(
     files = {"SKILL.md": SKILL.format(name="one"), **dict.fromkeys([*odd, said], "x")}
     commit(tmp_path, {f"one/{name}": text for name, text in files.items()})
     with served(tmp_path, certificate) as address:
-        (source,) = discover_bundles(address)
+        (source,) = discover_source(address)
     taken = import_skill(source)
     assert set(taken.files or ()) == {"capability.json", "skill.md", said}
     assert [finding.code for finding in taken.findings] == ["IMPORT_FILE_LEFT_OUT"]
@@ -149,9 +150,9 @@ def test_links_and_submodules_of_a_repository_are_followed_or_named(
     git(tmp_path, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor/skills")
     git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "submodule")
     with served(tmp_path, certificate) as address:
-        (source,) = discover_bundles(address)
+        (source,) = discover_source(address)
         with pytest.raises(SourceUnreadable, match="skills: it is a submodule"):
-            discover_bundles(f"{address}#vendor")
+            discover_source(f"{address}#vendor")
     taken = import_skill(source)
     assert {"references/api.md": "api", "one.md": "one"}.items() <= (taken.files or {}).items()
     (finding,) = taken.findings
@@ -197,23 +198,23 @@ def test_a_password_or_token_in_an_address_is_never_repeated(source: str) -> Non
 def test_what_a_repository_lacks_is_told(url: str) -> None:
     for source in (f"{url}@nowhere", f"{url}#nowhere", f"{url}x"):
         with pytest.raises(SourceUnreadable):
-            discover_bundles(source)
+            discover_source(source)
 
 
 def test_a_browsers_address_that_is_not_found_says_how_it_was_read(url: str) -> None:
     address = f"{url.rpartition('/')[0]}/o/r/tree/feature/x"
     with pytest.raises(SourceUnreadable, match=r"read as \S+/o/r@feature#x; write https://host/repository"):
-        discover_bundles(address)
+        discover_source(address)
 
 
 def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_reader, "REPOSITORY_BYTES_MAX", 10)
     with pytest.raises(SourceUnreadable, match="MiB"):
-        discover_bundles(url)
+        discover_source(url)
     monkeypatch.setattr(git_reader, "REPOSITORY_BYTES_MAX", 10**9)
     monkeypatch.setattr(git_reader, "FETCH_SECONDS", 0.0)
     with pytest.raises(SourceUnreadable, match="took more than"):
-        discover_bundles(url)
+        discover_source(url)
 
 
 def test_of_a_file_no_more_is_read_than_is_asked_for(
@@ -239,7 +240,7 @@ def test_of_a_file_no_more_is_read_than_is_asked_for(
 def test_a_repository_with_more_paths_than_are_listed_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_reader, "LISTING_BYTES_MAX", 100)
     with pytest.raises(SourceUnreadable, match="too many files"):
-        discover_bundles(url)
+        discover_source(url)
 
 
 def test_a_server_that_complains_without_an_end_fills_nothing(url: str, tmp_path: Path) -> None:
@@ -253,7 +254,7 @@ def test_a_server_that_complains_without_an_end_fills_nothing(url: str, tmp_path
 def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GIT_SSL_CAINFO")
     with pytest.raises(SourceUnreadable, match="certificate"):
-        discover_bundles(url)
+        discover_source(url)
 
 
 @pytest.mark.parametrize("other", ["ext::sh -c id", "file:///etc", "http://127.0.0.1/b"])
@@ -262,7 +263,7 @@ def test_git_itself_takes_https_alone(other: str, monkeypatch: pytest.MonkeyPatc
     settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
     monkeypatch.setattr(git_reader, "parse_git_url", lambda _: git_reader.GitAddress(other, "127.0.0.1", 443, "", ""))
     with pytest.raises(SourceUnreadable, match="not allowed"):
-        discover_bundles("https://git.example/b")
+        discover_source("https://git.example/b")
 
 
 def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +275,7 @@ def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(Backend, "_answer", redirect)
     with pytest.raises(SourceUnreadable, match=r"302|redirect"):
-        discover_bundles(url)
+        discover_source(url)
 
 
 @pytest.mark.parametrize(

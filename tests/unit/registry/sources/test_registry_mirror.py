@@ -18,10 +18,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from django.utils import timezone
 
-from agent_client.bundles.digest import bundle_digest
-from registry.bundles.supporting_files import build_file_facts
+from capability_kit.bundles.digest import bundle_digest
+from capability_rules.bundles.supporting_files import build_file_facts
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation import validate_bundle
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, SourceMisconfigured, SourceUnreadable
+from registry.common.errors import NameConflict, SourceMisconfigured
 from registry.common.net import registry_client
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.publishing import publication
@@ -35,7 +37,6 @@ from registry.sources.source_sync import (
     sync_source,
     update_source,
 )
-from registry.validation import validate_bundle
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest, NameConflict, NotFound, SourceUnreadable
+from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication

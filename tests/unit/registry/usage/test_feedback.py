@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, InvalidRequest, RevisionNotFound
+from registry.common.errors import CapabilityNotFound, RevisionNotFound
 from registry.models import AuditEvent, Capability, Confidence, FeedbackEvent
 from registry.publishing import publication
 from registry.snapshot import STORE, current_snapshot

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from registry.common import tracing
+from capability_kit import tracing
 from studio.gateway.framing import parse_request_head
 from studio.gateway.traced_responses import TracedResponses
 from studio.gateway.warm_responses import Clock, WarmResponses

@@ -11,11 +11,11 @@ from django.db import OperationalError, connection
 from django.test import Client
 from pytest_django import Settings
 
+from capability_rules.validation.isolation.pool import ChecksBusy
 from registry.catalog import drafts
 from registry.common.database_errors import KNOWN_OUTAGES
 from registry.core import queries
 from registry.models import Operator
-from registry.validation.isolation.pool import ChecksBusy
 from tests.factories import publish
 
 

@@ -12,9 +12,9 @@ from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys
 from registry.catalog import drafts
-from registry.common.errors import InvalidRequest
 from registry.core.jobs import queue
 from registry.models import AgentKey, AuditEvent, Job, ScheduledRelease
 from registry.publishing.scheduled_releases import schedule_release

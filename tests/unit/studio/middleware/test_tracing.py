@@ -10,7 +10,7 @@ from django.test import Client
 from opentelemetry.sdk.trace import ReadableSpan
 from pytest_django import Settings
 
-from registry.common import tracing
+from capability_kit import tracing
 from tests.unit.registry.common.test_tracing import PARENT, Sent
 
 pytestmark = pytest.mark.django_db

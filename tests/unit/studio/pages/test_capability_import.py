@@ -9,8 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from registry.bundles.archives import write_zip
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.archives import write_zip
+from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.core.jobs import queue
 from registry.models import Capability, Draft, GitImport

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry.bundles.scaffolds import PROFILES
+from capability_rules.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
 from registry.models import Capability
 from studio.pages.starting_points import STARTING_POINTS, StartingPoint

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Capability, HeldPassage, Revision

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agent_client.prompt import estimate_tokens
+from capability_kit.prompt import estimate_tokens
+from capability_rules.validation import validate_bundle
 from registry.models import AuditEvent, Draft
-from registry.validation import validate_bundle
 from studio.pages.markdown import render_page
 from studio.pages.views.draft import FIELDS
 from tests import costs

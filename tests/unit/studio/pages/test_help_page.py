@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from capability_rules.validation import Finding
+from capability_rules.validation.codes import list_codes
 from registry.catalog import incidents
 from registry.models import Revision
-from registry.validation import Finding
-from registry.validation.codes import list_codes
 from tests.factories import publish
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from capability_rules.validation import Finding
 from registry.catalog import incidents
 from registry.models import Revision
-from registry.validation import Finding
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 

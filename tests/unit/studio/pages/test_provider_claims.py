@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 from studio.pages.provider_claims import LENGTHS, read_auth_time, read_identity
 
 CLAIMS = {"sub": "1", "preferred_username": "ada", "name": "Ada L", "email": "ada@example.com", "groups": ["a"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.common import tracing
+from capability_kit import tracing
 from studio.server.environ import build_environ
 from studio.server.traced_reads import TracedReads
 from tests.rsgi import MadeHeaders, MadeScope, SentProtocol

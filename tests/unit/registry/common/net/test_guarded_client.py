@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from capability_rules.errors import SourceUnreadable
+from registry.common.errors import SourceMisconfigured
 from registry.common.net import registry_client
 from registry.common.net.registry_client import RegistryClient
 from registry.common.net.webhook_client import post_event

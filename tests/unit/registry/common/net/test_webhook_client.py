@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from registry.common.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest
 from registry.common.net.webhook_client import DeliveryResponse, check_url, post_event
 from tests.event_loop import run_async
 from tests.receivers import Receiver, Reply, flood, hang, say, status, trickle

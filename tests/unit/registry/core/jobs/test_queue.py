@@ -12,7 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from registry.common import tracing
+from capability_kit import tracing
 from registry.core import audit
 from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.jobs.queue import HANDLERS, OBSERVERS, Lease, LeaseLost

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from capability_rules.errors import InvalidRequest
 from registry.access import agent_keys
 from registry.common import caches
-from registry.common.errors import HistoryDamaged, InvalidRequest
+from registry.common.errors import HistoryDamaged
 from registry.core import audit, checkpoints, signatures
 from registry.core.kept_checkpoint import KeptCheckpoint
 from registry.core.signatures import build_statement

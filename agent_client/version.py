@@ -1,3 +1,0 @@
-"""The version of the library: of its wheel, and of `agent_client.__version__`."""
-
-VERSION = "0.1.0"

@@ -1,0 +1,180 @@
+"""A playground without a model: type what a user would say, and see what a session makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TextIO
+
+from capability_client.session import ApprovalRequired, CallRefused, CallResult, Session
+from capability_client.session.invocations import canonical_name
+from capability_kit.errors import RegistryError
+from capability_kit.text.sanitize import one_line
+
+HELP = """Type what a user would say. $name args invokes a skill.
+/load ID        as the model would after a hint     /reply TEXT   what the agent answers
+/call TOOL JSON as the model would                  /approve ID   a person approves a waiting call (/reject ID)
+/prompt  /system  /tools  /skills [word]            /enable ID  /disable ID  /unload ID  /refresh
+/help  /quit"""
+
+
+class Chat:
+    """One conversation over two streams."""
+
+    def __init__(self, session: Session, stdin: TextIO, stdout: TextIO) -> None:
+        self._session = session
+        self._in, self._out = stdin, stdout
+        self._shown = len(session.events)
+        self._verbs: dict[str, Callable[[str], None]] = {
+            "/load": self._load,
+            "/reply": self._reply,
+            "/call": self._call,
+            "/approve": lambda text: self._run(text, approve=True),
+            "/reject": lambda text: self._run(text, approve=False),
+            "/prompt": lambda _: self._prompt(),
+            "/system": lambda _: self._print(self._session.system_prompt().prompt),
+            "/tools": lambda _: self._tools(),
+            "/skills": self._skills,
+            "/enable": lambda text: self._switch(text, on=True),
+            "/disable": lambda text: self._switch(text, on=False),
+            "/unload": self._unload,
+            "/refresh": lambda _: self._session.refresh(),
+            "/help": lambda _: self._print(HELP),
+        }
+
+    def run(self, *, first_run: str | None = None) -> None:
+        """Until `/quit` or the end of the input."""
+        if self._session.number == 0:
+            self._start(first_run)
+        while True:
+            self._out.write("> ")
+            self._out.flush()
+            line = self._in.readline()
+            if not line or line.strip() == "/quit":
+                self._print("" if line else "\n", end="")
+                return
+            if not self._in.isatty():
+                # A transcript shows what was typed.
+                self._print(line.rstrip("\n"))
+            self._take(line.strip())
+
+    def _start(self, first_run: str | None) -> None:
+        begun = self._session.start(first_run=first_run)
+        if begun.kind == "greeted":
+            self._print(f"agent: {begun.greeting}")
+        elif begun.kind == "introduced":
+            self._print(f"[{begun.capability_id} was loaded by hand: the user is new and the conversation empty]")
+        self._events()
+        self._active()
+
+    def _take(self, line: str) -> None:
+        if not line:
+            return
+        verb, _, rest = line.partition(" ")
+        try:
+            if verb in self._verbs:
+                self._verbs[verb](rest.strip())
+            elif line.startswith("/"):
+                self._print(f"There is no {verb}; /help names what there is.")
+            else:
+                self._turn(line)
+        except (RegistryError, CallRefused) as error:
+            self._print(
+                f"agent: {error.user_message()}" if isinstance(error, RegistryError) else f"[{error.code}: {error}]"
+            )
+        self._events()
+
+    def _turn(self, message: str) -> None:
+        if message.startswith("$") and not message[1:].strip():
+            self._skills(message)
+            return
+        turn = self._session.turn(message)
+        for hint in turn.hints:
+            self._print(f"hint: {hint.line()}")
+        if not turn.hints and not turn.active:
+            self._print("no skill fits; nothing is added to the prompt")
+        self._active()
+
+    def _active(self) -> None:
+        judged = self._session.readiness()
+        for each in self._session.active:
+            left = each.turns_left(self._session.number)
+            status = judged[each.capability_id].status
+            given = f", ARGUMENTS: {one_line(each.arguments, most=80)}" if each.arguments else ""
+            self._print(f"active: {each.capability_id} ({status}, {left} more turns without use{given})")
+
+    def _load(self, capability_id: str) -> None:
+        self._session.load(capability_id)
+        self._active()
+
+    def _reply(self, text: str) -> None:
+        self._print(f"agent: {text}")
+        self._session.record_reply()
+
+    def _switch(self, capability_id: str, *, on: bool) -> None:
+        name = canonical_name(capability_id)
+        if name not in self._session.entries and name not in self._session.disabled:
+            self._print(f"There is no {one_line(capability_id, most=64) or 'name'}; /skills names what there is.")
+            return
+        (self._session.enable if on else self._session.disable)(name)
+        self._print(f"{name} is {'enabled' if on else 'disabled'}")
+
+    def _unload(self, capability_id: str) -> None:
+        if not self._session.unload(capability_id):
+            self._print(f"{one_line(capability_id, most=64) or 'Nothing'} is not active.")
+
+    def _call(self, text: str) -> None:
+        tool, _, raw = text.partition(" ")
+        try:
+            arguments = json.loads(raw or "{}")
+        except ValueError as error:
+            self._print(f"The arguments are no JSON: {error}")
+            return
+        try:
+            done = self._session.call(tool, arguments)
+        except ApprovalRequired as waiting:
+            self._print(f"waits: {waiting.call.summary()}\n       /approve {waiting.call_id}")
+            return
+        if isinstance(done, CallResult):
+            self._print(f"result: {json.dumps(done.result, ensure_ascii=False)}")
+            return
+        self._print(f"would run: {done.summary()}")
+        self._session.gate.take(done.call_id).state = "done"
+
+    def _run(self, call_id: str, *, approve: bool) -> None:
+        if not approve:
+            self._session.reject(call_id)
+            return
+        call = self._session.approve(call_id, by="the person at the terminal")
+        self._print(f"would run: {call.summary()}")
+        self._session.gate.take(call_id).state = "done"
+
+    def _prompt(self) -> None:
+        prompt = self._session.prompt()
+        self._print(prompt.prompt or "(nothing)")
+        self._print(f"[{prompt.characters:,} characters, about {prompt.tokens_estimate:,} tokens]")
+        for name, reason in prompt.omitted:
+            self._print(f"[left out: {name}: {reason}]")
+
+    def _tools(self) -> None:
+        for tool in self._session.tools("mcp"):
+            kind = "read" if tool["annotations"]["readOnlyHint"] else "write"
+            self._print(f"{tool['name']} ({kind}): {tool['description']}")
+
+    def _skills(self, typed: str) -> None:
+        found = self._session.autocomplete(typed)
+        if not found:
+            self._print("No skill begins so." if typed.strip("$ ") else "There are no skills.")
+        for entry in found:
+            self._print(f"${entry.capability_id}: {one_line(entry.description, most=120)}")
+
+    def _events(self) -> None:
+        """What happened since, in words."""
+        for event in self._session.events[self._shown :]:
+            if event.kind != "hinted":
+                self._print(f"  {event.kind}: {event.capability_id + ': ' if event.capability_id else ''}{event.words}")
+        self._shown = len(self._session.events)
+
+    def _print(self, text: str, *, end: str = "\n") -> None:
+        self._out.write(text + end)
+        self._out.flush()

@@ -1,0 +1,193 @@
+"""`AsyncSession`: as `Session`, for asyncio. `Session` documents what each method does."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
+from functools import partial
+from typing import Any, Unpack, overload
+
+from capability_client.session.core import SessionCore
+from capability_client.session.introduction import ConversationStart
+from capability_client.session.messages import Message, Model
+from capability_client.session.operations import Operation
+from capability_client.session.state import SessionSettings
+from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Steps, T
+from capability_client.session.turns import Turn
+from capability_kit.bundles.bundle import Bundle, ListingEntry
+from capability_kit.prompt import Prompt
+from capability_kit.tool_gate import CallResult, ToolCall
+
+
+class AsyncSession(SessionCore):
+    """One conversation. Not for several tasks at once. What is no coroutine function runs in a thread."""
+
+    def __init__(self, source: Any, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
+        """`source` is an AsyncRegistry or LocalSkills. Raises `TypeError` for a source that would block the loop."""
+        for name in ("list", "load", "reload"):
+            if not callable(getattr(source, name, None)):
+                raise TypeError(f"The source is an AsyncRegistry or LocalSkills, not {type(source).__name__}")
+        if hasattr(source, "url") and not inspect.iscoroutinefunction(source.list):
+            raise TypeError("A Registry blocks: use AsyncRegistry here, or Session with Registry")
+        super().__init__(source, matcher=matcher, **settings)
+
+    async def _run(self, steps: Steps[T]) -> T:
+        try:
+            while isinstance(found := await self._advance(steps), Message):
+                pass
+            return found.value
+        finally:
+            steps.close()
+
+    async def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+        """Call what the steps need until their next message, or their end."""
+        send: Callable[[], Any] = partial(next, steps)
+        while True:
+            try:
+                need = send()
+            except StopIteration as done:
+                return Finished(done.value)
+            if isinstance(need, Message):
+                return need
+            try:
+                with self.trace(need):
+                    outcome = await self._outcome(need)
+            except BaseException as error:  # noqa: BLE001 - the steps decide what it means
+                send = partial(steps.throw, error)
+            else:
+                send = partial(steps.send, outcome)
+
+    async def _outcome(self, need: Operation) -> Any:
+        """What is not a coroutine function runs in a thread, which nothing can stop: a call of a tool goes on there."""
+        if inspect.iscoroutinefunction(need.run):
+            return await need.run()
+        work = asyncio.ensure_future(asyncio.to_thread(need.run))
+        try:
+            outcome = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            if need.kind != "execute_tool":
+                work.cancel()
+            elif not work.done():
+                self._detach(need.call_id)
+                work.add_done_callback(partial(self._end_detached, need.call_id))
+            raise
+        return await outcome if inspect.isawaitable(outcome) else outcome
+
+    def _end_detached(self, call_id: str, work: asyncio.Future[Any]) -> None:
+        error = None if work.cancelled() else work.exception()
+        self._attach(call_id, is_done=not work.cancelled() and error is None)
+
+    @property
+    def entries(self) -> AwaitableEntries:
+        """As `Session.entries`: `await session.entries`. `await session.entries()` is the same."""
+        return AwaitableEntries(self._read_entries)
+
+    async def _read_entries(self) -> dict[str, ListingEntry]:
+        await self._run(self._need_list())
+        return self._known_entries()
+
+    async def refresh_list(self) -> None:
+        """As `Session.refresh_list`."""
+        await self._run(self._read_list())
+
+    async def autocomplete(self, typed: str) -> list[ListingEntry]:
+        """As `Session.autocomplete`."""
+        return await self._run(self._autocompleted(typed))
+
+    async def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> ConversationStart:
+        """As `Session.start`."""
+        return await self._run(self._started(first_run, history))
+
+    async def turn(self, message: str) -> Turn:
+        """As `Session.turn`."""
+        return await self._run(self._turned(message))
+
+    async def load(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Bundle:
+        """As `Session.load`."""
+        return await self._run(self._loaded(capability_id, arguments=arguments, explicit=explicit))
+
+    async def reload(self, capability_id: str) -> Bundle:
+        """As `Session.reload`."""
+        return await self._run(self._reloaded(capability_id))
+
+    async def system_prompt(self) -> Prompt:
+        """As `Session.system_prompt`."""
+        return await self._run(self._system_prompted())
+
+    @overload
+    async def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...
+    @overload
+    async def call(
+        self, tool: str, arguments: Any, *, run: None = None, from_form: bool = False
+    ) -> CallResult | ToolCall: ...
+    async def call(
+        self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
+    ) -> CallResult | ToolCall:
+        """As `Session.call`; `run` may be a coroutine function."""
+        return await self._run(self._called(tool, arguments, run, from_form=from_form))
+
+    async def run_call(self, call_id: str, run: Executor) -> CallResult:
+        """As `Session.run_call`; `run` may be a coroutine function."""
+        return await self._run(self._ran(call_id, run))
+
+    async def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
+        """As `Session.result_of`."""
+        return await self._run(self._result_of(tool, arguments, run))
+
+    async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
+        """As `Session.result_of_approved`."""
+        return await self._run(self._result_of_approved(call_id, run, by))
+
+    async def feedback(self, outcome: str) -> list[dict[str, Any]]:
+        """As `Session.feedback`."""
+        return await self._run(self._reported(outcome))
+
+    def steps(
+        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+    ) -> TurnMessages:
+        """As `Session.steps`; model, `run` and `approve` may be coroutine functions."""
+        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask))
+
+    async def say(
+        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+    ) -> str:
+        """As `Session.say`."""
+        return [each.text async for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]
+
+
+class AwaitableEntries:
+    """`await` it, or call it first: it was a method once."""
+
+    def __init__(self, read: Callable[[], Coroutine[Any, Any, dict[str, ListingEntry]]]) -> None:
+        self._read = read
+
+    def __call__(self) -> AwaitableEntries:
+        """The same."""
+        return self
+
+    def __await__(self) -> Generator[Any, None, dict[str, ListingEntry]]:
+        return self._read().__await__()
+
+
+class TurnMessages(AsyncIterator[Message]):
+    """The messages of a turn as they come. `break` ends it at once: an async generator would leave that to the loop."""
+
+    def __init__(
+        self, advance: Callable[[Steps[None]], Awaitable[Message | Finished[None]]], steps: Steps[None]
+    ) -> None:
+        self._advance = advance
+        self._steps = steps
+
+    async def __anext__(self) -> Message:
+        found = await self._advance(self._steps)
+        if isinstance(found, Message):
+            return found
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """End the turn."""
+        self._steps.close()
+
+    def __del__(self) -> None:
+        self._steps.close()

@@ -1,0 +1,289 @@
+"""Calls of tools: those of skills through the gate, and the session's own."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from capability_client.session import own_tools
+from capability_client.session.invocations import canonical_name
+from capability_client.session.loader import SkillLoader
+from capability_client.session.operations import Operation, OperationKind
+from capability_client.session.steps import Executor, Json, Steps
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.tool_names import wire_name
+from capability_kit.errors import CapabilityNotFound, RegistryError
+from capability_kit.text.sanitize import one_line
+from capability_kit.tool_gate import (
+    AnswerRequired,
+    ApprovalRequired,
+    ArgumentsInvalid,
+    CallNotOpen,
+    CallRefused,
+    CallResult,
+    SkillNotReady,
+    ToolCall,
+    ToolUnknown,
+    ToolWithheld,
+    check_arguments,
+    check_result,
+    find_tool,
+    is_tool_of,
+)
+from capability_kit.ui.ask import AskForm
+
+logger = logging.getLogger("capability_client.session")
+
+
+class SessionCalls(SkillLoader):
+    """Every call goes through the gate; what a model reads of it is a result or an error."""
+
+    # The gate.
+
+    def open_call(self, tool: str, arguments: Any, *, from_form: bool = False) -> ToolCall:
+        """A skill's tool call of the model, or of a form (`from_form`: strings become numbers), checked and ready.
+
+        `run_call` runs it. Raises `CallRefused`: `ApprovalRequired` where a person comes first, `RoleNotAllowed` ...
+        """
+        bundle, contract = self._find_tool(tool)
+        try:
+            call = self.gate.open(bundle, contract, arguments, from_form=from_form, turn=self.number)
+        except CallRefused as error:
+            call_id = getattr(error, "call_id", "")
+            self._note("call", bundle.capability_id, f"{contract['name']}: {error.code}", call_id=call_id)
+            raise
+        return call
+
+    def _find_tool(self, tool: str) -> tuple[Bundle, Mapping[str, Any]]:
+        """Raises `ToolUnknown`, or what says better why there is no such tool now."""
+        try:
+            return find_tool(self._tools(), tool)
+        except ToolUnknown:
+            judged = self.readiness()
+            for each in self.active:
+                name, names = each.capability_id, {one["name"] for one in each.bundle.tools}
+                if is_tool_of(name, each.bundle.withheld_tools, tool):
+                    raise ToolWithheld(f"{tool} of {name} is not for this key: it only gets tools that read") from None
+                if is_tool_of(name, names, tool) and not judged[name].is_ready:
+                    words = f"{name} is {judged[name].status}: {judged[name].user_message()}"
+                    raise SkillNotReady(words) from None
+            wanted = str(tool).removeprefix("_")
+            for name, why in self.withdrawn.items():
+                if wanted.startswith(wire_name(name, "")):
+                    raise ToolUnknown(f"{name} is not to be used any more: {why}") from None
+            for name, bundle in self.bundles.items():
+                if is_tool_of(name, (one["name"] for one in bundle.tools), wanted) and (
+                    why := self._why_inactive(name)
+                ):
+                    raise ToolUnknown(why) from None
+            raise
+
+    def needs_approval(self, tool: str) -> bool:
+        """Whether a person decides about each call of this tool; False for a tool that does not exist now."""
+        try:
+            _, contract = find_tool(self._tools(), tool)
+        except ToolUnknown:
+            return False
+        return contract["policy"].get("requires_approval") is True
+
+    def approve(self, call_id: str, *, by: str) -> ToolCall:
+        """A person approves a waiting call, exactly as it is; `run_call` runs it then."""
+        call = self.gate.approve(call_id, by=by)
+        self._note_call(call, f"approved by {one_line(by, most=60)}")
+        return call
+
+    def reject(self, call_id: str) -> ToolCall:
+        """A person refuses a waiting call; the model is not asked about it again in this turn."""
+        call = self.gate.reject(call_id, turn=self.number)
+        self._note_call(call, "rejected")
+        return call
+
+    def _called(
+        self, tool: str, arguments: Any, run: Executor | None, *, from_form: bool
+    ) -> Steps[CallResult | ToolCall]:
+        own = self.own_tools(ahead=True).get(tool)
+        if own is not None:
+            return (yield from self._ran_own(tool, own, arguments))
+        call = self.open_call(tool, arguments, from_form=from_form)
+        return call if run is None else (yield from self._ran(call.call_id, run))
+
+    def _ran(self, call_id: str, run: Executor) -> Steps[CallResult]:
+        """Run an open call once, and check its result. Where `run` raises, the call is `failed` and may run again.
+
+        Roles are the caller's: a session that was resumed with others than those that opened the call refuses it.
+        """
+        call = self.gate.find(call_id)
+        bundle = self.bundles.get(call.capability_id)
+        contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
+        if bundle is not None and contract is not None:
+            self.gate.check_role(bundle, contract)
+        self.gate.take(call_id)
+        self._is_tool_running = True
+        if bundle is not None:
+            self._mark_used(bundle)
+        try:
+            result = yield operation_of_call("execute_tool", run, call)
+        except BaseException as error:
+            self._note_failed(call, error)
+            raise
+        call.state = "done"
+        self._note_call(call, "done")
+        if contract is not None:
+            check_result(contract, result)
+        return CallResult(call, result)
+
+    def _note_failed(self, call: ToolCall, error: BaseException) -> None:
+        """A call that was cancelled and goes on in its thread is `running` until that ends."""
+        if call.call_id in self._detached:
+            self._note_call(call, f"{type(error).__name__}, and it is still running")
+            return
+        call.state = "failed"
+        self._note_call(call, f"failed: {type(error).__name__}")
+
+    def _detach(self, call_id: str) -> None:
+        """What runs this call cannot be stopped, and nobody waits for its result any more."""
+        self._detached.add(call_id)
+
+    def _attach(self, call_id: str, *, is_done: bool) -> None:
+        """A detached call has ended. Its result is lost; its state says whether it took place."""
+        self._detached.discard(call_id)
+        # The gate keeps the latest calls alone.
+        with suppress(CallNotOpen):
+            call = self.gate.find(call_id)
+            call.state = "done" if is_done else "failed"
+            self._note_call(call, f"{call.state}, after its turn was interrupted")
+
+    # The session's own tools.
+
+    def _ran_own(self, tool: str, contract: Json, arguments: Any) -> Steps[CallResult]:
+        """What the model gets is a result, also where the registry refuses. Raises `ArgumentsInvalid`."""
+        given = check_arguments(contract, arguments, from_form=False)
+        call = ToolCall(f"call_{secrets.token_hex(8)}", "", tool, given, contract["policy"]["kind"], "done")
+        if tool == own_tools.ASK:
+            call.state = "waiting"
+            questions = _questions(call)
+            self.gate.keep(call)
+            self._note_call(call, "the user is asked")
+            raise AnswerRequired(call, questions)
+        try:
+            result = yield from self._own(tool, given)
+        except RegistryError as error:
+            result = {"error": error.model_error()}
+        self._note_call(call, "refused" if "error" in result else "done")
+        return CallResult(call, result)
+
+    def _own(self, tool: str, given: Json) -> Steps[Json]:
+        if tool == own_tools.LIST:
+            yield from self._read_list()
+            return own_tools.list_result(self._known_entries().values(), self.environment, given.get("group"))
+        if tool == own_tools.SEARCH:
+            need = partial(self.source.search, given["query"], top_k=given.get("limit"))
+            return own_tools.search_result((yield Operation("search", need)))
+        if tool == own_tools.LOAD:
+            yield from self._require_open(given["capability_id"])
+            bundle = yield from self._loaded(given["capability_id"], arguments=given.get("arguments", ""))
+            return own_tools.load_result(bundle, self.environment)
+        if tool == own_tools.RELOAD:
+            yield from self._require_open(given["capability_id"])
+            before = self.pins.get(canonical_name(given["capability_id"]))
+            bundle = yield from self._reloaded(given["capability_id"])
+            changed = {"digest": bundle.digest, "is_changed": bundle.digest != before}
+            return {"loaded": bundle.capability_id, **changed, **own_tools.files_of(bundle)}
+        if tool == own_tools.FEEDBACK:
+            yield from self._reported(given["outcome"], [canonical_name(given["capability_id"])])
+            return {"recorded": True}
+        active = self.active.get(canonical_name(given["capability_id"]))
+        if active is None:
+            raise self._not_active(given["capability_id"])
+        self._mark_used(active.bundle)
+        need = partial(self.source.file, active.bundle, given["path"])
+        text = yield Operation("file", need, active.capability_id)
+        return own_tools.file_result(given["path"], text, given.get("offset", 0))
+
+    def _not_active(self, capability_id: str) -> CapabilityNotFound:
+        name = canonical_name(capability_id)
+        why = self._why_inactive(name)
+        return CapabilityNotFound(why, capability_id=name) if why else self._not_found(capability_id)
+
+    def answer(self, call_id: str, reply: Any) -> CallResult:
+        """The user's reply to `ask_user`: a form's context, or typed words where there is one question.
+
+        Raises `CallNotOpen`, or `ReplyNotUnderstood` with a sentence for the user; the question stays open then.
+        """
+        call = self.gate.find(call_id)
+        if call.tool != own_tools.ASK or call.state != "waiting":
+            raise CallNotOpen("This call waits for no answer")
+        answers = _questions(call).read(reply)
+        call.state = "done"
+        self._note_call(call, "answered")
+        return CallResult(call, {"answers": answers})
+
+    def _reported(self, outcome: str, capability_ids: Iterable[str] | None = None) -> Steps[list[Json]]:
+        """Report an outcome for each skill that was used in this turn, or for the active ones that are named."""
+        used = list(reversed(self.used.values()))
+        if capability_ids is not None:
+            known = self.used | {each.capability_id: each.bundle for each in self.active}
+            used = [known[name] for name in capability_ids if name in known]
+            if not used:
+                raise self._not_active(", ".join(capability_ids))
+        sent = []
+        for bundle in used:
+            key = f"{self.session_id}-{self.number}-{bundle.capability_id}"[:200]
+            name, revision = bundle.capability_id, bundle.revision or None
+            need = partial(self.source.feedback, name, outcome, revision=revision, idempotency_key=key)
+            sent.append((yield Operation("feedback", need, name)))
+            self._note("feedback", name, outcome)
+        return sent
+
+    # What a model reads.
+
+    def _result_of(self, tool: str, arguments: Any, run: Executor) -> Steps[Any]:
+        try:
+            done = yield from self._called(tool, arguments, None, from_form=False)
+        except (ApprovalRequired, AnswerRequired):
+            raise
+        except CallRefused as error:
+            return error_result(error.code, str(error))
+        return done.result if isinstance(done, CallResult) else (yield from self._ran_for_model(done.call_id, run))
+
+    def _result_of_approved(self, call_id: str, run: Executor, by: str) -> Steps[Any]:
+        try:
+            self.approve(call_id, by=by)
+        except CallRefused as error:
+            return error_result(error.code, str(error))
+        return (yield from self._ran_for_model(call_id, run))
+
+    def result_of_rejected(self, call_id: str) -> Json:
+        """What a model reads of a waiting call that a person refuses now. Raises `CallNotOpen`."""
+        self.reject(call_id)
+        return error_result("CALL_REJECTED", "The user said no to this call; do not call it again for this message.")
+
+    def _ran_for_model(self, call_id: str, run: Executor) -> Steps[Any]:
+        try:
+            return (yield from self._ran(call_id, run)).result
+        except CallRefused as error:
+            return error_result(error.code, str(error))
+        except Exception as error:
+            logger.warning("a tool failed", exc_info=True)
+            return error_result("TOOL_FAILED", one_line(f"{type(error).__name__}: {error}", most=300))
+
+
+def operation_of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call: ToolCall) -> Operation:
+    """The operation that passes a call to the host's own function."""
+    return Operation(kind, partial(run, call), call.capability_id, call.tool, call.call_id)
+
+
+def error_result(code: str, message: str) -> Json:
+    """What a model reads in the place of a result: `{"error": {"code", "message"}}`."""
+    return {"error": {"code": code, "message": message}}
+
+
+def _questions(call: ToolCall) -> AskForm:
+    try:
+        return own_tools.questions_of(call.arguments["questions"], call.call_id)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArgumentsInvalid(f"The arguments of {call.tool} do not fit: {error}") from None

@@ -1,0 +1,81 @@
+"""Hints: which capabilities a message may be about. The model decides, and loads (docs/requirements.md B)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from capability_kit.bundles.bundle import ListingEntry
+from capability_kit.text.sanitize import one_line
+from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One capability that fits, with the phrases that led to it. `notes` say what speaks against it, if anything."""
+
+    capability_id: str
+    name: str
+    description: str
+    priority: int
+    score: float
+    triggers: tuple[str, ...] = ()
+    notes: str = ""
+
+    def line(self) -> str:
+        """For the prompt."""
+        led = f' (because of "{one_line(self.triggers[0], most=80)}")' if self.triggers else ""
+        return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}{self.notes}"
+
+
+def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:
+    """By the intent triggers of the list alone; works without a network. Weak hits count half."""
+    hits: dict[str, list[TriggerHit]] = {}
+    for hit in index.find(message):
+        hits.setdefault(hit.owner, []).append(hit)
+    found = []
+    for capability_id, own in hits.items():
+        score = max(0.5 if hit.is_weak else 1.0 for hit in own)
+        triggers = tuple(dict.fromkeys(hit.trigger for hit in own))
+        found.append(_hint(entries[capability_id], score, triggers))
+    return rank_hints(found)
+
+
+def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
+    """The hints for a response of capability_match, first what the message needs; near misses are not hints, nor
+    is what the user alone starts."""
+    if answer.get("decision") not in ("match", "ambiguous"):
+        return []
+    found = []
+    entries = {name: entry for name, entry in entries.items() if not entry.is_closed_to_model}
+    needed = [each for each in _listed(answer.get("needed")) if isinstance(each, str) and each in entries]
+    for row in _listed(answer.get("matches")):
+        entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None
+        if entry is None or row.get("below_threshold") is True:
+            continue
+        triggers = [hit.get("trigger") for hit in _listed(row.get("matched_triggers")) if isinstance(hit, dict)]
+        kept = tuple(trigger for trigger in triggers if isinstance(trigger, str))
+        found.append(_hint(entry, _score(row.get("score")), kept))
+    known = {hint.capability_id for hint in found}
+    found += [_hint(entries[name], 0.0, ()) for name in dict.fromkeys(needed) if name not in known]
+    ranked = rank_hints(found)
+    return sorted(ranked, key=lambda each: each.capability_id not in needed)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _score(value: Any) -> float:
+    """Between 0 and 1; 0 for what is no such number, which another registry may send."""
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
+
+
+def rank_hints(hints: list[Hint]) -> list[Hint]:
+    """By priority, then score, then id."""
+    return sorted(hints, key=lambda each: (-each.priority, -each.score, each.capability_id))
+
+
+def _hint(entry: ListingEntry, score: float, triggers: tuple[str, ...]) -> Hint:
+    return Hint(entry.capability_id, entry.name, entry.description, entry.priority, score, triggers)

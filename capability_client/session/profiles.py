@@ -1,0 +1,61 @@
+"""Where users are remembered between conversations: who was introduced, and what is known of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from capability_client.session.options import User
+from capability_kit.text.files import write_atomically
+
+
+class Profiles(Protocol):
+    """A store of users by `user_id`; a host with a database writes its own."""
+
+    def read(self, user_id: str) -> User:
+        """The user; a new one where nothing is known."""
+
+    def write(self, user: User) -> None:
+        """Keep a user."""
+
+
+class FileProfiles:
+    """One JSON file a user, below a folder. Not encrypted: keep no secrets in it."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder).expanduser()
+
+    def read(self, user_id: str) -> User:
+        """The user; a new one where nothing is known. Raises `ValueError` for a file that is damaged."""
+        path = self._path(user_id)
+        if not path.exists():
+            return User(user_id=user_id)
+        try:
+            return User(**{**json.loads(path.read_text("utf-8")), "user_id": user_id})
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: not a profile: {error}. Repair or remove the file") from None
+
+    def write(self, user: User) -> None:
+        """Keep a user, in one step. Raises `ValueError` without a `user_id`."""
+        path = self._path(user.user_id)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        values = {"name": user.name, "is_introduced": user.is_introduced, "context": dict(user.context)}
+        write_atomically(path, json.dumps(values, ensure_ascii=False, indent=1, default=str) + "\n")
+
+    def _path(self, user_id: str) -> Path:
+        """A name that no id can lead out of the folder."""
+        if not user_id:
+            raise ValueError("A profile needs a user_id")
+        return self.folder / f"{hashlib.sha256(user_id.encode()).hexdigest()[:32]}.json"
+
+
+def remember(profiles: Profiles, user_id: str, facts: Mapping[str, Any]) -> User:
+    """Add facts to what is known of a user, and return the user."""
+    user = profiles.read(user_id)
+    user = replace(user, context={**user.context, **facts})
+    profiles.write(user)
+    return user

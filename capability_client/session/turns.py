@@ -1,0 +1,279 @@
+"""Turns: what a message of the user leads to, and the messages between user, model and tools."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+from weakref import ref
+
+from capability_client.session.active_skills import ActiveSkill
+from capability_client.session.calls import SessionCalls, operation_of_call
+from capability_client.session.conversation import (
+    clean_message,
+    cut_history,
+    repair,
+    result_text,
+    shorten,
+    shorten_turn,
+    summary_message,
+)
+from capability_client.session.hints import Hint, hints_from_match, local_hints
+from capability_client.session.introduction import ConversationStart
+from capability_client.session.invocations import read_mentions
+from capability_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
+from capability_client.session.operations import Operation
+from capability_client.session.options import Event
+from capability_client.session.state import no_turn
+from capability_client.session.steps import Approver, Asker, Executor, Steps
+from capability_client.session.system_prompt import notes_of
+from capability_kit.environment.readiness import check_readiness
+from capability_kit.errors import RegistryError, Unavailable
+from capability_kit.text.sanitize import one_line, strip_surrogates
+from capability_kit.tool_gate import AnswerRequired, ApprovalRequired
+
+logger = logging.getLogger("capability_client.session")
+TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one message of the user led to. `message` is without the `$name`s that were removed from it."""
+
+    number: int
+    message: str
+    hints: tuple[Hint, ...]
+    active: tuple[ActiveSkill, ...]
+    events: tuple[Event, ...]
+
+
+class _RunningTurn:
+    """Is there while a turn runs."""
+
+
+class SessionTurns(SessionCalls):
+    """The conversation, turn by turn."""
+
+    def _started(self, first_run: str | None, history: Iterable[str]) -> Steps[ConversationStart]:
+        if first_run is None:
+            yield from self._need_list()
+        wanted = first_run or self.index.first_run
+        refused = self.introduction.refusal(self.user, wanted, history)
+        if refused is not None:
+            return refused
+        self.introduction.begin(wanted)
+        try:
+            yield from self._loaded(wanted, explicit=True)
+        except RegistryError as error:
+            self.introduction.state = "none"
+            return ConversationStart("skipped", f"The introduction could not be loaded: {error.message}")
+        self._note("introduced", wanted, "the user is new and the conversation empty")
+        return ConversationStart("introduced", "The user is new.", capability_id=wanted)
+
+    def _turned(self, message: str) -> Steps[Turn]:
+        with self._one_turn():
+            return (yield from self._heard(message))
+
+    def _heard(self, message: str) -> Steps[Turn]:
+        """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
+        if not isinstance(message, str):
+            raise TypeError(f"The message is a text, not {type(message).__name__}")
+        message = strip_surrogates(message)
+        before = self._event_count()
+        self.number += 1
+        self.used.clear()
+        self._count_message()
+        if not self.options.carry:
+            self._drop_all("skills do not stay from one turn to the next")
+        yield from self._need_list()
+        rest, about = yield from self._invoked(message)
+        self._hints = yield from self._found_hints(about)
+        # After matching: what the message is about is in use, and does not expire at this very moment.
+        self._expire()
+        events = tuple(event for event in self.events if event.event_id > before)
+        return Turn(self.number, rest, self._hints, tuple(self.active), events)
+
+    def record_reply(self) -> None:
+        """Record that the agent has replied; messages of both sides count for the end of an introduction."""
+        self._count_message()
+
+    def _count_message(self) -> None:
+        if self.introduction.count_message():
+            words = f"{self.introduction.messages} messages were said: it never starts by itself again"
+            self._note("introduced", self.introduction.capability_id, words)
+
+    def _invoked(self, message: str) -> Steps[tuple[str, str]]:
+        """Load what the user named; the message before the first name, and the message to be matched."""
+        mentions = read_mentions(message, self._known_entries())
+        for written, near in mentions.misspellings:
+            self._note("not_loaded", near, f"there is no skill ${one_line(written, most=64)}; the nearest is ${near}")
+        named = {each.capability_id: each.arguments for each in mentions.invocations}
+        if self.options.takes_plain_mentions:
+            found = [name for name in self.index.names.find(mentions.message) if name not in self.disabled]
+            named |= {name: "" for name in found if name not in named}
+        # The first one named is the most important; it is used last, and so stands first.
+        for capability_id in reversed(list(named)):
+            try:
+                yield from self._loaded(capability_id, arguments=named[capability_id], explicit=True)
+            except RegistryError as error:
+                self._note("not_loaded", capability_id, error.message)
+        return mentions.message, mentions.without_names
+
+    def _found_hints(self, message: str) -> Steps[tuple[Hint, ...]]:
+        found = []
+        matched = yield from self._matched(message)
+        for hint in matched:
+            if hint.capability_id in self.disabled:
+                continue
+            active = self.active.get(hint.capability_id)
+            if active is not None:
+                self._mark_used(active.bundle)
+                continue
+            entry = self.index.entries[hint.capability_id]
+            judged = check_readiness(entry, self.environment)
+            if judged.status == "UNAVAILABLE":
+                self._note("left_out", hint.capability_id, judged.reason)
+                continue
+            found.append(replace(hint, notes=notes_of(entry, judged)))
+        for hint in found[self.options.hints_max :]:
+            words = f"at most {self.options.hints_max} are hinted, and others have a higher priority"
+            self._note("left_out", hint.capability_id, words)
+        kept = found[: self.options.hints_max]
+        for hint in kept:
+            led = f"because of {hint.triggers[0]!r}" if hint.triggers else "by its meaning"
+            self._note("hinted", hint.capability_id, led)
+        return tuple(kept)
+
+    def _matched(self, message: str) -> Steps[list[Hint]]:
+        if self.matcher is None or not message.strip():
+            yield from self._check_list(None)
+            return local_hints(message, self.index.triggers, self.index.entries)
+        try:
+            answer = yield Operation("match", partial(self.matcher, message))
+        except RegistryError as error:
+            self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
+            if not isinstance(error, Unavailable):
+                yield from self._check_list(None)
+            return local_hints(message, self.index.triggers, self.index.entries)
+        if not isinstance(answer, Mapping) or "decision" not in answer:
+            raise TypeError("A matcher returns the response of capability_match, such as registry.match does")
+        groups = answer.get("exclusive_groups")
+        if isinstance(groups, list):
+            self.exclusive_groups.update(group for group in groups if isinstance(group, str))
+        yield from self._check_list(answer.get("registry_revision"))
+        return hints_from_match(answer, self.index.entries)
+
+    # One whole turn.
+
+    @contextmanager
+    def _one_turn(self) -> Iterator[None]:
+        """Raises `TurnRunning` where a turn is running: two at once would mix their messages.
+
+        Held weakly: an interrupt in the one moment between beginning and `try` must not end the session for good.
+        """
+        turn = _RunningTurn()
+        with self._turn_mutex:
+            if self._running_turn() is not None:
+                raise TurnRunning(
+                    "A turn of this session is running, and a session runs one at a time. Wait for its end, close the "
+                    "iterator of its steps, or use a session for each conversation"
+                )
+            self._running_turn = ref(turn)
+        try:
+            yield
+        finally:
+            self._running_turn = no_turn
+
+    def _messages_of_turn(
+        self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None
+    ) -> Steps[None]:
+        """Yields each message of the turn, beside what is to be called.
+
+        Whatever ends it early, each open call gets a result: what is recorded is what a vendor accepts.
+        """
+        with self._one_turn():
+            yield from self._heard(text)
+            try:
+                yield self._record(Message("user", text))
+                yield from self._replies(model, run, approve, ask)
+            finally:
+                self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
+                self._is_tool_running = False
+
+    def _replies(self, model: Model, run: Executor, approve: Approver, ask: Asker | None) -> Steps[None]:
+        for _ in range(self.options.steps_max):
+            yield from self._fit_messages()
+            reply = yield Operation("model", partial(model, self, tuple(self.messages)))
+            if not isinstance(reply, ModelReply):
+                raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
+            yield self._record(Message("agent", reply.text or "", tuple(reply.calls)))
+            if not reply.calls:
+                return
+            question = ""
+            for call in reply.calls:
+                try:
+                    result = yield from self._result_for_model(call, run, approve, ask)
+                except AnswerRequired as waiting:
+                    question = waiting.ask.plain()
+                    result = {"asked": question, "note": "The user's next message is the answer."}
+                    self.gate.find(waiting.call_id).state = "done"
+                yield self._record(Message("tool", result_text(result), call_id=call.call_id))
+            if question:
+                yield self._record(Message("agent", question))
+                return
+        yield self._record(Message("agent", TOO_MANY_STEPS))
+
+    def _record(self, message: Message) -> Message:
+        if message.role == "agent" and not message.calls:
+            self.record_reply()
+        message = shorten(clean_message(message), self.options.tokens_estimate_max)
+        self.messages.append(message)
+        # What ran has its result now.
+        self._is_tool_running = False
+        return message
+
+    def _fit_messages(self) -> Steps[None]:
+        """Bring the conversation within its limits; what is left out stands in the place that `compact` returns."""
+        options = self.options
+        left_out, kept = cut_history(
+            repair(self.messages), messages_max=options.messages_max, tokens_max=options.tokens_estimate_max
+        )
+        if left_out:
+            summary = yield from self._compacted(tuple(left_out))
+            tokens = sum(each.tokens_estimate for each in left_out)
+            words = f"{len(left_out)} messages (about {tokens:,} tokens) are left out of the conversation"
+            self._note("messages", "", words + (", and a summary is in their place" if summary else ""))
+            kept = [*summary, *kept]
+        self.messages[:] = shorten_turn(kept, options.tokens_estimate_max)
+
+    def _compacted(self, left_out: tuple[Message, ...]) -> Steps[list[Message]]:
+        """At most one message. Where `compact` raises, the messages are left out without one."""
+        if self.compact is None:
+            return []
+        try:
+            text = yield Operation("compact", partial(self.compact, left_out))
+        except Exception as error:
+            logger.warning("compact failed", exc_info=True)
+            self._note("messages", "", f"compact failed: {type(error).__name__}")
+            return []
+        if not isinstance(text, str):
+            raise TypeError(f"compact returns a text, not {type(text).__name__}")
+        return [summary_message(text, self.options.tokens_estimate_max)] if text.strip() else []
+
+    def _result_for_model(self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None) -> Steps[Any]:
+        """What the model reads, with what waits for a person decided. Raises `AnswerRequired` without `ask`."""
+        try:
+            return (yield from self._result_of(call.name, call.arguments, run))
+        except ApprovalRequired as waiting:
+            if (yield operation_of_call("approve", approve, waiting.call)) is not True:
+                return self.result_of_rejected(waiting.call_id)
+            return (yield from self._result_of_approved(waiting.call_id, run, self.user.name or "the user"))
+        except AnswerRequired as waiting:
+            if ask is None:
+                raise
+            return self.answer(
+                waiting.call_id, (yield Operation("ask", partial(ask, waiting.ask), call_id=waiting.call_id))
+            ).result

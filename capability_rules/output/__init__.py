@@ -1,0 +1,1 @@
+"""Findings as people and programs read them: text for a terminal, SARIF, annotations of a code host."""

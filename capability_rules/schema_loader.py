@@ -1,0 +1,21 @@
+"""Reading `schemas/`, the one source of a bundle's shape."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+# The folder beside the packages, as a checkout has it; a wheel has the files in this package.
+SCHEMAS_DIR = next(
+    folder / "schemas" for folder in (_HERE.parent, _HERE) if (folder / "schemas" / "capability.schema.json").is_file()
+)
+
+
+@cache
+def read_schema(name: str) -> dict[str, Any]:
+    """One document of `schemas/`, by its path without `.schema.json`: `capability`, `api/error` ..."""
+    document: dict[str, Any] = json.loads((SCHEMAS_DIR / f"{name}.schema.json").read_text("utf-8"))
+    return document

@@ -1,0 +1,51 @@
+"""What a check of one bundle returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.finding import Finding
+
+# The check that has a code of its own where it does not end.
+SECURITY_OF_TEXTS: Final = "security of texts"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The findings, and the bundle where the texts could be read; `files` are normalized in any case."""
+
+    files: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    bundle: SkillBundle | None
+    capability_id: str
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.is_error)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.is_warning)
+
+    @property
+    def held(self) -> tuple[Finding, ...]:
+        """The warnings about passages that somebody has to decide about before they are published."""
+        return tuple(finding for finding in self.findings if finding.held)
+
+    @property
+    def accepted(self) -> tuple[Finding, ...]:
+        """The warnings about passages that somebody has decided are fine."""
+        return tuple(finding for finding in self.findings if finding.accepted is not None)
+
+    @property
+    def waived(self) -> tuple[Finding, ...]:
+        """The errors and warnings that somebody has accepted for a time (registry/catalog/assessment.py)."""
+        return tuple(finding for finding in self.findings if finding.waiver is not None)
+
+    @property
+    def ok(self) -> bool:
+        """No error: what shows no error here is publishable as far as its content goes."""
+        return self.bundle is not None and not self.errors

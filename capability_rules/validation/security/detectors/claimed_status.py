@@ -1,0 +1,40 @@
+"""Names that claim a rank which nobody but the registry could give: "official", "verified"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from capability_rules.bundles.problem import Path, RawFinding
+
+_CLAIMS: Final = frozenset({"official", "verified", "certified", "genuine", "trusted"})
+_PART: Final = re.compile(r"[^\W_]+")
+_HINT: Final = "Say what it does, and leave out who vouches for it: the registry shows who published it."
+
+
+def check_claimed_status(capability: object, tools: list[Any]) -> list[RawFinding]:
+    """Ids and names of capabilities with such a word in them; names of tools that begin or end with one, since a tool
+    may list what was verified."""
+    found: list[RawFinding] = []
+    for key in ("capability_id", "name"):
+        value = capability.get(key) if isinstance(capability, dict) else None
+        if isinstance(value, str):
+            found += _claims(value, _parts(value), "capability.json", (key,))
+    for index, tool in enumerate(tools):
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if isinstance(name, str):
+            parts = _parts(name)
+            found += _claims(name, [*parts[:1], *parts[1:][-1:]], "tools.json", (index, "name"))
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    return [part.casefold() for part in _PART.findall(name[:200])]
+
+
+def _claims(name: str, parts: list[str], file: str, path: Path) -> Iterator[RawFinding]:
+    claimed = next((part for part in parts if part in _CLAIMS), "")
+    if claimed:
+        message = f"The name {name[:80]!r} claims to be {claimed}, which no text can vouch for."
+        yield RawFinding("SEC_CLAIMED_STATUS", file, path, message, _HINT)

@@ -5,7 +5,7 @@ FROM ${PYTHON_IMAGE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_INPUT=1
 RUN python -m venv /opt/venv
 # By itself, so that a change of our own code installs nothing again.
-COPY requirements-otel.lock /tmp/requirements.lock
+COPY requirements-extras.lock /tmp/requirements.lock
 RUN /opt/venv/bin/python -m pip install --require-hashes --no-deps --only-binary=:all: --no-compile \
       -r /tmp/requirements.lock
 WORKDIR /srv/studio

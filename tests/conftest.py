@@ -1,9 +1,4 @@
-"""Options, databases and servers for every test.
-
-`--all` runs what is marked `slow` too, `--no-skips` makes each skip a failure. The suite's database is SQLite, or
-PostgreSQL with `TEST_DATABASE=postgresql`; on PostgreSQL only those tests run whose result a database can change.
-`python3 run.py test` does both.
-"""
+"""Databases, servers and browsers for every test; `tests/choice.py` says which tests run where."""
 
 from __future__ import annotations
 
@@ -21,7 +16,11 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
+from tests.choice import choose, pytest_addoption
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
+
+# Hooks that pytest finds here.
+__all__ = ["pytest_addoption"]
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -29,16 +28,7 @@ if TYPE_CHECKING:
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
-ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
-# Whole products with a database of their own: the database of the run makes no difference to them.
-OWN_DATABASE = ("system", "browser")
 _HERE = Path(__file__).parent
-# Views, endpoints and commands translate a request into calls of `registry`, whose own tests run on both databases:
-# what a page shows is the same on either. Of these folders PostgreSQL runs only what is marked `both_databases`, which
-# is each address of the Studio and of the API once, and whatever has queries of its own.
-_SAME_ON_BOTH_DATABASES = tuple(
-    _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
-)
 # What starts servers fails now and then on a busy machine for want of time: it is tried once more, and the closing line
 # counts it. Any other test has no such excuse, unless it is marked `depends_on_speed` with the reason.
 _WITH_SERVERS = tuple(_HERE / folder for folder in ("browser", "integration", "system"))
@@ -66,19 +56,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("studio")
-    group.addoption("--all", action="store_true", help="run the slow tests too")
-    group.addoption("--no-skips", action="store_true", help="a skipped test is a failed test")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect, rather than skip, what does not belong to this run: a skip says that something is missing here."""
-    kept = [item for item in items if _belongs(item, config)]
-    if len(kept) < len(items):
-        kept_ids = set(map(id, kept))
-        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
-        items[:] = kept
+    choose(config, items)
     # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
     ranks = _rank_slow_files(items)
     items.sort(key=lambda item: ranks.get(item.path, 1.0))
@@ -101,32 +80,6 @@ def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
 
 def _is_within(item: pytest.Item, folders: tuple[Path, ...]) -> bool:
     return any(item.path.is_relative_to(folder) for folder in folders)
-
-
-def _belongs(item: pytest.Item, config: pytest.Config) -> bool:
-    if item.get_closest_marker("slow") and not config.getoption("--all"):
-        return False
-    if not ON_POSTGRESQL:
-        return item.get_closest_marker("postgres") is None
-    if item.get_closest_marker("sqlite") or any(item.get_closest_marker(name) for name in OWN_DATABASE):
-        return False
-    if _is_within(item, _SAME_ON_BOTH_DATABASES) and not any(
-        item.get_closest_marker(name) for name in ("both_databases", "postgres")
-    ):
-        return False
-    return _uses_database(item)
-
-
-def _uses_database(item: pytest.Item) -> bool:
-    names = set(getattr(item, "fixturenames", ()))
-    if names & {"db", "transactional_db", "django_db_reset_sequences", "django_db_serialized_rollback"}:
-        return True
-    if item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):
-        return True
-    from django.test import TransactionTestCase
-
-    cls = getattr(item, "cls", None)
-    return isinstance(cls, type) and issubclass(cls, TransactionTestCase)
 
 
 @pytest.hookimpl(wrapper=True)

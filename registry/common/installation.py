@@ -23,5 +23,5 @@ PROGRAM: Final = "python3 run.py" if IS_CHECKOUT else "capability-studio"
 def install_command(extra: str) -> str:
     """How the packages of an extra are installed, `otel` for example."""
     if IS_CHECKOUT:
-        return f"pip install --require-hashes --no-deps -r requirements-{extra}.lock"
+        return "pip install --require-hashes --no-deps -r requirements-extras.lock"
     return f"pip install 'capability-studio[{extra}]'"

@@ -27,6 +27,7 @@ python3 run.py manage ARGS...       run manage.py inside .venv
 python3 run.py secrets ADDRESS      write .env for docker compose, with new random secrets; ADDRESS is PUBLIC_URL
 python3 run.py lock [ARGS]          refresh requirements*.lock from pyproject.toml; ARGS go to uv, as --upgrade
 python3 run.py sbom [LOCK]          print the bill of materials of requirements.lock (CycloneDX), without network
+python3 run.py release              check that this checkout can be released, and print the commands that publish it
 python3 run.py --verbose [...]      show all that pip says
 python3 run.py --help               this page
 
@@ -91,6 +92,10 @@ def _dispatch(arguments: list[str], setup: Virtualenv) -> int:
 
         print_answer(write_sbom(ROOT, rest))
         return 0
+    if command == "release":
+        from studio.launcher.release import release
+
+        return release(setup, rest)
     if command in {"-h", "--help", "help"}:
         print_answer(HELP)
         return 0

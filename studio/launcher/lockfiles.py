@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio.launcher.console import Refusal, show_step
-from studio.launcher.virtualenv import OIDC_LOCK, OTEL_LOCK, RUNTIME_LOCK, TEST_LOCK
+from studio.launcher.virtualenv import EXTRAS_LOCK, RUNTIME_LOCK, TEST_LOCK
 
 _HEADER = "# Written by `python3 run.py lock` from pyproject.toml; do not edit by hand.\n"
 
@@ -21,13 +21,11 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     if uv is None:
         raise Refusal("The locks are written by uv, which is not here. Fix: pip install uv (or pipx install uv).")
     _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", *arguments])
-    same = f"--constraint={RUNTIME_LOCK}"
-    _compile(uv, root, OIDC_LOCK, ["--extra=minilm", "--extra=oidc", same, *arguments])
     shipped = ["--extra=minilm", "--extra=oidc", "--extra=otel"]
-    _compile(uv, root, OTEL_LOCK, [*shipped, f"--constraint={OIDC_LOCK}", *arguments])
+    _compile(uv, root, EXTRAS_LOCK, [*shipped, f"--constraint={RUNTIME_LOCK}", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
     tools = ["--extra=test", "--extra=lint", "--extra=docs"]
-    _compile(uv, root, TEST_LOCK, [*shipped, *tools, f"--constraint={OTEL_LOCK}", *arguments])
+    _compile(uv, root, TEST_LOCK, [*shipped, *tools, f"--constraint={EXTRAS_LOCK}", *arguments])
     return 0
 
 

@@ -23,7 +23,7 @@ NOTHING_COLLECTED = 5
 # pytest's words, in pytest's order.
 _WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error", "rerun")
 # One process each: a debugger needs the terminal, and these say how many themselves.
-_SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "-s", "--capture=no")
+_SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "--where", "-s", "--capture=no")
 
 
 def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:

@@ -28,20 +28,17 @@ from studio.launcher.console import ProgressLine, Refusal, say, show_step
 from studio.launcher.processes import end_process
 
 RUNTIME_LOCK = "requirements.lock"
-# With what OIDC_ISSUER needs.
-OIDC_LOCK = "requirements-oidc.lock"
-# With what OTEL_EXPORTER_OTLP_ENDPOINT needs as well.
-OTEL_LOCK = "requirements-otel.lock"
+# With all extras, which some settings need; images have them.
+EXTRAS_LOCK = "requirements-extras.lock"
 TEST_LOCK = "requirements-test.lock"
 # Each holds all of those before it, pin by pin.
-LOCKS = (RUNTIME_LOCK, OIDC_LOCK, OTEL_LOCK, TEST_LOCK)
+LOCKS = (RUNTIME_LOCK, EXTRAS_LOCK, TEST_LOCK)
 
 
 def choose_lock(environment: StudioEnvironment) -> str:
     """The lock to start with: the first that has what these settings need."""
-    if environment.traces_url or environment.traces_own_url:
-        return OTEL_LOCK
-    return OIDC_LOCK if environment.oidc_issuer else RUNTIME_LOCK
+    needs_extras = environment.traces_url or environment.traces_own_url or environment.oidc_issuer
+    return EXTRAS_LOCK if needs_extras else RUNTIME_LOCK
 
 
 STAMP = "capability-studio.json"

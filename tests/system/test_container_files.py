@@ -227,7 +227,7 @@ def test_an_image_never_holds(name: str) -> None:
         "manage.py",
         "pyproject.toml",
         "requirements.lock",
-        "requirements-otel.lock",
+        "requirements-extras.lock",
         "registry/models/__init__.py",
         "deploy/probe.py",
         "LICENSE",

@@ -25,10 +25,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.system]
 FOLDER = ROOT / "docs" / "gitops"
 PIPELINES = ("github-actions.yml", "gitlab-ci.yml")
 ACTION = ROOT / "deploy" / "lint-action" / "action.yml"
+WORKFLOWS = ROOT / ".github" / "workflows"
 SCHEMAS = {
-    "github-actions": ACTION,
-    "github-workflows": FOLDER / "github-actions.yml",
-    "gitlab-ci": FOLDER / "gitlab-ci.yml",
+    "github-actions": (ACTION,),
+    "github-workflows": (FOLDER / "github-actions.yml", WORKFLOWS / "ci.yml", WORKFLOWS / "release.yml"),
+    "gitlab-ci": (FOLDER / "gitlab-ci.yml",),
 }
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
@@ -147,8 +148,8 @@ def test_the_hook_stops_a_commit_and_the_files_are_what_their_programs_take(
     change: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     python = install(tmp_path_factory.mktemp("linters") / "venv", "check-jsonschema==0.39.0", "pre-commit==4.7.0")
-    for schema, path in SCHEMAS.items():
-        command = [str(python.with_name("check-jsonschema")), "--builtin-schema", f"vendor.{schema}", str(path)]
+    for schema, paths in SCHEMAS.items():
+        command = [str(python.with_name("check-jsonschema")), "--builtin-schema", f"vendor.{schema}", *map(str, paths)]
         checked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert checked.returncode == 0, checked.stdout
     commit(change, {".pre-commit-config.yaml": (FOLDER / "pre-commit-config.yaml").read_text("utf-8")})
@@ -220,7 +221,8 @@ def test_the_page_names_the_files_and_every_command_of_git_source() -> None:
 
 
 def test_the_files_install_this_version() -> None:
-    texts = [path.read_text("utf-8") for path in (*SCHEMAS.values(), FOLDER / "pre-commit-config.yaml")]
+    paths = (ACTION, *(FOLDER / name for name in (*PIPELINES, "pre-commit-config.yaml")))
+    texts = [path.read_text("utf-8") for path in paths]
     found = [
         version
         for text in texts

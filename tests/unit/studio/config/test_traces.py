@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
-from studio.launcher.virtualenv import OIDC_LOCK, OTEL_LOCK, RUNTIME_LOCK, choose_lock
+from studio.launcher.virtualenv import EXTRAS_LOCK, RUNTIME_LOCK, choose_lock
 from tests.servers import ROOT, studio_environment
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -45,10 +45,8 @@ def test_variables_of_the_sdk_are_taken_for_no_misspelling() -> None:
 def test_run_py_installs_what_it_needs() -> None:
     oidc = {"OIDC_ISSUER": "https://login.example.com", "OIDC_CLIENT_ID": "a", "OIDC_ROLES": "a=admin"}
     assert choose_lock(_read()) == RUNTIME_LOCK
-    assert choose_lock(_read(**oidc)) == OIDC_LOCK
-    assert choose_lock(_read(**{ENDPOINT: COLLECTOR})) == OTEL_LOCK
-    # Each lock has all of those before it.
-    assert choose_lock(_read(**oidc, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=COLLECTOR)) == OTEL_LOCK
+    for needed in (oidc, {ENDPOINT: COLLECTOR}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": COLLECTOR}):
+        assert choose_lock(_read(**needed)) == EXTRAS_LOCK
 
 
 _STARTS = """
@@ -70,7 +68,7 @@ def test_without_its_packages_the_start_says_how_to_install_them(tmp_path: Path)
 
     refused = start(**{ENDPOINT: COLLECTOR})
     assert refused.returncode == 1
-    assert "pip install --require-hashes --no-deps -r requirements-otel.lock" in refused.stderr
+    assert "pip install --require-hashes --no-deps -r requirements-extras.lock" in refused.stderr
     for off in (
         {},
         {ENDPOINT: COLLECTOR, "OTEL_SDK_DISABLED": "true"},

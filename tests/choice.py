@@ -1,0 +1,72 @@
+"""Which tests run where. `--all` runs the slow ones too; `--where` prints the answer for every file, and runs nothing.
+
+A suite of its own for each database: SQLite runs everything but what needs PostgreSQL; PostgreSQL
+(`TEST_DATABASE=postgresql`) runs those tests whose result a database can change. `python3 run.py test` does both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ON_POSTGRESQL: Final = os.environ.get("TEST_DATABASE") == "postgresql"
+_HERE: Final = Path(__file__).parent
+# Views, endpoints and commands translate a request into calls of `registry`, whose own tests run on both databases:
+# what a page shows is the same on either. Of these folders PostgreSQL runs only what is marked `both_databases`, which
+# is each address of the Studio and of the API once, and whatever has queries of its own.
+_SAME_ON_BOTH: Final = tuple(
+    _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
+)
+_DATABASE_FIXTURES: Final = {"db", "transactional_db", "django_db_reset_sequences", "django_db_serialized_rollback"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("studio")
+    group.addoption("--all", action="store_true", help="run the slow tests too")
+    group.addoption("--no-skips", action="store_true", help="a skipped test is a failed test")
+    group.addoption("--where", action="store_true", help="print which tests run where, and run none")
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, rather than skip, what does not belong to this run: a skip says that something is missing here."""
+    everything = config.getoption("--all")
+    reasons = {id(item): why_not(item, everything=everything, on_postgresql=ON_POSTGRESQL) for item in items}
+    left_out = [item for item in items if reasons[id(item)]]
+    if config.getoption("--where"):
+        counts = Counter((str(item.path.relative_to(_HERE.parent)), reasons[id(item)] or "runs") for item in items)
+        print(*(f"{path}: {count} {reason}" for (path, reason), count in sorted(counts.items())), sep="\n")
+        left_out = list(items)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in gone]
+
+
+def why_not(item: pytest.Item, *, everything: bool, on_postgresql: bool) -> str:
+    """Why a test does not run here; empty where it does."""
+    marks = {mark.name for mark in item.iter_markers()}
+    if "slow" in marks and not everything:
+        return "slow: with --all"
+    if not on_postgresql:
+        return "on PostgreSQL alone" if "postgres" in marks else ""
+    if "sqlite" in marks:
+        return "on SQLite alone"
+    if marks & {"system", "browser"}:
+        return "the whole product, which has a database of its own: with SQLite"
+    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & {"both_databases", "postgres"}:
+        return "the same on both databases: with SQLite"
+    return "" if _uses_database(item, marks) else "without a database: with SQLite"
+
+
+def _uses_database(item: pytest.Item, marks: set[str]) -> bool:
+    from django.test import TransactionTestCase
+
+    cls = getattr(item, "cls", None)
+    is_case = isinstance(cls, type) and issubclass(cls, TransactionTestCase)
+    return is_case or bool(
+        marks & {"django_db", "postgres"} or _DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
+    )

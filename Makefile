@@ -1,7 +1,7 @@
 # Tasks of a contributor; each is a command that can be run by itself.
 PYTHON = .venv/bin/python
 
-.PHONY: run test test-all lint format docs lock
+.PHONY: run test test-all lint format docs site lock
 
 run:
 	python3 run.py
@@ -27,6 +27,10 @@ format:
 docs:
 	python3 run.py manage findings_page
 	python3 run.py manage openapi > agent_api/openapi.yaml
+
+# The pages of docs/ as a static site in .data/site/site; a link that leads nowhere is an error.
+site:
+	$(PYTHON) -m deploy.site
 
 lock:
 	python3 run.py lock

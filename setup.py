@@ -6,7 +6,9 @@ from pathlib import Path
 from setuptools import setup  # type: ignore[import-untyped]
 from setuptools.command.build_py import build_py  # type: ignore[import-untyped]
 
-RESOURCES = ("templates", "examples")
+RESOURCES = ("templates", "examples", "docs")
+# Of a folder that another wheel brings, the page of the docs.
+PAGES = ("schemas/README.md",)
 
 
 class BuildWithResources(build_py):  # type: ignore[misc]
@@ -20,7 +22,13 @@ class BuildWithResources(build_py):  # type: ignore[misc]
         for name in RESOURCES:
             target = Path(self.build_lib) / "studio" / "_data" / name
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+            shutil.copytree(
+                name, target, ignore=shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules", "moving")
+            )
+        for page in PAGES:
+            copy = Path(self.build_lib) / "studio" / "_data" / page
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(page, copy)
 
 
 setup(cmdclass={"build_py": BuildWithResources})

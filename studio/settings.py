@@ -103,7 +103,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "template_partials",
     "django_htmx",
     "csp",

@@ -1,4 +1,4 @@
-"""`GET schema` and `GET docs`: the document itself, and a page to read it on, from our own host."""
+"""The OpenAPI document, and `GET schema`, which serves it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import Any, Final
 import orjson
 import yaml
 from django.conf import settings
-from django.contrib.auth import get_user
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.utils.functional import SimpleLazyObject
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.request import Request
 
@@ -109,12 +106,3 @@ def schema(request: Request) -> HttpResponse:
     response["Cache-Control"] = "public, max-age=60"
     response["Access-Control-Allow-Origin"] = "*"
     return response
-
-
-@endpoint("GET")
-def docs(request: Request) -> HttpResponse:
-    """The document as a page, in the Studio's frame for those who are signed in there."""
-    page = request._request  # noqa: SLF001 (DRF keeps Django's request there)
-    # DRF knows nobody here, and tells Django's request so.
-    page.user = SimpleLazyObject(lambda: get_user(page))  # type: ignore[assignment]
-    return render(page, "agent_api/docs.html")

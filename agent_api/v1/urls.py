@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from agent_api.openapi import document
+from agent_api.openapi import document, reference
 from agent_api.v1 import history, views, writes
 
 urlpatterns = [
@@ -20,5 +20,5 @@ urlpatterns = [
     path("capability_signature", history.capability_signature, name="capability_signature"),
     path("registry_checkpoints", history.registry_checkpoints, name="registry_checkpoints"),
     path("schema", document.schema, name="schema"),
-    path("docs", document.docs, name="docs"),
+    path("docs", reference.docs, name="docs"),
 ]

@@ -24,7 +24,8 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     shipped = ["--extra=minilm", "--extra=oidc", "--extra=otel"]
     _compile(uv, root, EXTRAS_LOCK, [*shipped, f"--constraint={RUNTIME_LOCK}", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
-    _compile(uv, root, TEST_LOCK, [*shipped, "--extra=test", "--extra=lint", f"--constraint={EXTRAS_LOCK}", *arguments])
+    tools = ["--extra=test", "--extra=lint", "--extra=docs"]
+    _compile(uv, root, TEST_LOCK, [*shipped, *tools, f"--constraint={EXTRAS_LOCK}", *arguments])
     return 0
 
 

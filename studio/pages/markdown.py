@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from functools import cache
 from typing import Any, Final
 
@@ -34,26 +35,39 @@ def render_page(text: str, *, heading_level: int = 1) -> str:
     for token in tokens:
         if lower and token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + lower, 6)}"
+    return clean_html(_renderer().renderer.render(tokens, _renderer().options, {}))
+
+
+def clean_html(
+    html: str, *, more_tags: Set[str] = frozenset(), more_attributes: Mapping[str, Set[str]] | None = None
+) -> str:
+    """What may be on a page of ours alone: no script, no style, no form. Links only where `more_tags` has them."""
     return nh3.clean(
-        _renderer().renderer.render(tokens, _renderer().options, {}),
-        tags=set(_TAGS),
-        attributes=_ATTRIBUTES,
-        link_rel=None,
-        url_schemes=set(),
+        html,
+        tags={*_TAGS, *more_tags},
+        attributes={name: set(values) for name, values in {**_ATTRIBUTES, **(more_attributes or {})}.items()},
+        link_rel="noopener noreferrer" if "a" in more_tags else None,
+        url_schemes={"http", "https"} if more_tags else set(),
     )
+
+
+def build_parser() -> MarkdownIt:
+    """A parser of the dialect of skill.md, tables included; HTML in the text is text."""
+    # Twenty levels of lists and quotes are more than anybody reads, and each costs time.
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+    # A table is as wide as its words. It moves in a box of its own, which the keyboard reaches too.
+    parser.add_render_rule("table_open", lambda *_: '<div class="table-wrap" tabindex="0"><table>')
+    parser.add_render_rule("table_close", lambda *_: "</table></div>")
+    return parser
 
 
 @cache
 def _renderer() -> MarkdownIt:
-    # Twenty levels of lists and quotes are more than anybody reads, and each costs time.
-    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
-    markdown.add_render_rule("link_open", _link)
-    markdown.add_render_rule("link_close", lambda *_: "</span>")
-    markdown.add_render_rule("image", _image)
-    # A table is as wide as its words. It moves in a box of its own, which the keyboard reaches too.
-    markdown.add_render_rule("table_open", lambda *_: '<div class="table-wrap" tabindex="0"><table>')
-    markdown.add_render_rule("table_close", lambda *_: "</table></div>")
-    return markdown
+    parser = build_parser()
+    parser.add_render_rule("link_open", _link)
+    parser.add_render_rule("link_close", lambda *_: "</span>")
+    parser.add_render_rule("image", _image)
+    return parser
 
 
 def _link(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:

@@ -179,7 +179,13 @@ SECTIONS: Final = (
             NavItem(gettext_lazy("Backup"), "studio:backup_show", "v", "administer"),
         ),
     ),
-    NavSection(_RESOURCES, gettext_lazy("Docs"), "book-open", (NavItem(gettext_lazy("Docs"), "docs", "a"),)),
+    NavSection(
+        _RESOURCES, gettext_lazy("Docs"), "book-open",
+        (
+            NavItem(gettext_lazy("Docs"), "studio:docs_list", "a", around=("studio:docs",)),
+            NavItem(gettext_lazy("API reference"), "docs", "j"),
+        ),
+    ),
     NavSection(
         _RESOURCES, gettext_lazy("Help"), "circle-help",
         (

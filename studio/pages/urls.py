@@ -16,6 +16,7 @@ from studio.pages.views import (
     command_palette,
     decision,
     demand,
+    documentation,
     draft,
     draft_preview,
     draft_version,
@@ -56,7 +57,14 @@ class CapabilityIdConverter(StringConverter):
     regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
 
 
+class DocsPageConverter(StringConverter):
+    """The path of a page below `docs/`, without its ending."""
+
+    regex = r"[\w-]+(?:/[\w-]+)*"
+
+
 register_converter(CapabilityIdConverter, "capability_id")
+register_converter(DocsPageConverter, "docs_page")
 
 _ONE = "capabilities/<capability_id:capability_id>/"
 _DRAFT = f"{_ONE}draft/"
@@ -203,6 +211,9 @@ urlpatterns = [
     path(_GROUP, skill_group.skill_group_show, name="skill_group_show"),
     path(f"{_GROUP}save/", skill_group.skill_group_save, name="skill_group_save"),
     path(f"{_GROUP}remove/", skill_group.skill_group_remove, name="skill_group_remove"),
+    path("docs/", documentation.docs_list, name="docs_list"),
+    path("docs/files/<path:path>", documentation.docs_file, name="docs_file"),
+    path("docs/<docs_page:page>/", documentation.docs_show, name="docs_show"),
     path("help/", help_page.help_show, name="help_show"),
     path("help/findings/", help_page.finding_list, name="finding_list"),
     path("help/findings/<str:code>/", help_page.finding_show, name="finding_show"),

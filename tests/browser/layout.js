@@ -127,7 +127,7 @@
     }
   }
   // What is read is read by scrolling the page, apart from what is wider than any page or has a height of its own.
-  const SCROLLS = ".table-wrap, pre, .sides, textarea, .cm-editor, dialog, [popover], .sidebar, .shell, .play, .thread, select";
+  const SCROLLS = ".table-wrap, pre, .sides, textarea, .cm-editor, dialog, [popover], .sidebar, .docs__toc, .shell, .play, .thread, select";
   for (const one of document.querySelectorAll("main *")) {
     if (one.scrollHeight <= one.clientHeight + 1 || one.matches(SCROLLS) || one.closest(SCROLLS) || !isShown(one)) continue;
     if (["auto", "scroll"].includes(getComputedStyle(one).overflowY)) say("scrolls within the page", one, one.className);

@@ -1,7 +1,8 @@
-"""The pictures of docs/studio.md; pictures.py says how they are written."""
+"""The pictures of docs/studio.md and docs/authors/; pictures.py says how they are written."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, folder_for, take
+from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, TOTAL_BYTES_MAX, folder_for, take
 from tests.browser.steps import choose
 from tests.servers import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
     from tests.servers import Studio
 
@@ -92,7 +93,29 @@ proposals.propose(
 def in_use(studio: Studio) -> Studio:
     """A registry in which something happens."""
     studio.manage("shell", "-c", IN_USE)
+    draft_for_authors(studio)
     return studio
+
+
+# The bundle of docs/authors/ as a draft.
+_SAVED = """
+import json
+from registry.catalog import drafts
+from registry.common.actors import Actor
+drafts.save_draft(
+    capability_id="lost_items", files=json.loads({files}), based_on=None, by=Actor("operator", "the-author")
+)
+"""
+
+
+def draft_for_authors(studio: Studio) -> None:
+    """Save it."""
+    studio.manage("shell", "-c", _SAVED.format(files=json.dumps(json.dumps(_examples_for_authors()))))
+
+
+def _examples_for_authors() -> dict[str, str]:
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "docs" / "authors").glob("*.md"))
+    return dict(re.findall(r"^```\w+ ([\w.]+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
 
 
 @pytest.fixture
@@ -116,7 +139,7 @@ def test_the_pages(as_role: Callable[[str], Page], in_use: Studio, folder: Path)
 
 def test_the_editor(as_role: Callable[[str], Page], in_use: Studio, folder: Path) -> None:
     page = as_role("author")
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(f"{in_use.url}/capabilities/weights/edit/")
     choose(page, "tools.json", "/2")
     page.get_by_role("tab", name="Forms", exact=True).click()
@@ -129,9 +152,50 @@ def test_the_editor(as_role: Callable[[str], Page], in_use: Studio, folder: Path
     take(page, folder, "editor", until=form_is_drawn)
 
 
+# Of docs/authors/: its name, the part of the outline and its file, the tab beside it, and what must be seen there.
+FOR_AUTHORS = (
+    ("instructions", "skill.md", "Default behavior", "Preview"),
+    ("tools", "tools.json", "lost_item_report", "Prompt"),
+    ("forms", "ui_schemas.json", "lost item", "Forms"),
+    ("triggers", "capability.json", "", "Issues"),
+)
+
+
+def test_the_editor_for_authors(as_role: Callable[[str], Page], in_use: Studio, folder: Path) -> None:
+    page = as_role("author")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for name, file, part, beside in FOR_AUTHORS:
+        page.goto(f"{in_use.url}/capabilities/lost_items/edit/")
+        outline = page.locator("#outline")
+        links = outline.locator(f"a[data-file='{file}']")
+        (links.filter(has_text=part) if part else links).first.click()
+        expect(page.locator(f"#panel-{file.replace('.', '_')}")).to_be_visible()
+        page.get_by_role("tab", name=re.compile(beside)).click()
+        drawn = page.frame_locator("iframe.preview-form").get_by_role("button", name="Send report")
+
+        def is_drawn(beside: str = beside, drawn: Locator = drawn) -> None:
+            if beside == "Forms":
+                expect(drawn).to_be_visible(timeout=20_000)
+            page.wait_for_timeout(1500)
+
+        take(page, folder, name, until=is_drawn, height=560)
+
+
+def test_a_review(as_role: Callable[[str], Page], in_use: Studio, folder: Path) -> None:
+    page = as_role("publisher")
+    page.goto(f"{in_use.url}/reviews/1/")
+    expect(page.get_by_role("button", name=re.compile("Approve|Submit|Comment")).first).to_be_visible()
+    take(page, folder, "review")
+
+
+def test_the_pictures_are_small() -> None:
+    assert sum(path.stat().st_size for path in PICTURES.iterdir()) <= TOTAL_BYTES_MAX
+
+
 def test_every_picture_that_the_docs_show_is_there() -> None:
-    shown = set(re.findall(r"img/([\w-]+\.png)", "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))))
-    shown |= set(re.findall(r"docs/img/([\w-]+\.png)", (ROOT / "README.md").read_text()))
-    taken = {f"{name}-{theme}.png" for name in (*(page[0] for page in PAGES), "editor", *OF_ROLES) for theme in THEMES}
-    assert shown <= taken
-    assert {path.name for path in PICTURES.glob("*.png")} == taken
+    texts = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    shown = set(re.findall(r"\bimg/([\w-]+\.webp)", "".join(path.read_text("utf-8") for path in texts)))
+    names = (*(page[0] for page in PAGES), "editor", "review", *(one[0] for one in FOR_AUTHORS), *OF_ROLES)
+    taken = {f"{name}-{theme}.webp" for name in names for theme in THEMES}
+    assert shown == taken
+    assert {path.name for path in PICTURES.iterdir()} == taken

@@ -1,4 +1,4 @@
-"""The API's docs page works under our Content-Security-Policy, from our own host alone."""
+"""The API reference works under our Content-Security-Policy, from our own host alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.browser
-def test_the_docs_page_shows_the_operations(live_studio: Studio, page: Page) -> None:
+def test_the_api_reference_shows_the_operations(live_studio: Studio, page: Page) -> None:
     page.goto(f"{live_studio.url}/api/v1/docs")
     page.get_by_text("/api/v1/capability_skill_load").first.wait_for()
     assert page.get_by_text("List what exists, load what is needed").count() == 1

@@ -104,6 +104,14 @@ def test_one_command_starts_the_server_and_publishes_the_examples(
     assert found is not None
     with urllib.request.urlopen(f"{address}/sign-in/", timeout=20) as page:
         assert b"Capability Studio" in page.read()
+    # Pages, pictures and schemas are beside the packages there.
+    for path, words in (
+        ("/docs/authors/tools/", b"lost_item_report"),
+        ("/docs/files/img/tools-light.webp", b"WEBP"),
+        ("/schemas/tools.schema.json", b"args_schema"),
+    ):
+        with urllib.request.urlopen(f"{address}{path}", timeout=20) as page:
+            assert words in page.read()
     client = [str(programs / "agent-client"), "--url", address, "skills", "list"]
     env = ENVIRONMENT | {"CAPABILITY_STUDIO_KEY": found[1]}
     listed = subprocess.run(client, cwd=tmp_path, env=env, capture_output=True, text=True, check=True, timeout=60)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from django.test import Client
 
 from tests.servers import ROOT
+from tests.sweeps import check_each
 
 SCHEMAS = ROOT / "schemas"
 
@@ -40,5 +45,61 @@ def test_an_address_that_a_caller_made_up_is_cached_for_nobody_else(
     assert answer["Cache-Control"] == "public, max-age=300"
 
 
-def test_an_unknown_schema_is_not_found(client: Client) -> None:
-    assert client.get("/schemas/nothing.schema.json").status_code == 404
+def test_every_schema_is_at_the_path_of_its_id(client: Client) -> None:
+    """And the schemas that it refers to are where the references lead."""
+
+    def check(path: Path) -> None:
+        declared = json.loads(path.read_text("utf-8"))["$id"]
+        answer = client.get(urlsplit(declared).path)
+        assert answer.status_code == 200
+        assert answer["Content-Type"] == "application/schema+json"
+        assert answer["Access-Control-Allow-Origin"] == "*"
+        assert urlsplit(answer.json()["$id"]).path == urlsplit(declared).path
+        for reference in re.findall(r'"\$ref": "([^#"][^"]*)"', answer.content.decode()):
+            assert client.get(urlsplit(urljoin(answer.json()["$id"], reference)).path).status_code == 200, reference
+
+    check_each(sorted(SCHEMAS.rglob("*.schema.json")), check, name=str)
+
+
+def test_a_copy_that_is_current_is_not_sent_again(client: Client, address: str) -> None:
+    answer = client.get(address)
+    again = client.get(address, headers={"If-None-Match": answer["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert [again[name] for name in ("ETag", "Cache-Control", "Access-Control-Allow-Origin")] == [
+        answer["ETag"],
+        answer["Cache-Control"],
+        "*",
+    ]
+    assert client.get(address, headers={"If-None-Match": '"another"'}).status_code == 200
+    assert client.head(address)["ETag"] == answer["ETag"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing.schema.json",
+        "README.md",
+        "findings.toml",
+        "api/",
+        "../pyproject.toml",
+        "..%2fpyproject.toml",
+        "api/../../manage.py",
+        "%2e%2e/manage.py",
+        "capability.schema.json/",
+        "capability.schema.json%00",
+    ],
+)
+def test_a_name_that_is_not_there_is_refused_in_the_envelope(name: str, client: Client) -> None:
+    answer = client.get(f"/schemas/{name}")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "NOT_FOUND"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert answer["Cache-Control"] == "no-store"
+
+
+def test_a_schema_is_read_alone(client: Client, address: str) -> None:
+    for method in ("post", "put", "patch", "delete"):
+        answer = getattr(client, method)(address)
+        assert answer.status_code == 405
+        assert answer.json()["error"]["code"] == "METHOD_NOT_ALLOWED"
+        assert answer["Allow"] == "GET, HEAD"

@@ -114,6 +114,7 @@ CHOSEN = [
     "Health",
     "the",
     "admin",
+    "Jobs",
     "note",
     "words",
     "Alpha",

@@ -52,6 +52,9 @@ def test_the_sidebar_has_four_groups_and_eleven_entries(signed_in: SignIn) -> No
         ("/capabilities/", "Capabilities", "page", ["Capabilities", "Compatibility", "Skill groups"]),
         ("/matrix/", "Capabilities", "true", ["Capabilities", "Compatibility", "Skill groups"]),
         ("/new-capability/", "Capabilities", "true", []),
+        ("/docs/", "Docs", "page", ["Docs", "API reference"]),
+        ("/docs/studio/", "Docs", "true", []),
+        ("/api/v1/docs", "Docs", "true", ["Docs", "API reference"]),
         ("/releases/", "Reviews", "true", ["Reviews", "Decisions", "Scheduled releases", "Agent proposals"]),
         (
             "/keys/", "Settings", "true",

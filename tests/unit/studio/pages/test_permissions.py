@@ -190,7 +190,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome", "passkey_sign_in", "passkey_options"}
 # The same for all, and nothing is written.
-OPEN_TO_READ = {"script_texts"}
+OPEN_TO_READ = {"script_texts", "docs_list", "docs_show", "docs_file"}
 # Rows whose number stands in an address.
 OF_NUMBER = {
     "agent_key": AgentKey,

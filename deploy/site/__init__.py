@@ -1,0 +1,1 @@
+"""A static site of the pages in `docs/`: `make site`."""

@@ -51,7 +51,10 @@ _NAMES: Final = {
     "capability_kit.environment.probe": ("Environment",),
     "capability_kit.environment.readiness": ("Readiness", "Status", "check_readiness"),
     "capability_kit.prompt": ("Prompt", "render_prompt"),
-    "capability_client.session": ("ApprovalRequired", "AsyncSession", "FormRequired", "Session", "SessionOptions", "User"),
+    "capability_client.session": (
+        *("ApprovalRequired", "FormRequired"),
+        *("AsyncSession", "Session", "SessionOptions", "User"),
+    ),
     "capability_kit.ui.ask": ("Ask", "ask"),
 }
 

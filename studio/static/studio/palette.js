@@ -1,4 +1,4 @@
-// The command palette: Ctrl+K or Cmd+K. Pages and actions are those of this page; capabilities come from the server.
+// The command palette: Ctrl+K or Cmd+K. Pages and actions are those of this page; capabilities and pages of the docs come from the server.
 (() => {
   const dialog = document.getElementById("palette");
   const input = document.getElementById("palette-words");
@@ -79,8 +79,10 @@
       const response = await fetch(`${dialog.dataset.source}?q=${encodeURIComponent(text)}`, { signal });
       // A session that has ended answers with the sign-in page.
       if (!response.ok || response.redirected) throw new Error(String(response.status));
-      const { found } = await response.json();
-      if (!signal.aborted) show([...own, ...found.map((one) => ({ ...one, kind: "capability" }))]);
+      const { found, docs } = await response.json();
+      const capabilities = found.map((one) => ({ ...one, kind: "capability" }));
+      const pages = docs.map((one) => ({ ...one, kind: "docs", icon: "book-open" }));
+      if (!signal.aborted) show([...own, ...capabilities, ...pages]);
     } catch {
       if (!signal.aborted) show(own, state.dataset.away);
     }

@@ -92,3 +92,17 @@ def test_it_finds_what_the_list_finds(words: str, client: Client) -> None:
 def test_other_words_are_no_misspelling(words: str, client: Client) -> None:
     publish("sleep_log", name="Night rest")
     assert _found(client, words) == []
+
+
+def test_pages_of_the_docs_are_found_beside_capabilities(client: Client) -> None:
+    publish("trigger_log", name="Triggers")
+    answer = client.get("/palette/", {"q": "triggers"}).json()
+    assert [one["label"] for one in answer["found"]] == ["Triggers"]
+    assert 0 < len(answer["docs"]) <= 3
+    assert "/docs/authors/triggers/" in [one["url"] for one in answer["docs"]]
+    assert client.get(answer["docs"][0]["url"]).status_code == 200
+
+
+@pytest.mark.parametrize("words", ["", "triggers xyzzyq", "\0", "x" * 5000])
+def test_what_no_page_of_the_docs_has_leads_to_none(words: str, client: Client) -> None:
+    assert client.get("/palette/", {"q": words}).json()["docs"] == []

@@ -307,11 +307,14 @@ def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
 
     env = {name: value for name, value in os.environ.items() if name not in {*VARIABLES, "DJANGO_SETTINGS_MODULE"}}
     port = settings.pop("PORT", "") or str(free_port())
-    return {**env, "DATA_DIR": str(data_dir), "PORT": port, "PYTHONPATH": str(ROOT), **settings}
+    # One process that checks in place of two: each takes 0.6 s of a core to start, and no test waits for a second.
+    ours = {"DATA_DIR": str(data_dir), "PORT": port, "PYTHONPATH": str(ROOT), "CHECK_PROCESSES": "1"}
+    return {**env, **ours, **settings}
 
 
 # Settings that preparing a site does not read: sites that differ in nothing else are prepared once and copied.
 _READ_WHEN_SERVING = {
+    "CHECK_PROCESSES",
     "IMPORT_ALLOWED_NETWORKS",
     "LOG_FORMAT",
     "OTEL_BSP_SCHEDULE_DELAY",

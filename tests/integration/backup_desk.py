@@ -18,6 +18,11 @@ import django
 
 django.setup()
 
+from capability_rules.validation.isolation import pool
+
+# Bundles of our own: a process to check them in takes longer to start than all else here.
+pool.use_processes(0)
+
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident

@@ -18,6 +18,11 @@ import django
 
 django.setup()
 
+from capability_rules.validation.isolation import pool
+
+# Bundles of our own: a process to check them in takes longer to start than all else here.
+pool.use_processes(0)
+
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import connection

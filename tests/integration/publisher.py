@@ -16,6 +16,11 @@ import django
 
 django.setup()
 
+from capability_rules.validation.isolation import pool
+
+# Bundles of our own: a process to check them in takes longer to start than all else here.
+pool.use_processes(0)
+
 from registry.access import agent_keys
 from registry.publishing import publication
 from tests.factories import OLGA, bundle

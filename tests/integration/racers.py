@@ -20,6 +20,11 @@ import django
 
 django.setup()
 
+from capability_rules.validation.isolation import pool
+
+# Bundles of our own: a process to check them in takes longer to start than all else here.
+pool.use_processes(0)
+
 from django.db import connections
 
 from capability_rules.errors import RegistryError

@@ -11,6 +11,11 @@ import django
 
 django.setup()
 
+from capability_rules.validation.isolation import pool  # noqa: E402
+
+# Bundles of our own: a process to check them in takes longer to start than all else here.
+pool.use_processes(0)
+
 from django.utils import timezone  # noqa: E402
 
 from registry.catalog import drafts  # noqa: E402

@@ -108,10 +108,12 @@ def format_shape(entry: Mapping[str, Any]) -> str:
 
     Empty for a form without data.
     """
-    sample = entry.get("definition", {}).get("dataModel")
-    return (
-        one_line(_shape(sample, _SHAPE_LEVELS), most=_SHAPE_CHARACTERS) if isinstance(sample, dict) and sample else ""
-    )
+    definition = entry.get("definition")
+    # A draft may have anything there.
+    sample = definition.get("dataModel") if isinstance(definition, dict) else None
+    if not isinstance(sample, dict) or not sample:
+        return ""
+    return one_line(_shape(sample, _SHAPE_LEVELS), most=_SHAPE_CHARACTERS)
 
 
 def _shape(value: Any, levels: int) -> str:

@@ -78,6 +78,8 @@ def _read(studio: Studio, key: str) -> httpx2.Client:
     return httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
 
+# Within one engine nothing is translated that these two do not show.
+@pytest.mark.parametrize(("old", "new"), [("sqlite", "postgresql"), ("postgresql", "sqlite")], indirect=True)
 def test_a_backup_of_a_busy_registry_goes_on_elsewhere(old: Site, new: Studio, tmp_path: Path) -> None:
     key = old.run("backup_desk.py", "fill")["key"]
     path = tmp_path / "backup.zip"
@@ -137,9 +139,9 @@ def _goes_on(client: httpx2.Client, registry_revision: int) -> None:
 
 
 @pytest.mark.parametrize("old", ["sqlite"], indirect=True)
-def test_a_thousand_capabilities(old: Site, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_six_hundred_capabilities(old: Site, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """More rows than are read or written at once."""
-    old.run("backup_desk.py", "many", "1000")
+    old.run("backup_desk.py", "many", "600")
     path = tmp_path / "backup.zip"
     run_manage("backup", "create", "--to", str(path), env=old.env)
     new = _site(old.kind, request, tmp_path / "new")

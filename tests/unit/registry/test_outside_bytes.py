@@ -40,11 +40,11 @@ from capability_rules.errors import RegistryError
 from registry.common.net.registry_client import RegistryClient
 from registry.common.net.webhook_client import post_event
 from registry.sources import git_reader
-from capability_rules.discovery.bundle_discovery import discover_bundles
+from registry.sources.git_discovery import discover_source
 
 settings.IMPORT_ALLOWED_NETWORKS = settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
 READERS = {
-    "source": discover_bundles,
+    "source": discover_source,
     "registry": lambda address: RegistryClient(address).get("/x", {}),
     "webhook": lambda address: post_event(address, body=b"", headers={}),
 }

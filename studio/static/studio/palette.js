@@ -79,7 +79,7 @@
       const response = await fetch(`${dialog.dataset.source}?q=${encodeURIComponent(text)}`, { signal });
       // A session that has ended answers with the sign-in page.
       if (!response.ok || response.redirected) throw new Error(String(response.status));
-      const { found, docs } = await response.json();
+      const { found, docs = [] } = await response.json();
       const capabilities = found.map((one) => ({ ...one, kind: "capability" }));
       const pages = docs.map((one) => ({ ...one, kind: "docs", icon: "book-open" }));
       if (!signal.aborted) show([...own, ...capabilities, ...pages]);

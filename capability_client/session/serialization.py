@@ -29,7 +29,8 @@ from capability_kit.tool_gate import ToolCall
 if TYPE_CHECKING:
     from capability_client.session.core import SessionCore
 
-FORMAT: Final = "capability_client.session"
+# The name of the format, not of a module: sessions that were saved under it go on.
+FORMAT: Final = "agent_client.session"
 VERSION: Final = 1
 _KEPT_STATES: Final = ("ready", "waiting", "approved", "running", "failed", "rejected")
 BYTES_MAX: Final = 64 * 1024 * 1024

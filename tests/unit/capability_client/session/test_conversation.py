@@ -260,6 +260,11 @@ def test_halves_of_characters_and_numbers_that_are_none_do_not_stay_in_the_conve
     assert resumed.messages == session.messages
 
 
+def test_a_session_is_saved_under_the_name_that_earlier_ones_have() -> None:
+    """Conversations outlive the package's own name, which was `agent_client` once."""
+    assert json.loads(_session().to_json())["format"] == "agent_client.session"
+
+
 def test_a_file_with_a_broken_conversation_is_repaired_and_one_with_another_role_refused() -> None:
     session = _session()
     session.messages = [_result("0"), _user(), _agent("1"), _user("still there?")]

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
+from capability_kit.environment.readiness import Readiness
 from capability_kit.json_schema.coercion import coerce
 from capability_kit.json_schema.evaluator import SchemaUnsafe
 from capability_kit.json_schema.validation import (
@@ -84,11 +85,21 @@ class ToolWithheld(CallRefused):
 
     code = "TOOL_WITHHELD"
 
+    @classmethod
+    def of(cls, tool: str, capability_id: str) -> ToolWithheld:
+        """Of a tool that writes, for a key that reads."""
+        return cls(f"{tool} of {capability_id} is not for this key: it only gets tools that read")
+
 
 class SkillNotReady(CallRefused):
     """The skill has the tool, and something that it needs is missing here; the message says what."""
 
     code = "SKILL_NOT_READY"
+
+    @classmethod
+    def of(cls, capability_id: str, judged: Readiness) -> SkillNotReady:
+        """With what is missing."""
+        return cls(f"{capability_id} is {judged.status}: {judged.user_message()}")
 
 
 class CallRejected(CallRefused):
@@ -272,6 +283,11 @@ class ToolCallGate:
 def is_tool_of(capability_id: str, names: Iterable[str], wanted: str) -> bool:
     """Whether one of these tools of a capability is meant, by its own name or by its wire name."""
     return any(wanted in (name, wire_name(capability_id, name)) for name in names)
+
+
+def find_contract(bundle: Bundle, tool: str) -> dict[str, Any] | None:
+    """The contract of a tool by its own name; None where the bundle has none."""
+    return next((one for one in bundle.tools if one["name"] == tool), None)
 
 
 def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:

@@ -42,6 +42,10 @@ class ActiveSkills:
         """The most recent first."""
         return iter(sorted(self._held.values(), key=lambda each: -each.order))
 
+    def __reversed__(self) -> Iterator[ActiveSkill]:
+        """The oldest first."""
+        return iter(sorted(self._held.values(), key=lambda each: each.order))
+
     def __len__(self) -> int:
         return len(self._held)
 

@@ -33,6 +33,7 @@ from capability_kit.tool_gate import (
     ToolWithheld,
     check_arguments,
     check_result,
+    find_contract,
     find_tool,
     is_tool_of,
 )
@@ -69,10 +70,9 @@ class SessionCalls(SessionForms):
             for each in self.active:
                 name, names = each.capability_id, {one["name"] for one in each.bundle.tools}
                 if is_tool_of(name, each.bundle.withheld_tools, tool):
-                    raise ToolWithheld(f"{tool} of {name} is not for this key: it only gets tools that read") from None
+                    raise ToolWithheld.of(tool, name) from None
                 if is_tool_of(name, names, tool) and not judged[name].is_ready:
-                    words = f"{name} is {judged[name].status}: {judged[name].user_message()}"
-                    raise SkillNotReady(words) from None
+                    raise SkillNotReady.of(name, judged[name]) from None
             wanted = str(tool).removeprefix("_")
             for name, why in self.withdrawn.items():
                 if wanted.startswith(wire_name(name, "")):
@@ -124,7 +124,7 @@ class SessionCalls(SessionForms):
         """
         call = self.gate.find(call_id)
         bundle = self.bundles.get(call.capability_id)
-        contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
+        contract = find_contract(bundle, call.tool) if bundle else None
         if bundle is not None and contract is not None:
             self.gate.check_role(bundle, contract)
         self.gate.take(call_id)

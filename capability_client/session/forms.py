@@ -32,6 +32,7 @@ from capability_kit.tool_gate import (
     ToolCall,
     ToolWithheld,
     check_arguments,
+    find_contract,
 )
 
 # States in which a call of the gate may still run.
@@ -96,7 +97,8 @@ class SessionForms(SessionLayout):
         name, _, schema_id = wanted.rpartition("/")
         active = [each.bundle for each in self.active if not name or each.capability_id == name]
         found = [bundle for bundle in active if schema_id in _ids_of(bundle)]
-        ready = [bundle for bundle in found if self._is_usable(bundle)]
+        usable = self._included(self.readiness()) if found else []
+        ready = [bundle for bundle in found if bundle.capability_id in usable]
         if len(ready) > 1:
             names = ", ".join(f"{each.capability_id}/{schema_id}" for each in ready)
             raise FormUnknown(f"Several skills have the form '{one_line(schema_id, most=80)}'; name one: {names}")
@@ -104,15 +106,12 @@ class SessionForms(SessionLayout):
             raise self._no_form(wanted, schema_id, found)
         return ready[0], parse_form(ready[0], schema_id)
 
-    def _is_usable(self, bundle: Bundle) -> bool:
-        return bundle.capability_id in self._included(self.readiness())
-
     def _no_form(self, wanted: str, schema_id: str, unusable: Iterable[Bundle]) -> CallRefused:
         """Why there is no such form now, and what helps."""
         for bundle in unusable:
             judged = check_readiness(bundle, self.environment)
             if not judged.is_ready:
-                return SkillNotReady(f"{bundle.capability_id} is {judged.status}: {judged.user_message()}")
+                return SkillNotReady.of(bundle.capability_id, judged)
         shown = one_line(wanted, most=80)
         for name, bundle in self.bundles.items():
             is_meant = wanted in (schema_id, f"{name}/{schema_id}") and schema_id in _ids_of(bundle)
@@ -176,11 +175,10 @@ class SessionForms(SessionLayout):
         return known.get(form.tool_call_id) in _UNDECIDED
 
     def _contract(self, bundle: Bundle, form: SkillForm, action: FormAction) -> Mapping[str, Any]:
-        tool = next((one for one in bundle.tools if one["name"] == action.tool), None)
+        tool = find_contract(bundle, action.tool)
         if tool is None:
             if action.tool in bundle.withheld_tools:
-                name = bundle.capability_id
-                raise ToolWithheld(f"{action.tool} of {name} is not for this key: it only gets tools that read")
+                raise ToolWithheld.of(action.tool, bundle.capability_id)
             raise FormEventInvalid(
                 f"{form.schema_id} calls the tool {one_line(action.tool, most=80)}, and there is none"
             )
@@ -197,7 +195,7 @@ class SessionForms(SessionLayout):
     def _require_ready(self, bundle: Bundle) -> None:
         judged = check_readiness(bundle, self.environment)
         if not judged.is_ready:
-            raise SkillNotReady(f"{bundle.capability_id} is {judged.status}: {judged.user_message()}")
+            raise SkillNotReady.of(bundle.capability_id, judged)
 
     def _use_form(self, bundle: Bundle) -> Steps[None]:
         """What the user sends of a skill that has expired makes it active again."""

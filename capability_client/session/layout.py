@@ -70,8 +70,11 @@ class SessionLayout(SkillLoader):
     def _lasting_skills(self) -> list[tuple[Bundle, str]]:
         """The active skills that fit, in the order in which they came. One that has expired stays until the text
         changes in any case, since another one comes; if it went a few turns ago only, longer: it may well be back."""
-        state, included = self.layout_state, set(self._included(self.readiness()))
-        active = [each for each in self.active if each.capability_id in included or not self._is_ready(each.bundle)]
+        state, judged = self.layout_state, self.readiness()
+        included = set(self._included(judged))
+        active = [
+            each for each in self.active if each.capability_id in included or not judged[each.capability_id].is_ready
+        ]
         wanted = {each.capability_id: (each.bundle.digest, each.arguments) for each in reversed(active)}
         over = {name: key for name, key in state.skills.items() if name not in wanted}
         is_same = all(state.skills.get(name) == key for name, key in wanted.items())
@@ -153,7 +156,7 @@ class SessionLayout(SkillLoader):
         usable, fixed = self._tools(), self._fixed()
         for name in own:
             state.tools.setdefault(name, "")
-        for each in reversed(list(self.active)):
+        for each in reversed(self.active):
             owner = each.capability_id
             for name in (wire_name(owner, tool["name"]) for tool in each.bundle.tools):
                 if name in usable and (owner in fixed or not self._appends):
@@ -182,7 +185,7 @@ class SessionLayout(SkillLoader):
         they do in the other layout."""
         if self.layout_state.fixed is not None:
             return self.layout_state.fixed
-        return {} if self.number else {each.capability_id: each.arguments for each in reversed(list(self.active))}
+        return {} if self.number else {each.capability_id: each.arguments for each in reversed(self.active)}
 
     def _fix_layout(self) -> None:
         """The first message is about to be heard: what is active now stays where it is."""
@@ -197,7 +200,7 @@ class SessionLayout(SkillLoader):
         fixed, appended = self._fixed(), self.layout_state.appended
         return [
             each
-            for each in reversed(list(self.active))
+            for each in reversed(self.active)
             if each.capability_id not in fixed
             and appended.get(each.capability_id) != each.bundle.digest
             and self._is_ready(each.bundle)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from capability_kit.json_pointer import decode_step
 from capability_kit.text.sanitize import one_line
 
 Json = dict[str, Any]
@@ -99,7 +100,7 @@ def binding_of(value: Any, scope: Path) -> Path | None:
     pointer = value["path"]
     is_absolute = pointer.startswith("/") or not pointer
     steps = pointer.removeprefix("/").split("/") if pointer.strip("/") else []
-    named = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
+    named = tuple(map(decode_step, steps))
     return named if is_absolute else (*scope, *named)
 
 

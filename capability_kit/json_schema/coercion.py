@@ -22,6 +22,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from capability_kit.json_pointer import decode_step
+
 Schema = dict[str, Any]
 
 # A person does not enter a longer number, and reading one takes time that grows with the square of its length.
@@ -93,7 +95,7 @@ def _referred(reference: str, root: Any) -> Any:
         return None
     found = root
     for step in reference[1:].split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+        name = decode_step(step)
         found = found.get(name) if isinstance(found, dict) else None
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
+from capability_kit.json_pointer import decode_step
 from capability_kit.json_schema.uri import resolve_uri
 
 PathStep = str | int
@@ -225,7 +226,7 @@ class SchemaGraph:
         value: Any = resource.schema
         path: list[PathStep] = list(resource.path)
         for part in pointer.split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
+            key = decode_step(part)
             if isinstance(value, dict) and key in value:
                 value = value[key]
                 path.append(key)

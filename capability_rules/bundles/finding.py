@@ -78,6 +78,11 @@ class Finding:
         return shown | ({"accepted": self.accepted.as_dict()} if self.accepted is not None else {})
 
     @property
+    def words(self) -> str:
+        """What is wrong, and how to fix it, for readers that take one text."""
+        return f"{self.message}. {self.hint}".rstrip() if self.hint else self.message
+
+    @property
     def is_error(self) -> bool:
         """Whether it blocks publishing: an error that is not waived."""
         return self.severity == "error" and self.waiver is None

@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -36,10 +37,7 @@ _ABOUT_OTHERS: Final = frozenset({"SEC_LOOKALIKE_ID", "SEC_LOOKALIKE_NAME"})
 
 def fingerprint_findings(findings: Sequence[Finding], files: Mapping[str, str]) -> list[str]:
     """A fingerprint, `sha256:` and hex, of each finding, in their order; `files` are the texts that they are about."""
-    texts = {
-        name: _Passages(name, files[name], {each.pointer for each in findings if each.file == name})
-        for name in {each.file for each in findings} & files.keys()
-    }
+    texts = _read_passages(findings, files)
     seen: Counter[str] = Counter()
     found = []
     for finding in findings:
@@ -58,10 +56,7 @@ class Passage(NamedTuple):
 
 def find_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> list[Passage]:
     """The passage of each finding, in their order. A finding about a path, or of no place, is a passage of its own."""
-    texts = {
-        name: _Passages(name, files[name], {each.pointer for each in findings if each.file == name})
-        for name in {each.file for each in findings} & files.keys()
-    }
+    texts = _read_passages(findings, files)
     found = []
     for finding in findings:
         content: Any = [finding.code, finding.message]
@@ -71,12 +66,33 @@ def find_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> list
     return found
 
 
+def mark_doubts(
+    findings: Sequence[Finding], files: Mapping[str, str], mark: Callable[[Finding, str], Finding]
+) -> tuple[Finding, ...]:
+    """The same findings, each doubt as `mark` returns it for the fingerprint of its passage."""
+    doubts = [finding for finding in findings if finding.is_doubt]
+    passages = dict(zip(map(id, doubts), find_passages(doubts, files), strict=True))
+    return tuple(mark(one, passages[id(one)].fingerprint) if id(one) in passages else one for one in findings)
+
+
+def hold(finding: Finding, passage: str) -> Finding:
+    """The finding of a passage that nobody has decided about."""
+    return replace(finding, held=True, passage=passage)
+
+
 def list_passage_fingerprints(files: Mapping[str, str]) -> set[str]:
     """The fingerprints of every passage of these texts: what `find_passages` would say of a finding in any of them."""
     return {
         _fingerprint_of(name, content)
         for name, text in files.items()
         for content in _Passages(name, text, ()).read_all()
+    }
+
+
+def _read_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> dict[str, _Passages]:
+    return {
+        name: _Passages(name, files[name], {each.pointer for each in findings if each.file == name})
+        for name in {each.file for each in findings} & files.keys()
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
+from capability_kit.json_pointer import decode_step
 from capability_rules.bundles.json_locations import locate_pointers
 from capability_rules.bundles.problem import Path, PathStep
 
@@ -56,7 +57,7 @@ def follow_pointer(value: Any, pointer: str) -> tuple[Path, Any]:
     """
     path: list[PathStep] = []
     for raw in pointer.split("/")[1:]:
-        word = raw.replace("~1", "/").replace("~0", "~")
+        word = decode_step(raw)
         path.append(int(word) if isinstance(value, list) and word.isdecimal() else word)
         value = _inside(value, path[-1])
     return tuple(path), value

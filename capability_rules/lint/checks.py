@@ -9,7 +9,7 @@ from pathlib import Path
 from capability_rules.agent_skills.importer import ImportedSkill, import_skill
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding import sort_findings
-from capability_rules.bundles.finding_fingerprints import find_passages
+from capability_rules.bundles.finding_fingerprints import hold, mark_doubts
 from capability_rules.discovery.bundle_discovery import discover_bundles
 from capability_rules.errors import SourceUnreadable
 from capability_rules.lint.changed_paths import list_changed_paths
@@ -79,15 +79,6 @@ def _check(taken: Sequence[ImportedSkill]) -> Iterator[ValidationResult]:
         result = next(done)
         findings = sort_findings([*entry.findings, *result.report.findings])
         files = {**entry.shown, **result.report.files}
-        yield replace(result, report=_hold_doubts(replace(result.report, files=files, findings=findings)))
-
-
-def _hold_doubts(report: Report) -> Report:
-    """With each passage that the security checks doubt marked as held: nobody has decided about one here."""
-    doubts = [finding for finding in report.findings if finding.is_doubt]
-    passages = find_passages(doubts, report.files)
-    held = {
-        id(finding): replace(finding, held=True, passage=passage.fingerprint)
-        for finding, passage in zip(doubts, passages, strict=True)
-    }
-    return replace(report, findings=tuple(held.get(id(finding), finding) for finding in report.findings))
+        # Nobody has decided about a passage here.
+        held = mark_doubts(findings, files, hold)
+        yield replace(result, report=replace(result.report, files=files, findings=held))

@@ -5,7 +5,6 @@ Source: GitHub, "Workflow commands for GitHub Actions", error, warning and notic
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator
 
 from capability_rules.validation import Finding
@@ -17,17 +16,16 @@ def format_annotations(checked: Iterable[ValidationResult]) -> Iterator[str]:
     for entry in checked:
         for finding in entry.report.findings:
             if finding.waiver is None and finding.accepted is None:
-                yield _annotation(entry.folder, finding)
+                yield _annotation(entry, finding)
 
 
-def _annotation(folder: str, finding: Finding) -> str:
-    properties = {"file": posixpath.normpath(posixpath.join(folder, finding.file))}
+def _annotation(entry: ValidationResult, finding: Finding) -> str:
+    properties = {"file": entry.path_of(finding)}
     if finding.line is not None:
         properties |= {"line": str(finding.line), "col": str(finding.column)}
     properties["title"] = f"{finding.code} (held)" if finding.held else finding.code
     where = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
-    words = f"{finding.message}. {finding.hint}".rstrip() if finding.hint else finding.message
-    return f"::{finding.severity} {where}::{_escape(words)}"
+    return f"::{finding.severity} {where}::{_escape(finding.words)}"
 
 
 def _escape(text: str) -> str:

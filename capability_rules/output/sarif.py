@@ -5,7 +5,6 @@ Source: OASIS Static Analysis Results Interchange Format 2.1.0.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote
@@ -19,7 +18,7 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def build_sarif(checked: Iterable[ValidationResult]) -> dict[str, Any]:
     """One run over all bundles of a call; columns count code points."""
-    results = [_result(entry.folder, finding) for entry in checked for finding in entry.report.findings]
+    results = [_result(entry.path_of(finding), finding) for entry in checked for finding in entry.report.findings]
     used = sorted({result["ruleId"] for result in results})
     driver = {"name": "Capability Studio", "rules": [_rule(code) for code in used]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -37,15 +36,18 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(path: str, finding: Finding) -> dict[str, Any]:
-    place_of_file = posixpath.normpath(posixpath.join(path, finding.file))
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(place_of_file, errors="surrogateescape")}}
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(path, errors="surrogateescape")}}
     if finding.line is not None:
         location["region"] = {"startLine": finding.line, "startColumn": finding.column}
-    message = f"{finding.message}. {finding.hint}".rstrip() if finding.hint else finding.message
     place: dict[str, Any] = {"physicalLocation": location}
     if finding.pointer:
         place["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
-    result = {"ruleId": finding.code, "level": finding.severity, "message": {"text": message}, "locations": [place]}
+    result = {
+        "ruleId": finding.code,
+        "level": finding.severity,
+        "message": {"text": finding.words},
+        "locations": [place],
+    }
     if finding.held:
         result["properties"] = {"held": True}
     decision = finding.waiver or finding.accepted

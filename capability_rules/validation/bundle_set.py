@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -29,10 +30,9 @@ class ValidationResult:
     path: str
     report: Report
 
-    @property
-    def folder(self) -> str:
-        """Where its files are."""
-        return folder_of(self.path)
+    def path_of(self, finding: Finding) -> str:
+        """The file of a finding, or the folder of one that is of no file, as the caller named the bundle."""
+        return posixpath.normpath(posixpath.join(folder_of(self.path), finding.file))
 
     def as_dict(self) -> dict[str, Any]:
         """One entry of `{"bundles": [...]}`."""

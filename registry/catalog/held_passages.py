@@ -11,7 +11,7 @@ from dataclasses import replace
 from django.db.models import QuerySet
 
 from capability_rules.bundles.finding import Acceptance, Finding
-from capability_rules.bundles.finding_fingerprints import find_passages, list_passage_fingerprints
+from capability_rules.bundles.finding_fingerprints import hold, list_passage_fingerprints, mark_doubts
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, HeldPassage
 
@@ -24,24 +24,20 @@ def list_decisions(capability_id: str) -> QuerySet[HeldPassage]:
 def mark_held(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
     """The same findings, each doubt marked as held or accepted; in a live passage it is a warning and no more."""
     unmarked = [replace(one, held=False, accepted=None) if one.held or one.accepted else one for one in findings]
-    doubts = [one for one in unmarked if one.is_doubt]
-    if not doubts:
+    if not any(one.is_doubt for one in unmarked):
         return tuple(unmarked)
-    passages = dict(zip(map(id, doubts), find_passages(doubts, files), strict=True))
     live = _list_live(capability_id) if capability_id else set()
     accepted = {row.fingerprint: row for row in list_decisions(capability_id)} if capability_id else {}
-    return tuple(
-        _mark(one, passages[id(one)].fingerprint, live, accepted) if id(one) in passages else one for one in unmarked
-    )
 
+    def mark(finding: Finding, passage: str) -> Finding:
+        if passage in live:
+            return finding
+        row = accepted.get(passage)
+        if row is None:
+            return hold(finding, passage)
+        return replace(finding, accepted=describe_decision(row), passage=passage)
 
-def _mark(finding: Finding, passage: str, live: set[str], accepted: Mapping[str, HeldPassage]) -> Finding:
-    if passage in live:
-        return finding
-    row = accepted.get(passage)
-    if row is None:
-        return replace(finding, held=True, passage=passage)
-    return replace(finding, accepted=describe_decision(row), passage=passage)
+    return mark_doubts(unmarked, files, mark)
 
 
 def describe_decision(row: HeldPassage) -> Acceptance:

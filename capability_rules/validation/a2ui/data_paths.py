@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from capability_kit.json_pointer import decode_step
+
 # docs/ui-schemas.md 2: the official pattern.
 _SYNTAX = re.compile(r"(?:/(?:[^~/]|~[01])*)*|(?:[^~/]|~[01])+(?:/(?:[^~/]|~[01])*)*")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -32,7 +34,7 @@ def parse_path(path: str) -> tuple[str, ...]:
     """Split a path into its unescaped steps. `.` alone is the place itself."""
     if path in ("", "/", "."):
         return ()
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in path.split("/") if step)
+    return tuple(decode_step(step) for step in path.split("/") if step)
 
 
 def resolve(start: Any, steps: Sequence[str]) -> tuple[Any, int]:

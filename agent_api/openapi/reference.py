@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -180,9 +180,8 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Ma
 def _parameter(parameter: Mapping[str, Any]) -> SchemaField:
     schema = {"description": parameter.get("description", ""), **parameter["schema"]}
     field = _field(parameter["name"], schema, is_required=parameter.get("required", False))
-    where = {"header": "header"}.get(parameter["in"], "")
-    limits = (where, *field.limits) if where else field.limits
-    return SchemaField(field.name, field.type, field.is_required, field.description, limits, "", field.fields)
+    limits = ("header", *field.limits) if parameter["in"] == "header" else field.limits
+    return replace(field, limits=limits, component="")
 
 
 def _contents(holder: Mapping[str, Any], schemas: Mapping[str, Any]) -> tuple[Content, ...]:

@@ -14,21 +14,19 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from capability_rules.schema_loader import SCHEMAS_DIR
 from studio.pages.documentation.catalog import (
-    DOCS_DIR,
     DocsPage,
+    find_target,
     get_pages,
-    get_slugs_by_path,
     list_groups,
     list_shown_files,
     resolve_path,
+    title_of_link,
 )
 from studio.pages.documentation.markup import PICTURE, map_prose, without_comments
 
-# Where the schemas are, beside the pages as beside the product.
-SCHEMAS_DIR: Final = DOCS_DIR.parent / "schemas"
 _LINK: Final = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-_SCHEMA: Final = re.compile(r"\.\./(schemas/[\w/.-]+\.schema\.json)")
 # Code within a line, which stays as it is.
 _CODE: Final = re.compile(r"(`+[^`]*`+)")
 _CONFIG: Final = "mkdocs.yml"
@@ -80,20 +78,14 @@ def _rewrite_link(found: re.Match[str], page: DocsPage) -> str:
     place = _place_of(path)
     if not place:
         return words
-    if words.endswith(".md") and path in get_slugs_by_path():
-        words = get_pages()[get_slugs_by_path()[path]].title
+    words = title_of_link(words, path)
     return f"{mark}[{words}]({posixpath.relpath(place, posixpath.dirname(page.slug) or '.')}{hash_sign}{anchor})"
 
 
 def _place_of(path: str) -> str:
     """Where a path from `docs/` is on the site; empty where it is not there."""
-    if slug := get_slugs_by_path().get(path):
-        return f"{slug}.md"
-    if path == "README.md":
-        return "index.md"
-    if schema := _SCHEMA.fullmatch(path):
-        return schema[1]
-    return path if path in list_shown_files() else ""
+    kind, name = find_target(path)
+    return {"page": f"{name}.md", "index": "index.md"}.get(kind, name)
 
 
 def _index() -> str:

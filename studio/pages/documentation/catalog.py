@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from registry.common.installation import RESOURCES_DIR
 
@@ -18,6 +18,7 @@ _HEADING: Final = re.compile(r"## (?P<title>.+)")
 _ENTRY: Final = re.compile(r"- \[(?P<title>[^\]]+)\]\((?P<path>[^)#]+\.md)\)(?:: (?P<about>.+))?")
 # What a page shows or links to.
 _LINK: Final = re.compile(r'(?:\]\(|src="|srcset=")([^)"#\s:]+)')
+_SCHEMA: Final = re.compile(r"\.\./(schemas/[\w/.-]+\.schema\.json)")
 # The group that is shown first to a role; strangers come for the API.
 _FIRST: Final = {
     "author": "for-authors",
@@ -87,6 +88,23 @@ def resolve_path(link: str, page: DocsPage) -> str:
     """The path from `docs/` that a relative link of a page means; one out of the folder begins with `../`."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), link))
     return path.removeprefix("../docs/")
+
+
+def find_target(path: str) -> tuple[Literal["page", "index", "schema", "file", ""], str]:
+    """What a path from `docs/` leads to: a page by its slug, a schema or a file by its path; empty where nothing is."""
+    if slug := get_slugs_by_path().get(path):
+        return "page", slug
+    if path == "README.md":
+        return "index", ""
+    if schema := _SCHEMA.fullmatch(path):
+        return "schema", schema[1]
+    return ("file", path) if path in list_shown_files() else ("", "")
+
+
+def title_of_link(words: str, path: str) -> str:
+    """The words of a link to a path; the name of a file is the title of its page."""
+    slug = get_slugs_by_path().get(path) if words.endswith(".md") else None
+    return get_pages()[slug].title if slug else words
 
 
 @cache

@@ -17,7 +17,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from studio.pages import markdown
-from studio.pages.documentation.catalog import DocsPage, get_pages, get_slugs_by_path, list_shown_files, resolve_path
+from studio.pages.documentation.catalog import (
+    DocsPage,
+    find_target,
+    get_pages,
+    list_shown_files,
+    resolve_path,
+    title_of_link,
+)
 from studio.pages.documentation.markup import PICTURE, map_prose, without_comments
 
 _TAGS: Final = {"a", "img"}
@@ -27,7 +34,6 @@ _ATTRIBUTES: Final = {
     "pre": {"tabindex"},
     **{f"h{level}": {"id"} for level in range(2, 7)},
 }
-_SCHEMA: Final = re.compile(r"\.\./(schemas/[\w/.-]+\.schema\.json)")
 
 
 @dataclass(frozen=True)
@@ -92,10 +98,9 @@ def _name_links(tokens: Sequence[Token], page: DocsPage) -> None:
     """A link whose words are the name of a file has the title of the page."""
     for inline in (token for token in tokens if token.type == "inline"):
         for link, words in pairwise(inline.children or ()):
-            if link.type == "link_open" and words.type == "text" and words.content.endswith(".md"):
+            if link.type == "link_open" and words.type == "text":
                 path = resolve_path(str(link.attrGet("href") or "").partition("#")[0], page)
-                if slug := get_slugs_by_path().get(path):
-                    words.content = get_pages()[slug].title
+                words.content = title_of_link(words.content, path)
 
 
 def _words_of(inline: Token) -> str:
@@ -138,14 +143,14 @@ def _address_of(link: str, environment: Any) -> str:
     if not parts.path:
         return link
     page: DocsPage = environment["page"]
-    path = resolve_path(parts.path, page)
-    if slug := get_slugs_by_path().get(path):
-        return reverse("studio:docs_show", args=[slug]) + (f"#{parts.fragment}" if parts.fragment else "")
-    if path == "README.md":
+    kind, name = find_target(resolve_path(parts.path, page))
+    if kind == "page":
+        return reverse("studio:docs_show", args=[name]) + (f"#{parts.fragment}" if parts.fragment else "")
+    if kind == "index":
         return reverse("studio:docs_list")
-    if schema := _SCHEMA.fullmatch(path):
-        return f"/{schema[1]}"
-    return _file_address(path)
+    if kind == "schema":
+        return f"/{name}"
+    return reverse("studio:docs_file", args=[name]) if kind == "file" else ""
 
 
 def _file_address(path: str) -> str:

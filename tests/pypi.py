@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+
+from tests.servers import ROOT
+
+
+def copy_package(name: str, folder: Path) -> Path:
+    """A package of ours below a folder, to build from: building writes beside the sources."""
+    ignored = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
+    return Path(shutil.copytree(ROOT / name, folder / name, ignore=ignored))
 
 
 def install(folder: Path, *requirements: str) -> Path:

@@ -216,7 +216,7 @@ def furnish(studio: Studio, folder: Path) -> None:
     )
     studio.manage("shell", "-c", ASKED)
     _damage(studio)
-    # Agents that load, report how it went and hand in a bundle; a team, somebody invited and a webhook.
+    # Agents that load, report an outcome and propose a bundle; a team, an invited operator and a webhook.
     studio.manage("shell", "-c", (ROOT / "tests" / "browser" / "furnishing.py").read_text("utf-8"))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.integration.stand_ins import SAVE, anthropic_answer, openai_answer
-from tests.pypi import install
+from tests.pypi import copy_package, install
 from tests.servers import ROOT, Studio
 from tests.unit.capability_client.registries import FakeRegistry, fake_registry
 
@@ -29,13 +29,8 @@ MESSAGE = "I just weighed 187.6 lbs"
 def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """`(its Python, a folder to run in)`: nothing of the checkout is importable there."""
     folder = tmp_path_factory.mktemp("frameworks")
-    # Building writes beside the sources.
-    for package in ("capability_kit", "capability_client"):
-        shutil.copytree(
-            ROOT / package, folder / "source" / package, ignore=shutil.ignore_patterns("__pycache__", "build")
-        )
-    client = f"{folder / 'source' / 'capability_client'}[{','.join(EXTRAS)}]"
-    python = install(folder / "venv", str(folder / "source" / "capability_kit"), client, *VENDORS)
+    kit, client = (copy_package(name, folder / "source") for name in ("capability_kit", "capability_client"))
+    python = install(folder / "venv", str(kit), f"{client}[{','.join(EXTRAS)}]", *VENDORS)
     shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
     return python, folder
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.npm import install
+from tests.pypi import copy_package
 from tests.servers import ROOT, Studio
 
 pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node, pytest.mark.browser]
@@ -26,7 +27,7 @@ def address(live_studio: Studio, tmp_path: Path) -> Iterator[str]:
     built = shutil.ignore_patterns("node_modules", "form.js")
     shutil.copytree(ROOT / "docs" / "agents", tmp_path / "docs" / "agents", ignore=built)
     for package in ("capability_kit", "capability_client"):
-        shutil.copytree(ROOT / package, tmp_path / package)
+        copy_package(package, tmp_path)
     node = install(folder, *PACKAGES)
     script = (folder / "package.json").read_text()
     assert '"build": "esbuild page.js' in script

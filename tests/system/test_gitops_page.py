@@ -18,7 +18,7 @@ import yaml
 
 from tests.factories import bundle
 from tests.git_https import commit, git
-from tests.pypi import install
+from tests.pypi import copy_package, install
 from tests.servers import ROOT, Studio, start_studio, studio_environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
@@ -86,8 +86,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheels")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder / "dist")]
     for name in ("capability_kit", "capability_rules"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
-        subprocess.run([*command, str(folder / name)], check=True, capture_output=True, timeout=120)
+        subprocess.run([*command, str(copy_package(name, folder))], check=True, capture_output=True, timeout=120)
     return folder / "dist"
 
 

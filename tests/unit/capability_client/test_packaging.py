@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.pypi import copy_package
 from tests.servers import ROOT
 
 CLIENT = ROOT / "capability_client"
@@ -71,8 +71,7 @@ def built(tmp_path: Path) -> Path:
     target = tmp_path / "site"
     command = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_py"]
     for package in (CLIENT, KIT):
-        source = tmp_path / "source" / package.name
-        shutil.copytree(package, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+        source = copy_package(package.name, tmp_path / "source")
         # setuptools warns of its own age; the build is what counts.
         subprocess.run([*command, "--build-lib", str(target)], cwd=source, check=True, capture_output=True)
     import httpx2

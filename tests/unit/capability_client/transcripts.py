@@ -1,6 +1,6 @@
 """The terminal playground's transcripts in docs/agents/, made by really running it.
 
-`python -m tests.unit.capability_client.transcripts` writes them anew, into the page as well.
+`python -m tests.unit.capability_client.transcripts` writes them again, into the page as well.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ class RegistryConfig(AppConfig):
         # Models can be imported once Django has loaded every app.
         from capability_rules.validation.isolation import pool
         from registry.core import append_only
+        from registry.operations import absent_features  # noqa: F401 (registers its check)
         from registry.wiring import wire
 
         wire()

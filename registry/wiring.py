@@ -9,6 +9,7 @@ from typing import Final
 
 from registry.core import audit, transactions
 from registry.core.jobs import queue
+from registry.feature import installed_features
 from registry.publishing import events
 
 HANDLERS: Final = {
@@ -43,8 +44,13 @@ def wire() -> None:
     """Register every function; a second call changes nothing."""
     queue.HANDLERS.update(HANDLERS)
     queue.OBSERVERS.update(OBSERVERS)
+    for feature in installed_features():
+        queue.HANDLERS.update(feature.job_handlers)
+        queue.OBSERVERS.update(feature.job_observers)
     audit.RECORDED.register(
         "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
     )
+    for feature in installed_features():
+        audit.RECORDED.register(*feature.audit_observers)
     transactions.COMMITTED.register("registry.snapshot.store.refresh_if_watched")
     events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.apps import apps
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -16,6 +15,7 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from registry.feature import list_registry_models
 from registry.models import Operator
 from studio.pages.permissions import needs_second_factor
 
@@ -123,7 +123,7 @@ class ReadOnlyAdminSite(AdminSite):
 def build_admin_site() -> ReadOnlyAdminSite:
     """The site with every table of the registry."""
     site = ReadOnlyAdminSite()
-    for model in apps.get_app_config("registry").get_models():
+    for model in list_registry_models():
         options = {"fields": visible_fields(model), "list_display": _columns(model), "__module__": __name__}
         site.register(model, type(f"{model.__name__}Admin", (ReadOnlyModelAdmin,), options))
     return site

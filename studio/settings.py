@@ -58,6 +58,8 @@ ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
 DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
 DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
+# Their order is that of their folders in `features/`.
+FEATURES = ENVIRONMENT.features
 EMBEDDER = ENVIRONMENT.embedder
 EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
@@ -94,6 +96,7 @@ INSTALLED_APPS = [
     "studio",
     "registry",
     "agent_api",
+    *(f"features.{name}" for name in FEATURES),
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -27,7 +27,15 @@ import coverage
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-PACKAGES: Final = ("agent_api", "capability_client", "capability_kit", "capability_rules", "registry", "studio")
+PACKAGES: Final = (
+    "agent_api",
+    "capability_client",
+    "capability_kit",
+    "capability_rules",
+    "features",
+    "registry",
+    "studio",
+)
 # Of what starts or serves the product, real processes are the test; commands of Django and migrations have no choices.
 LEFT_OUT: Final = ("migrations", "management", "launcher", "__main__.py", "settings.py", "wsgi.py", "rsgi.py")
 SECONDS_MAX: Final = 240

@@ -23,6 +23,7 @@ PACKAGES = (
     "capability_client",
     "capability_kit",
     "capability_rules",
+    "features",
     "registry",
     "studio",
     "bench",

@@ -1,8 +1,10 @@
 """The operator API; every path is also the operationId (docs/contract.md 5)."""
 
 from django.urls import path
+from django.utils.module_loading import import_string
 
 from agent_api.operator import views
+from registry.feature import installed_features
 
 NAMES = (
     "bundle_validate",
@@ -24,4 +26,11 @@ NAMES = (
     "waiver_list",
     "scan_results_upload",
 )
-urlpatterns = [path(name, getattr(views, name), name=name) for name in NAMES]
+urlpatterns = [
+    *(path(name, getattr(views, name), name=name) for name in NAMES),
+    *(
+        path(name, import_string(view), name=name)
+        for feature in installed_features()
+        for name, view in feature.operator_api.items()
+    ),
+]

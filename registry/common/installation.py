@@ -20,6 +20,11 @@ DATA_DIR_NAME: Final = ".data" if IS_CHECKOUT else "capability-studio-data"
 PROGRAM: Final = "python3 run.py" if IS_CHECKOUT else "capability-studio"
 
 
+def list_feature_names() -> tuple[str, ...]:
+    """The features that this version has: the folders of `features/`."""
+    return tuple(sorted(path.parent.name for path in (PACKAGES_DIR / "features").glob("*/feature.py")))
+
+
 def install_command(extra: str) -> str:
     """How the packages of an extra are installed, `otel` for example."""
     if IS_CHECKOUT:

@@ -1,46 +1,22 @@
 """Every verb of the audit log, once: how it is called in a capability's timeline, and as which event webhooks get it.
 
-`audit.record` refuses a verb that has no row here; audited_verbs.toml has those of which nothing else is to be said.
-docs/webhooks.md and schemas/event.schema.json describe the public types; a test compares them with this table.
+`audit.record` refuses a verb that has no row here or in a feature; audited_verbs.toml has those of which there is
+nothing else to say. docs/webhooks.md and schemas/event.schema.json describe the public types; a test compares them.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from django.utils.translation import gettext_lazy
 
+from registry.common.event_type import EventType
+from registry.feature import installed_features
+
 if TYPE_CHECKING:
     from django.utils.functional import Promise
-
-Subject = Literal["capability_id", "git_source", "agent_key", "operator", "webhook", "job", "registry"]
-
-
-@dataclass(frozen=True, slots=True)
-class EventType:
-    """A kind of write.
-
-    `label` is what a timeline shows; its placeholders are keys of the row's detail. `variants` are pairs of a key and
-    the label of rows whose detail has it; the first counts. `public` is the event type for webhooks, and empty for what
-    subscribers are not told; `subject` says what the row's subject is then. An `opt_in` event goes to those subscribers
-    alone that name its type.
-    """
-
-    verb: str
-    label: str | Promise = ""
-    public: str = ""
-    subject: Subject = "capability_id"
-    in_timeline: bool = False
-    opt_in: bool = False
-    variants: tuple[tuple[str, str | Promise], ...] = ()
-
-    def label_for(self, detail: Mapping[str, object]) -> str | Promise:
-        """The label of a row with this detail."""
-        return next((label for key, label in self.variants if detail.get(key)), self.label)
 
 
 def _timeline(verb: str, label: str | Promise, *, public: str = "", opt_in: bool = False) -> EventType:
@@ -107,9 +83,9 @@ _LABELED: Final = (
 )
 _AUDITED_ONLY: Final = tomllib.loads(Path(__file__).with_name("audited_verbs.toml").read_text("utf-8"))["verbs"]
 
-EVENTS: Final[dict[str, EventType]] = {
-    event.verb: event for event in (*_PUBLIC, *_TIMELINE, *_LABELED, *map(EventType, _AUDITED_ONLY))
-}
+_OF_FEATURES: Final = (event for feature in installed_features() for event in feature.events)
+_ALL: Final = (*_PUBLIC, *_TIMELINE, *_LABELED, *map(EventType, _AUDITED_ONLY), *_OF_FEATURES)
+EVENTS: Final[dict[str, EventType]] = {event.verb: event for event in _ALL}
 TIMELINE_VERBS: Final = tuple(event.verb for event in EVENTS.values() if event.in_timeline)
 PUBLIC_TYPES: Final = tuple(dict.fromkeys(event.public for event in EVENTS.values() if event.public))
 OPT_IN_TYPES: Final = frozenset(event.public for event in EVENTS.values() if event.opt_in)

@@ -12,6 +12,7 @@ from registry.core import checkpoints, idempotency
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
+from registry.feature import installed_features
 from registry.models import Job, WebhookDelivery
 from registry.publishing import held_passages
 from registry.sources import git_import_jobs, skill_uploads
@@ -23,6 +24,7 @@ SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, DELIVERIES_KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
     skill_uploads.KIND, checkpoints.KIND, second_factors.KIND, held_passages.PRUNE_KIND,
+    *(kind for feature in installed_features() for kind in feature.daily_jobs),
 )  # fmt: skip
 RETENTION_DAYS: Final = 30
 

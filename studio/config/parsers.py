@@ -16,6 +16,8 @@ from types import MappingProxyType
 from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from registry.common.installation import list_feature_names
+
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 Network = IPv4Network | IPv6Network
@@ -364,6 +366,18 @@ def parse_embedder(text: str) -> str:
         f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
         "for example https://models.example.com/v1/embeddings"
     )
+
+
+def parse_features(text: str) -> tuple[str, ...]:
+    """`all`, `none`, or names of features, comma separated, each once."""
+    known = list_feature_names()
+    if text.strip().lower() in ("all", "none"):
+        return known if text.strip().lower() == "all" else ()
+    names = tuple(dict.fromkeys(split_items(text)))
+    wrong = next((name for name in names if name not in known), None)
+    if wrong is not None:
+        raise ValueError(f"has '{wrong[:40]}': expected all, none, or names of {', '.join(known)}, comma separated")
+    return names
 
 
 def parse_tool_names(text: str) -> tuple[str, ...]:

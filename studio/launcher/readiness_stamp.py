@@ -24,6 +24,7 @@ PACKAGES = (
     "capability_kit",
     "capability_rules",
     "examples",
+    "features",
     "registry",
     "schemas",
     "static",

@@ -16,6 +16,7 @@ from django.core.management.base import OutputWrapper
 from django.db import connection
 
 from registry.common.installation import PROGRAM
+from registry.operations.absent_features import find_absent_features
 from studio.config.environment import ConfigurationError
 
 # Kept by PostgreSQL for the length of a session; any number that nobody else uses.
@@ -33,6 +34,7 @@ def setup_site(output: TextIO | OutputWrapper) -> None:
     """
     with _one_at_a_time():
         _require_database_of_before()
+        _require_used_features()
         _collect_static_files()
         call_command("prepare", stdout=output)
         _remember_first_start()
@@ -51,6 +53,11 @@ def _require_database_of_before() -> None:
             f"or restore a backup with {PROGRAM} manage migrate and then {PROGRAM} manage backup restore "
             f"FILE. To begin with an empty registry, delete {_first_start_mark()}"
         )
+
+
+def _require_used_features() -> None:
+    if absent := find_absent_features():
+        raise ConfigurationError(*absent)
 
 
 def _remember_first_start() -> None:

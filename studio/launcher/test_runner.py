@@ -55,7 +55,7 @@ def parallel(arguments: Sequence[str]) -> list[str]:
     """
     if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
         return []
-    # Not the files with most tests first: tests/conftest.py has an order of its own.
+    # Not the files with most tests first: conftest.py has an order of its own.
     return ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy
 
+from registry.feature import installed_features
 from registry.models import Operator
 from registry.selectors import inbox
 
@@ -96,7 +98,7 @@ _MONITOR: Final = gettext_lazy("Test & monitor")
 _ADMIN: Final = gettext_lazy("Admin")
 _RESOURCES: Final = gettext_lazy("Resources")
 
-SECTIONS: Final = (
+_OF_CORE: Final = (
     NavSection(
         _BUILD, gettext_lazy("Home"), "house",
         (NavItem(gettext_lazy("Home"), "studio:home", "h", around=("studio:tour",)),),
@@ -196,6 +198,18 @@ SECTIONS: Final = (
         ),
     ),
 )  # fmt: skip
+
+
+def _list_sections() -> Iterator[NavSection]:
+    """Those of features come first in their group."""
+    of_features = [
+        one for feature in installed_features() if feature.navigation for one in import_string(feature.navigation)
+    ]
+    for group in dict.fromkeys(section.group for section in _OF_CORE):
+        yield from (section for section in (*of_features, *_OF_CORE) if section.group == group)
+
+
+SECTIONS: Final = tuple(_list_sections())
 PAGES: Final = tuple(page for section in SECTIONS for page in section.pages)
 
 

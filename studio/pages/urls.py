@@ -1,10 +1,13 @@
 """The Studio's URLs."""
 
-from django.urls import path, register_converter
+from importlib import import_module
+
+from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
+from registry.feature import installed_features
 from studio.pages.views import (
     agent_key,
     audit,
@@ -73,7 +76,7 @@ _SOURCE = "sources/<int:number>/"
 _WEBHOOK = "webhooks/<int:number>/"
 _GROUP = "skill-groups/<capability_id:group_id>/"
 
-urlpatterns = [
+urlpatterns: list[URLPattern] = [
     path("", home.home, name="home"),
     # The texts of the scripts in the Studio's language: `gettext` for studio/static/studio and frontend/editor.
     path(
@@ -241,4 +244,5 @@ urlpatterns = [
     path("demand/bring-back/", demand.demand_undismiss, name="demand_bring_back"),
     path("sentences/add/", demand.utterance_add, name="sentence_add"),
     path("incidents/", incident.incident_list, name="incident_list"),
+    *(page for feature in installed_features() if feature.pages for page in import_module(feature.pages).urlpatterns),
 ]

@@ -214,7 +214,9 @@ def test_what_is_copied_exists() -> None:
         "somewhere/privkey.pem",
         "staticfiles/a.js",
         "a/b/__pycache__/c.pyc",
-        "tests/conftest.py",
+        "conftest.py",
+        "tests/servers.py",
+        "features/sources/tests/test_source_sync.py",
     ],
 )
 def test_an_image_never_holds(name: str) -> None:

@@ -18,6 +18,7 @@ from django.db import models
 from django.db.migrations.loader import MigrationLoader
 
 from registry.common.errors import BackupUnreadable
+from registry.feature import list_registry_models
 from registry.models import MatchClassifier, RegistryState, SentenceVector
 
 Model = type[models.Model]
@@ -30,11 +31,7 @@ def backed_up_models() -> list[Model]:
     password: second factors, and their names at an identity provider. What is kept by Django itself (sessions, its
     admin's log) is not in a backup."""
     return [
-        *(
-            model
-            for model in apps.get_app_config("registry").get_models()
-            if model not in (MatchClassifier, SentenceVector)
-        ),
+        *(model for model in list_registry_models() if model not in (MatchClassifier, SentenceVector)),
         Authenticator,
         SocialAccount,
     ]

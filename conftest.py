@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
-_HERE = Path(__file__).parent
+_TESTS = Path(__file__).parent / "tests"
 # What starts servers fails now and then on a busy machine for want of time: it is tried once more, and the closing line
 # counts it. Any other test has no such excuse, unless it is marked `depends_on_speed` with the reason.
-_WITH_SERVERS = tuple(_HERE / folder for folder in ("browser", "integration", "system"))
+_WITH_SERVERS = tuple(_TESTS / folder for folder in ("browser", "integration", "system"))
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -74,7 +74,7 @@ def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
     folders: dict[str, dict[Path, None]] = {}
     for item in items:
         if item.get_closest_marker("slow"):
-            folders.setdefault(item.path.relative_to(_HERE).parts[0], {})[item.path] = None
+            folders.setdefault(item.path.relative_to(_TESTS.parent).parts[1], {})[item.path] = None
     return {path: at / len(files) for files in folders.values() for at, path in enumerate(files)}
 
 

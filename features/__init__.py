@@ -1,0 +1,1 @@
+"""Features that can be left out: one folder each (registry/feature.py)."""

@@ -1,0 +1,68 @@
+"""What a feature that can be left out adds to the registry, the Studio and the API.
+
+A feature is a Django app in `features/`; its module `feature.py` has one `FEATURE`. The setting `FEATURES` is the list
+of those that are installed. Functions, views and URLconfs are dotted paths that are imported on first use, so that a
+feature costs a process nothing before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from django.apps import apps
+from django.conf import settings
+from django.db.models import Model
+from django.utils.module_loading import import_string
+
+from registry.common.event_type import EventType
+from registry.common.installation import list_feature_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """One leaf of the product: nothing in a publish or a load needs it.
+
+    `job_handlers`, `job_observers` and `operator_api` are dotted paths by the kind of job and by the operationId.
+    `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root. `navigation` leads to entries of
+    the sidebar, `panels` to functions `(request, context) -> SafeString` by the place on a page of the core.
+    `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There
+    are ...".
+    """
+
+    name: str
+    events: tuple[EventType, ...] = ()
+    job_handlers: Mapping[str, str] = field(default_factory=dict)
+    job_observers: Mapping[str, str] = field(default_factory=dict)
+    daily_jobs: tuple[str, ...] = ()
+    audit_observers: tuple[str, ...] = ()
+    pages: str = ""
+    addresses: str = ""
+    operator_api: Mapping[str, str] = field(default_factory=dict)
+    navigation: str = ""
+    panels: Mapping[str, str] = field(default_factory=dict)
+    rows_kept: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_feature(name: str) -> Feature:
+    """The feature in the folder of this name, whether it is installed or not."""
+    feature: Feature = import_string(f"features.{name}.feature.FEATURE")
+    return feature
+
+
+@cache
+def installed_features() -> tuple[Feature, ...]:
+    """Those of the setting `FEATURES`, in its order."""
+    return tuple(find_feature(name) for name in settings.FEATURES)
+
+
+def absent_features() -> list[Feature]:
+    """Those that this version has and the setting `FEATURES` has not."""
+    return [find_feature(name) for name in list_feature_names() if name not in settings.FEATURES]
+
+
+def list_registry_models() -> list[type[Model]]:
+    """The models of the core, and of the installed features after them."""
+    apps_of = ("registry", *settings.FEATURES)
+    return [model for label in apps_of for model in apps.get_app_config(label).get_models()]

@@ -1,0 +1,62 @@
+"""Features: what they add is wired, and none is left out that a registry uses."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.core.checks import run_checks
+from django.db import models
+
+from registry.common.installation import list_feature_names
+from registry.feature import Feature, find_feature, installed_features, list_registry_models
+from registry.models import Team
+from registry.operations import absent_features
+from studio.config.parsers import parse_features
+from studio.pages.navigation import SECTIONS
+
+
+@pytest.mark.django_db
+@pytest.mark.both_databases
+def test_a_registry_that_uses_an_absent_feature_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = Feature(name="groups", rows_kept={"registry_team": "teams", "registry_not_there": "nothing"})
+    monkeypatch.setattr(absent_features, "absent_features", lambda: [absent])
+    assert absent_features.find_absent_features() == []
+    Team.objects.create(name="Care", created_by="the-admin")
+    (sentence,) = absent_features.find_absent_features()
+    assert "There are teams" in sentence
+    assert "add groups to FEATURES" in sentence
+    assert [error.msg for error in run_checks(tags=["database"], databases=["default"])] == [sentence]
+
+
+def test_features_are_named_once_and_known() -> None:
+    assert parse_features("all") == list_feature_names()
+    assert parse_features("none") == ()
+    with pytest.raises(ValueError, match="has 'nosuch': expected all, none, or names of"):
+        parse_features("nosuch")
+
+
+def test_a_feature_is_named_as_its_folder() -> None:
+    assert [find_feature(name).name for name in list_feature_names()] == list(list_feature_names())
+    assert [one.name for one in installed_features()] == list(list_feature_names())
+
+
+def test_no_two_models_have_one_name() -> None:
+    names = [model._meta.model_name for model in list_registry_models()]
+    assert len(names) == len(set(names))
+
+
+def test_no_key_of_the_core_points_into_a_feature() -> None:
+    core = [model for model in list_registry_models() if model._meta.app_label == "registry"]
+    pointed = {
+        field.related_model._meta.app_label
+        for model in core
+        for field in model._meta.concrete_fields
+        if isinstance(field, models.ForeignKey) and field.related_model is not None
+    }
+    assert "registry" in pointed
+    assert not pointed & set(settings.FEATURES)
+
+
+def test_sections_of_one_group_stand_together() -> None:
+    groups = [str(section.group) for section in SECTIONS]
+    assert groups == sorted(groups, key=list(dict.fromkeys(groups)).index)

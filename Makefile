@@ -17,7 +17,7 @@ lint:
 	$(PYTHON) -m ruff format --check .
 	.venv/bin/lint-imports
 	$(PYTHON) -m mypy .
-	$(PYTHON) -m djlint templates --check --quiet
+	$(PYTHON) -m djlint templates features --check --quiet
 
 format:
 	$(PYTHON) -m ruff check --fix .

@@ -24,9 +24,11 @@ from registry.common.installation import list_feature_names
 class Feature:
     """One leaf of the product: nothing in a publish or a load needs it.
 
-    `job_handlers`, `job_observers` and `operator_api` are dotted paths by the kind of job and by the operationId.
-    `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root. `navigation` leads to entries of
-    the sidebar, `panels` to functions `(request, context) -> SafeString` by the place on a page of the core.
+    By the kind of job: `job_handlers` and `job_observers`, and `job_queues` with the names of queues of Celery that are
+    not the default one. `operator_api` has views by the operationId. `pages` is a URLconf inside of the namespace
+    `studio`, `addresses` one at the root. `navigation` leads to sections of the sidebar, `dangerous_actions` to a
+    mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels` to functions
+    `(request, context) -> SafeString` by the place on a page of the core.
     `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There
     are ...".
     """
@@ -35,12 +37,15 @@ class Feature:
     events: tuple[EventType, ...] = ()
     job_handlers: Mapping[str, str] = field(default_factory=dict)
     job_observers: Mapping[str, str] = field(default_factory=dict)
+    job_queues: Mapping[str, str] = field(default_factory=dict)
     daily_jobs: tuple[str, ...] = ()
     audit_observers: tuple[str, ...] = ()
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)
     navigation: str = ""
+    dangerous_actions: str = ""
+    rights: str = ""
     panels: Mapping[str, str] = field(default_factory=dict)
     rows_kept: Mapping[str, str] = field(default_factory=dict)
 

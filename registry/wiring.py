@@ -14,10 +14,9 @@ from registry.publishing import events
 
 HANDLERS: Final = {
     "demand.prune": "registry.usage.demand.prune_messages",
-    "git_source.sync": "registry.sources.source_sync.sync_job",
     "history.checkpoint": "registry.core.checkpoints.checkpoint_job",
-    "import.git": "registry.sources.git_import_jobs.run_import",
-    "import.prune": "registry.sources.git_import_jobs.prune_imports",
+    "import.git": "registry.importing.git_import_jobs.run_import",
+    "import.prune": "registry.importing.git_import_jobs.prune_imports",
     "jobs.prune": "registry.operations.housekeeping.prune_jobs",
     "mail.send": "registry.notifications.email.send_email",
     "matching.learn": "registry.matching.training_job.train",
@@ -27,14 +26,13 @@ HANDLERS: Final = {
     "revalidate": "registry.catalog.revalidation.revalidate_revision",
     "second_factor.encrypt": "registry.access.second_factors.encrypt_stored",
     "session.prune": "registry.operations.housekeeping.prune_sessions",
-    "skill_uploads.prune": "registry.sources.skill_uploads.prune_uploads",
+    "skill_uploads.prune": "registry.importing.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",
     "webhook.deliver": "registry.notifications.webhook_delivery.deliver_event",
     "webhook.prune": "registry.operations.housekeeping.prune_deliveries",
 }
 OBSERVERS: Final = {
-    "git_source.sync": "registry.sources.source_sync.on_job_state_change",
-    "import.git": "registry.sources.git_import_jobs.on_job_state_change",
+    "import.git": "registry.importing.git_import_jobs.on_job_state_change",
     "release.publish": "registry.publishing.scheduled_releases.on_job_state_change",
     "webhook.deliver": "registry.notifications.webhook_delivery.on_job_state_change",
 }

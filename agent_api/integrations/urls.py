@@ -5,7 +5,6 @@ from django.urls import path, re_path
 from agent_api.integrations import agent_skills_discovery, skill_search
 from agent_api.integrations.clawhub import publish_views, read_views
 from agent_api.integrations.mcp.views import mcp
-from agent_api.integrations.push_webhooks import source_hook
 
 _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 _CLAWHUB = _SHARED + r"clawhub/api/v1/"
@@ -14,7 +13,6 @@ _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
     re_path(_SHARED + r"mcp/?\Z", mcp, name="mcp"),
-    re_path(r"^hooks/sources/(?P<number>[0-9]{1,9})\Z", source_hook, name="source_hook"),
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
     re_path(
         _SKILLS + r"(?P<name>[a-z0-9-]{1,64})/(?P<revision>[0-9]{1,9})/(?P<file>SKILL\.md|(?P=name)\.zip)\Z",

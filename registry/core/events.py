@@ -46,8 +46,6 @@ _PUBLIC: Final = (
     EventType("proposal.reject", public="proposal.rejected"),
     _timeline("incident.open", gettext_lazy("Incident opened"), public="incident.opened"),
     _timeline("incident.close", gettext_lazy("Incident closed"), public="incident.closed"),
-    EventType("git_source.failing", public="git_source.failing", subject="git_source"),
-    EventType("git_source.recovered", public="git_source.recovered", subject="git_source"),
     EventType("agent_key.create", public="agent_key.created", subject="agent_key"),
     EventType("agent_key.revoke", public="agent_key.revoked", subject="agent_key"),
     EventType("operator.create", public="operator.created", subject="operator"),

@@ -203,7 +203,7 @@ class SkillUpload(models.Model):
 
 
 class UploadedSkill(models.Model):
-    """That a revision was published from a folder with this fingerprint (registry/sources/skill_fingerprints.py)."""
+    """That a revision was published from a folder with this fingerprint (registry/importing/skill_fingerprints.py)."""
 
     revision = models.ForeignKey("registry.Revision", on_delete=models.PROTECT, related_name="+")
     fingerprint = models.CharField(max_length=64)

@@ -37,8 +37,12 @@ def on_audit_event(row: AuditEvent) -> None:
         _queue(_members().filter(username__in=find_concerned([row])[row.pk]), _taken(row))
     elif row.verb == "incident.open":
         _queue(_members().filter(_MAY_PUBLISH), _incident(row))
-    elif row.verb == "git_source.failing":
-        _queue(_members().filter(_MAY_PUBLISH), _failing(row))
+
+
+def write_to_publishers(subject: str, words: str, path: str) -> None:
+    """Queue an e-mail for each operator who may publish; `path` leads to a page of the Studio. The caller holds the
+    lock of the registry."""
+    _queue(_members().filter(_MAY_PUBLISH), _letter(subject, words, path))
 
 
 def _authors(row: AuditEvent) -> set[str]:
@@ -85,14 +89,6 @@ def _taken(row: AuditEvent) -> dict[str, str]:
 def _incident(row: AuditEvent) -> dict[str, str]:
     words = f"{row.detail['message']}.\n\n{row.detail['details']}"
     return _letter(f"Incident: {row.subject}", words, "/incidents/")
-
-
-def _failing(row: AuditEvent) -> dict[str, str]:
-    words = (
-        f"{row.detail['message']}.\n\n{row.detail['details']}\n\n"
-        "Bundles already imported from this source are unchanged."
-    )
-    return _letter(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
 
 
 def _letter(subject: str, words: str, path: str) -> dict[str, str]:

@@ -13,9 +13,9 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
 from registry.feature import installed_features
+from registry.importing import git_import_jobs, skill_uploads
 from registry.models import Job, WebhookDelivery
 from registry.publishing import held_passages
-from registry.sources import git_import_jobs, skill_uploads
 from registry.usage import demand, rollup
 
 KIND: Final = "jobs.prune"

@@ -13,7 +13,6 @@ from registry.access.operators import get_operator
 from registry.models import (
     Capability,
     Draft,
-    GitSourceItem,
     LoadCount,
     Review,
     ScheduledRelease,
@@ -80,12 +79,6 @@ def work_of_member(username: str) -> MemberWork:
         reviews=Review.objects.filter(requested_by=actor, state__in=ACTIVE_STATES).count(),
         releases=ScheduledRelease.objects.filter(scheduled_by=actor, state="waiting").count(),
     )
-
-
-def capabilities_of_source(source_id: int) -> Sequence[str]:
-    """The ids of the capabilities in the registry that came from the source."""
-    found = GitSourceItem.objects.filter(source_id=source_id, is_managed=True).exclude(capability_id="")
-    return list(found.order_by("capability_id").values_list("capability_id", flat=True).distinct())
 
 
 def deliveries_of_webhook(webhook: Webhook) -> tuple[int, int]:

@@ -6,13 +6,17 @@ A form of this list is taken only from somebody who has shown recently who they 
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from django.utils.module_loading import import_string
+
 from registry.catalog.waived_findings import ERROR_PREFIXES
 from registry.common.actors import Actor
 from registry.core import queries
+from registry.feature import installed_features
 from registry.publishing import held_passages
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 from studio.pages.form_data import get_chosen_passages
@@ -30,11 +34,6 @@ def _always(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # no
 def _by_admin(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
     """Others are refused by the page itself."""
     return request.user.can_administer
-
-
-def _publishes_or_has_key(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
-    """A source that makes drafts does nothing by itself."""
-    return request.POST.get("mode") == "publish" or bool(request.POST.get("read_key"))
 
 
 def _may_be_error(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
@@ -64,7 +63,7 @@ class DangerousAction:
 
 
 # By the name of the URL.
-DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = {
+_OF_CORE: Final[dict[str, DangerousAction]] = {
     "agent_key_list": DangerousAction("a new key"),
     "capability_live": DangerousAction("a new key", _by_admin),
     "agent_key_change": DangerousAction("rights of a key"),
@@ -87,12 +86,6 @@ DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = {
     "decision_list": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
     "decision_show": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
     "waiver_create": DangerousAction("publishing in spite of an error", _may_be_error),
-    "source_create": DangerousAction("publishing by a source", _publishes_or_has_key),
-    "source_change": DangerousAction("publishing by a source", _publishes_or_has_key),
-    "source_secret": DangerousAction("the secret of a source"),
-    "source_secret_keep": DangerousAction("the secret of a source"),
-    "source_secret_end": DangerousAction("a source that takes no old secret"),
-    "source_secret_drop": DangerousAction("a source without its secret"),
     "webhook_list": DangerousAction("events to an address"),
     "webhook_change": DangerousAction("events to another address"),
     "webhook_enable": DangerousAction("events to an address"),
@@ -106,3 +99,5 @@ DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = {
     "passkey_remove": DangerousAction("an account without a second factor"),
     "recovery_codes_replace": DangerousAction("codes that sign in"),
 }
+_OF_FEATURES: Final = (import_string(one.dangerous_actions) for one in installed_features() if one.dangerous_actions)
+DANGEROUS_ACTIONS: Final[dict[str, DangerousAction]] = dict(ChainMap(*_OF_FEATURES, _OF_CORE))

@@ -93,18 +93,18 @@ class NavGroup:
     links: tuple[NavLink, ...]
 
 
-_BUILD: Final = gettext_lazy("Build")
-_MONITOR: Final = gettext_lazy("Test & monitor")
-_ADMIN: Final = gettext_lazy("Admin")
-_RESOURCES: Final = gettext_lazy("Resources")
+BUILD: Final = gettext_lazy("Build")
+MONITOR: Final = gettext_lazy("Test & monitor")
+ADMIN: Final = gettext_lazy("Admin")
+RESOURCES: Final = gettext_lazy("Resources")
 
 _OF_CORE: Final = (
     NavSection(
-        _BUILD, gettext_lazy("Home"), "house",
+        BUILD, gettext_lazy("Home"), "house",
         (NavItem(gettext_lazy("Home"), "studio:home", "h", around=("studio:tour",)),),
     ),
     NavSection(
-        _BUILD, gettext_lazy("Capabilities"), "blocks",
+        BUILD, gettext_lazy("Capabilities"), "blocks",
         (
             NavItem(
                 gettext_lazy("Capabilities"), "studio:capability_list", "c",
@@ -122,7 +122,7 @@ _OF_CORE: Final = (
         ),
     ),
     NavSection(
-        _BUILD, gettext_lazy("Reviews"), "git-pull-request",
+        BUILD, gettext_lazy("Reviews"), "git-pull-request",
         (
             NavItem(gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
             NavItem(gettext_lazy("Decisions"), "studio:decision_list", "z", ),
@@ -132,18 +132,18 @@ _OF_CORE: Final = (
         inbox.count_reviews, "accent",
     ),
     NavSection(
-        _MONITOR, gettext_lazy("Playground"), "message-square-text",
+        MONITOR, gettext_lazy("Playground"), "message-square-text",
         (NavItem(gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),),
     ),
     NavSection(
-        _MONITOR, gettext_lazy("Insights"), "chart-column",
+        MONITOR, gettext_lazy("Insights"), "chart-column",
         (
             NavItem(gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),
             NavItem(gettext_lazy("Feedback"), "studio:feedback_list", "f", around=("studio:feedback",)),
         ),
     ),
     NavSection(
-        _MONITOR, gettext_lazy("Unmet requests"), "search-x",
+        MONITOR, gettext_lazy("Unmet requests"), "search-x",
         (
             NavItem(
                 gettext_lazy("Unmet requests"), "studio:demand_list", "n", around=("studio:demand", "studio:sentence"),
@@ -152,16 +152,12 @@ _OF_CORE: Final = (
         inbox.count_unmet_requests,
     ),
     NavSection(
-        _MONITOR, gettext_lazy("Incidents"), "triangle-alert",
+        MONITOR, gettext_lazy("Incidents"), "triangle-alert",
         (NavItem(gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),),
         inbox.count_incidents, "alert",
     ),
     NavSection(
-        _ADMIN, gettext_lazy("Sources"), "folder-git-2",
-        (NavItem(gettext_lazy("Sources"), "studio:source_list", "d", around=("studio:source",)),),
-    ),
-    NavSection(
-        _ADMIN, gettext_lazy("Settings"), "settings",
+        ADMIN, gettext_lazy("Settings"), "settings",
         (
             NavItem(
                 gettext_lazy("Members"), "studio:operator_list", "m", "administer", around=("studio:operator",),
@@ -182,14 +178,14 @@ _OF_CORE: Final = (
         ),
     ),
     NavSection(
-        _RESOURCES, gettext_lazy("Docs"), "book-open",
+        RESOURCES, gettext_lazy("Docs"), "book-open",
         (
             NavItem(gettext_lazy("Docs"), "studio:docs_list", "a", around=("studio:docs",)),
             NavItem(gettext_lazy("API reference"), "docs", "j"),
         ),
     ),
     NavSection(
-        _RESOURCES, gettext_lazy("Help"), "circle-help",
+        RESOURCES, gettext_lazy("Help"), "circle-help",
         (
             NavItem(
                 gettext_lazy("Help"), "studio:help_show", "l",

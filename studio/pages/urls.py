@@ -43,7 +43,6 @@ from studio.pages.views import (
     sharing,
     sign_in,
     skill_group,
-    source,
     supporting_file,
     team,
     usage,
@@ -72,7 +71,6 @@ register_converter(DocsPageConverter, "docs_page")
 _ONE = "capabilities/<capability_id:capability_id>/"
 _DRAFT = f"{_ONE}draft/"
 _TEAM = "teams/<int:number>/"
-_SOURCE = "sources/<int:number>/"
 _WEBHOOK = "webhooks/<int:number>/"
 _GROUP = "skill-groups/<capability_id:group_id>/"
 
@@ -187,16 +185,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_TEAM}own/", team.team_own, name="team_own"),
     path(f"{_TEAM}disown/", team.team_disown, name="team_disown"),
     path(f"{_TEAM}delete/", team.team_delete, name="team_delete"),
-    path("sources/", source.source_list, name="source_list"),
-    path("new-source/", source.source_create, name="source_create"),
-    path(_SOURCE, source.source_show, name="source_show"),
-    path(f"{_SOURCE}change/", source.source_change, name="source_change"),
-    path(f"{_SOURCE}look/", source.source_sync_now, name="source_look"),
-    path(f"{_SOURCE}secret/", source.source_secret, name="source_secret"),
-    path(f"{_SOURCE}secret/keep/", source.source_secret_set, name="source_secret_keep"),
-    path(f"{_SOURCE}secret/end-old/", source.source_secret_expire, name="source_secret_end"),
-    path(f"{_SOURCE}secret/drop/", source.source_secret_delete, name="source_secret_drop"),
-    path(f"{_SOURCE}remove/", source.source_remove, name="source_remove"),
     path("webhooks/", webhook.webhook_list, name="webhook_list"),
     path(_WEBHOOK, webhook.webhook_show, name="webhook_show"),
     path(f"{_WEBHOOK}change/", webhook.webhook_change, name="webhook_change"),

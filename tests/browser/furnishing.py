@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from features.sources import push_webhooks, source_sync
 from registry.access import agent_keys, operators, teams
 from registry.catalog.incidents import open_source_incident
 from registry.common.actors import SYSTEM, Actor
@@ -19,7 +20,6 @@ from registry.models import (
 )
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication
-from registry.sources import push_webhooks, source_sync
 from registry.usage import feedback
 
 AGENT = Actor("agent_key", "support bot, production")

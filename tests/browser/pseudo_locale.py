@@ -15,6 +15,7 @@ from tests.servers import ROOT
 from tests.unit.studio.brackets import CLOSED, OPENED
 from tests.unit.studio.compiled_catalog import compiled_catalog
 from tests.unit.studio.script_texts import EDITOR, SERVED, literals
+from tests.unit.studio.translation import TEMPLATES
 
 LANGUAGE: Final = "qps"
 _ACCENTED: Final = str.maketrans(
@@ -29,7 +30,7 @@ _CALLS: Final = {name + lazy: name for name in ("gettext", "ngettext", "pgettext
 _LITERAL: Final = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _IN_TEMPLATE: Final = re.compile(rf"\b(n?gettext|_)\(({_LITERAL})(?:\s*,\s*({_LITERAL}))?", re.DOTALL)
 _PYTHON: Final = (
-    *(ROOT / name for name in ("studio", "registry", "agent_api", "capability_rules")),
+    *(ROOT / name for name in ("studio", "registry", "agent_api", "capability_rules", "features")),
     *(Path(django.__file__).parent / name for name in ("forms", "utils", "contrib/auth", "contrib/messages")),
 )
 
@@ -81,7 +82,7 @@ def _called(name: str, given: list[object]) -> Iterator[tuple[str, ...]]:
 
 
 def _in_templates() -> Iterator[tuple[str, ...]]:
-    for path in (ROOT / "templates").rglob("*.html"):
+    for path in TEMPLATES:
         source = extraction.templatize(path.read_text("utf-8"), origin=path.name)
         for name, first, second in _IN_TEMPLATE.findall(source):
             texts = [ast.literal_eval(text) for text in (first, second) if text]

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from registry.catalog import drafts
 from registry.access import agent_keys, operators
 from registry.common.actors import SYSTEM
-from registry.sources import source_sync
+from features.sources import source_sync
 from registry.models import LoadCount
 from registry.notifications import webhooks
 from tests.factories import bundle, publish

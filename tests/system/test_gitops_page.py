@@ -223,7 +223,7 @@ def test_a_wrong_key_fails_it_with_the_reason(name: str, repository: Path, studi
 
 
 def test_the_page_names_the_files_and_every_command_of_git_source() -> None:
-    from registry.management.commands.git_source import Command
+    from features.sources.management.commands.git_source import Command
 
     page = (FOLDER.with_suffix(".md")).read_text("utf-8")
     parser = Command().create_parser("manage.py", "git_source")

@@ -14,7 +14,7 @@ CHECKS = {
     "ruff format": ["ruff", "format", "--check", "."],
     # A cache of another version of the tree has made mypy fail.
     "mypy": ["mypy", "--cache-dir=/dev/null", "."],
-    "djlint": ["djlint", "templates", "--check", "--quiet"],
+    "djlint": ["djlint", "templates", "features", "--check", "--quiet"],
     "import-linter": ["importlinter.cli", "lint", "--no-cache"],
 }
 

@@ -25,8 +25,8 @@ from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import Scope
 from registry.common.errors import Forbidden
-from registry.sources import skill_uploads
-from registry.sources.skill_uploads import UploadResult
+from registry.importing import skill_uploads
+from registry.importing.skill_uploads import UploadResult
 
 NOTE_MAX = 2000
 _SCOPES: Final[tuple[Scope, ...]] = ("propose", "publish")

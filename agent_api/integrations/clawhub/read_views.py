@@ -26,10 +26,10 @@ from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import SCOPES
 from registry.common.errors import NotFound, Unauthenticated
+from registry.importing.skill_fingerprints import revision_of_upload
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ZIP, ArtifactFile, get_skill_facts, load_artifact
 from registry.snapshot.skill_versions import SkillVersion, ids_newest_first, list_versions
-from registry.sources.skill_fingerprints import revision_of_upload
 from registry.usage import usage_counters
 
 _PAGE: Final = 25

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
+
+from registry.feature import installed_features
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -43,7 +45,6 @@ _QUEUE_OF_KIND: Final = {
     "mail.send": MAIL,
     "matching.learn": MATCHING,
     "import.git": IMPORTS,
-    "git_source.sync": IMPORTS,
 }
 # An unreachable Redis is not tried again for every single job: a publish would wait for each.
 PAUSE_SECONDS: Final = 10.0
@@ -52,7 +53,13 @@ _silent_until = 0.0
 
 def queue_of_kind(kind: str) -> CeleryQueue:
     """The queue that jobs of a kind are sent to."""
-    return _QUEUE_OF_KIND.get(kind, DEFAULT_QUEUE)
+    return _QUEUE_OF_KIND.get(kind) or _queues_of_features().get(kind, DEFAULT_QUEUE)
+
+
+@cache
+def _queues_of_features() -> dict[str, CeleryQueue]:
+    by_name = {queue.name: queue for queue in QUEUES}
+    return {kind: by_name[name] for one in installed_features() for kind, name in one.job_queues.items()}
 
 
 def dispatch_job(job_id: int, kind: str) -> None:

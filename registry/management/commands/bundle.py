@@ -31,14 +31,14 @@ from registry.cli.command import add_format_choices, is_terminal, pick
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.waiver_verbs import WaiverVerbs
 from registry.core import queries
+from registry.importing.folder_watcher import POLL_SECONDS, FolderWatcher
+from registry.importing.git_discovery import discover_source
+from registry.importing.git_reader import is_git_url, redact_address
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
 from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
-from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
-from registry.sources.git_discovery import discover_source
-from registry.sources.git_reader import is_git_url, redact_address
 
 ResultRow = dict[str, Any]
 

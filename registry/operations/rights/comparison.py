@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from registry.access.agent_keys import fingerprint_hash
-from registry.models import GitSource
 from registry.operations.rights.recorded import (
     WAIVER_COLUMNS,
+    Held,
     Key,
+    ReadTable,
     RecordedEntry,
     RecordedRights,
     Row,
     as_moment,
+    list_feature_tables,
 )
 from registry.publishing.release_rules import RULE_COLUMNS
 
-ReadTable = Callable[[str], Iterable[Row]]
-# `(key, columns, number of the row)`: what is compared of a row.
-Held = tuple[Key, dict[str, Any], str]
 # A row of these is made by something else; without an entry it belongs to no team.
 _OWNED: Final = ("capability", "skillgroup")
-_SPEC_LENGTH_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +64,8 @@ def compare_rights(read: ReadTable, recorded: RecordedRights) -> Iterator[Rights
     )
     for table, hold in _TABLES.items():
         yield from _compare(table, hold(read, names), recorded.of(table))
+    for of_feature in list_feature_tables():
+        yield from _compare(of_feature.name, of_feature.held(read), recorded.of(of_feature.name))
 
 
 def find_unrecorded(read: ReadTable) -> tuple[str, ...]:
@@ -226,12 +226,6 @@ def _decisions(read: ReadTable, _names: _Names) -> Iterator[Held]:
             yield (row["capability_id"], row["fingerprint"]), {}, str(row["id"])
 
 
-def _sources(read: ReadTable, _names: _Names) -> Iterator[Held]:
-    for row in read("gitsource"):
-        spec = GitSource(url=row["url"], ref=row["ref"], folder=row["folder"]).spec[:_SPEC_LENGTH_MAX]
-        yield (str(row["id"]),), {"spec": spec, "mode": row["mode"], "may_adopt": row["may_adopt"]}, str(row["id"])
-
-
 _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "operator": _operators,
     "socialaccount": _identities,
@@ -246,5 +240,4 @@ _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "releaserule": _rules,
     "waiver": _waivers,
     "heldpassage": _decisions,
-    "gitsource": _sources,
 }

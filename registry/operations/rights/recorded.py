@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 
+from django.utils.module_loading import import_string
+
+from registry.feature import installed_features
 from registry.publishing.release_rules import RULE_COLUMNS
 
 Row = Mapping[str, Any]
 Key = tuple[str, ...]
+ReadTable = Callable[[str], Iterable[Row]]
+# `(key, columns, number of the row)`: what is compared of a row.
+Held = tuple[Key, dict[str, Any], str]
 WAIVER_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
 # The teams in these columns are names, which may change.
 _WITH_TEAM: Final = ("agentkey", "capability", "skillgroup")
@@ -32,16 +39,16 @@ class RecordedRights:
 
     def apply(self, row: Row) -> None:
         """Take a row of the audit log in; one that is not about rights, or has another form, changes nothing."""
-        read = _VERBS.get(str(row["verb"]))
+        read = _readers().get(str(row["verb"]))
         if read is not None:
             detail = row["detail"] if isinstance(row["detail"], dict) else {}
-            read(self, _LoggedEvent(int(row["id"]), str(row["subject"]), detail))
+            read(self, LoggedEvent(int(row["id"]), str(row["subject"]), detail))
 
     def of(self, table: str) -> dict[Key, RecordedEntry]:
         """The entries of a table."""
         return self.tables.setdefault(table, {})
 
-    def set(self, table: str, key: Key, event: _LoggedEvent, **columns: Any) -> None:
+    def set(self, table: str, key: Key, event: LoggedEvent, **columns: Any) -> None:
         """Set columns of an entry, which is made where there is none."""
         entry = self.of(table).setdefault(key, RecordedEntry(event.audit_id))
         entry.audit_id = event.audit_id
@@ -53,33 +60,59 @@ class RecordedRights:
 
 
 @dataclass(frozen=True, slots=True)
-class _LoggedEvent:
+class LoggedEvent:
+    """A row of the audit log, as far as rights need it."""
+
     audit_id: int
     subject: str
     detail: dict[str, Any]
 
 
-def _set_role(log: RecordedRights, event: _LoggedEvent) -> None:
+ReadEvent = Callable[[RecordedRights, LoggedEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RightsTable:
+    """A table of a feature that says who may do what: `held` has what is compared of each row, `verbs` what the audit
+    log says of them."""
+
+    name: str
+    held: Callable[[ReadTable], Iterable[Held]]
+    verbs: Mapping[str, ReadEvent]
+
+
+@cache
+def list_feature_tables() -> tuple[RightsTable, ...]:
+    """Those of the installed features."""
+    return tuple(import_string(feature.rights) for feature in installed_features() if feature.rights)
+
+
+@cache
+def _readers() -> dict[str, ReadEvent]:
+    return _VERBS | {verb: read for table in list_feature_tables() for verb, read in table.verbs.items()}
+
+
+def _set_role(log: RecordedRights, event: LoggedEvent) -> None:
     is_admin = event.detail.get("role") == "admin"
     flags = {"is_superuser": is_admin, "is_staff": is_admin}
     log.set("operator", (event.subject,), event, role=event.detail.get("role"), **flags)
 
 
-def _create_operator(log: RecordedRights, event: _LoggedEvent) -> None:
+def _create_operator(log: RecordedRights, event: LoggedEvent) -> None:
     _set_role(log, event)
     log.set("operator", (event.subject,), event, is_active=True)
 
 
-def _set_active(*, is_active: bool) -> Callable[[RecordedRights, _LoggedEvent], None]:
+def _set_active(*, is_active: bool) -> Callable[[RecordedRights, LoggedEvent], None]:
     return lambda log, event: log.set("operator", (event.subject,), event, is_active=is_active)
 
 
-def _link_identity(log: RecordedRights, event: _LoggedEvent) -> None:
+def _link_identity(log: RecordedRights, event: LoggedEvent) -> None:
     key = (event.subject, str(event.detail.get("provider")), str(event.detail.get("subject")))
     log.set("socialaccount", key, event)
 
 
-def _count_factor(log: RecordedRights, event: _LoggedEvent, factor: Key, more: int) -> None:
+def _count_factor(log: RecordedRights, event: LoggedEvent, factor: Key, more: int) -> None:
     key = (event.subject, *factor)
     entry = log.of("authenticator").get(key)
     count = (entry.columns["count"] if entry else 0) + more
@@ -89,25 +122,25 @@ def _count_factor(log: RecordedRights, event: _LoggedEvent, factor: Key, more: i
         log.drop("authenticator", key)
 
 
-def _add_factor(more: int, kind: str) -> Callable[[RecordedRights, _LoggedEvent], None]:
-    def read(log: RecordedRights, event: _LoggedEvent) -> None:
+def _add_factor(more: int, kind: str) -> Callable[[RecordedRights, LoggedEvent], None]:
+    def read(log: RecordedRights, event: LoggedEvent) -> None:
         name = (str(event.detail.get("name")),) if kind == "webauthn" else ()
         _count_factor(log, event, (kind, *name), more)
 
     return read
 
 
-def _rename_passkey(log: RecordedRights, event: _LoggedEvent) -> None:
+def _rename_passkey(log: RecordedRights, event: LoggedEvent) -> None:
     _count_factor(log, event, ("webauthn", str(event.detail.get("was"))), -1)
     _count_factor(log, event, ("webauthn", str(event.detail.get("name"))), 1)
 
 
-def _reset_factors(log: RecordedRights, event: _LoggedEvent) -> None:
+def _reset_factors(log: RecordedRights, event: LoggedEvent) -> None:
     for key in [key for key in log.of("authenticator") if key[0] == event.subject]:
         log.drop("authenticator", key)
 
 
-def _set_key(log: RecordedRights, event: _LoggedEvent) -> None:
+def _set_key(log: RecordedRights, event: LoggedEvent) -> None:
     """What is not in the detail is not set."""
     detail = event.detail
     columns = {name: detail.get(name) for name in ("scopes", "groups", "team", "capabilities")}
@@ -118,12 +151,12 @@ def _set_key(log: RecordedRights, event: _LoggedEvent) -> None:
         log.set("agentkey", (event.subject,), event, fingerprint=detail["fingerprint"])
 
 
-def _create_key(log: RecordedRights, event: _LoggedEvent) -> None:
+def _create_key(log: RecordedRights, event: LoggedEvent) -> None:
     _set_key(log, event)
     log.set("agentkey", (event.subject,), event, revoked=False, previous="")
 
 
-def _rotate_key(log: RecordedRights, event: _LoggedEvent) -> None:
+def _rotate_key(log: RecordedRights, event: LoggedEvent) -> None:
     """Rows from before fingerprints were recorded say nothing of the secrets."""
     entry = log.of("agentkey").setdefault((event.subject,), RecordedEntry(event.audit_id))
     entry.audit_id = event.audit_id
@@ -137,26 +170,26 @@ def _rotate_key(log: RecordedRights, event: _LoggedEvent) -> None:
         entry.columns["fingerprint"] = new
 
 
-def _revoke(table: str) -> Callable[[RecordedRights, _LoggedEvent], None]:
+def _revoke(table: str) -> Callable[[RecordedRights, LoggedEvent], None]:
     return lambda log, event: log.set(table, (event.subject,), event, revoked=True)
 
 
-def _redeem(log: RecordedRights, event: _LoggedEvent) -> None:
+def _redeem(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("installcoderedemption", (event.subject, str(event.detail.get("key"))), event)
 
 
-def _create_link(log: RecordedRights, event: _LoggedEvent) -> None:
+def _create_link(log: RecordedRights, event: LoggedEvent) -> None:
     detail = event.detail
     columns = {"skill_group": detail.get("group") or "", "ends": detail.get("days") is not None, "revoked": False}
     known = {"fingerprint": detail["fingerprint"]} if "fingerprint" in detail else {}
     log.set("sharelink", (event.subject,), event, **columns, **known)
 
 
-def _create_team(log: RecordedRights, event: _LoggedEvent) -> None:
+def _create_team(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("team", (event.subject,), event)
 
 
-def _change_team(log: RecordedRights, event: _LoggedEvent) -> None:
+def _change_team(log: RecordedRights, event: LoggedEvent) -> None:
     was, name = event.detail.get("was"), event.subject
     if not was:
         return
@@ -171,69 +204,64 @@ def _change_team(log: RecordedRights, event: _LoggedEvent) -> None:
                 entry.columns["team"] = name
 
 
-def _delete_team(log: RecordedRights, event: _LoggedEvent) -> None:
+def _delete_team(log: RecordedRights, event: LoggedEvent) -> None:
     log.drop("team", (event.subject,))
     for key in [key for key in log.of("teammember") if key[0] == event.subject]:
         log.drop("teammember", key)
 
 
-def _add_member(log: RecordedRights, event: _LoggedEvent) -> None:
+def _add_member(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("teammember", (event.subject, str(event.detail.get("operator"))), event)
 
 
-def _remove_member(log: RecordedRights, event: _LoggedEvent) -> None:
+def _remove_member(log: RecordedRights, event: LoggedEvent) -> None:
     log.drop("teammember", (event.subject, str(event.detail.get("operator"))))
 
 
-def _set_owner(log: RecordedRights, event: _LoggedEvent) -> None:
+def _set_owner(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("capability", (event.subject,), event, team=event.detail.get("team"))
 
 
-def _set_group(log: RecordedRights, event: _LoggedEvent) -> None:
+def _set_group(log: RecordedRights, event: LoggedEvent) -> None:
     after = event.detail.get("after")
     said = after if isinstance(after, dict) else event.detail
     if "team" in said:
         log.set("skillgroup", (event.subject,), event, team=said["team"])
 
 
-def _group_of(event: _LoggedEvent) -> Key:
+def _group_of(event: LoggedEvent) -> Key:
     """`registry` is the name of the registry's own rule, and may be that of a group."""
     group = "" if event.subject == "registry" else event.subject
     return (str(event.detail.get("group_id", group)),)
 
 
-def _set_rule(log: RecordedRights, event: _LoggedEvent) -> None:
+def _set_rule(log: RecordedRights, event: LoggedEvent) -> None:
     columns = {name: event.detail[name] for name in RULE_COLUMNS if name in event.detail}
     log.set("releaserule", _group_of(event), event, **columns)
 
 
-def _create_waiver(log: RecordedRights, event: _LoggedEvent) -> None:
+def _create_waiver(log: RecordedRights, event: LoggedEvent) -> None:
     columns = {name: event.detail[name] for name in WAIVER_COLUMNS if name in event.detail}
     key = (str(event.detail.get("waiver_id")),)
     log.set("waiver", key, event, capability_id=event.subject, ended=False, **columns)
 
 
-def _end_waiver(log: RecordedRights, event: _LoggedEvent) -> None:
+def _end_waiver(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("waiver", (str(event.detail.get("waiver_id")),), event, ended=True)
 
 
-def _accept_passages(log: RecordedRights, event: _LoggedEvent) -> None:
+def _accept_passages(log: RecordedRights, event: LoggedEvent) -> None:
     passages = event.detail.get("passages")
     for passage in passages if isinstance(passages, list) else ():
         log.set("heldpassage", (event.subject, str(passage.get("fingerprint"))), event)
 
 
-def _end_decisions(log: RecordedRights, event: _LoggedEvent) -> None:
+def _end_decisions(log: RecordedRights, event: LoggedEvent) -> None:
     for key in [key for key in log.of("heldpassage") if key[0] == event.subject]:
         log.drop("heldpassage", key)
 
 
-def _set_source(log: RecordedRights, event: _LoggedEvent) -> None:
-    columns = {name: event.detail[name] for name in ("mode", "may_adopt") if name in event.detail}
-    log.set("gitsource", (str(event.detail.get("source_id")),), event, spec=event.subject, **columns)
-
-
-_VERBS: Final[dict[str, Callable[[RecordedRights, _LoggedEvent], None]]] = {
+_VERBS: Final[dict[str, ReadEvent]] = {
     "operator.create": _create_operator,
     "operator.set_role": _set_role,
     "operator.disable": _set_active(is_active=False),
@@ -266,9 +294,6 @@ _VERBS: Final[dict[str, Callable[[RecordedRights, _LoggedEvent], None]]] = {
     "waiver.end": _end_waiver,
     "passage.accept": _accept_passages,
     "capability.quarantine": _end_decisions,
-    "git_source.add": _set_source,
-    "git_source.change": _set_source,
-    "git_source.remove": lambda log, event: log.drop("gitsource", (str(event.detail.get("source_id")),)),
 }
 
 

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.discovery.bundle_discovery import with_id
 from capability_rules.errors import RegistryError, SourceUnreadable
-from registry.sources import bundle_import, git_import_jobs
-from registry.sources.bundle_import import ImportResult
-from registry.sources.git_reader import redact_address
+from registry.importing import bundle_import, git_import_jobs
+from registry.importing.bundle_import import ImportResult
+from registry.importing.git_reader import redact_address
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 from studio.pages.views.draft import FIELDS, get_submitted_files

@@ -21,10 +21,10 @@ from registry.access import share_links
 from registry.authoring.capability_creation import duplicate_capability
 from registry.catalog import drafts, exporter
 from registry.common.actors import Actor
+from registry.importing.bundle_import import import_all_or_none, import_files
 from registry.models import Capability, Draft, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.batch import import_all, publish_all
-from registry.sources.bundle_import import import_all_or_none, import_files
 from tests.factories import OLGA, agent_key, bearer, bundle, damage, zip_of
 
 pytestmark = pytest.mark.django_db

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from features.sources import source_sync
+from features.sources.source_sync import SyncSettings
 from registry.access import agent_keys, operators, teams
 from registry.catalog import first_run
 from registry.core import audit
 from registry.models import AuditEvent, GitSource, Team
 from registry.notifications import webhooks
 from registry.publishing import publication, release_rules
-from registry.sources import source_sync
-from registry.sources.source_sync import SyncSettings
 from tests.factories import OLGA, publish
 from tests.sweeps import check_each, rolled_back
 

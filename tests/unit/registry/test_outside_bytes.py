@@ -39,8 +39,8 @@ from django.conf import settings
 from capability_rules.errors import RegistryError
 from registry.common.net.registry_client import RegistryClient
 from registry.common.net.webhook_client import post_event
-from registry.sources import git_reader
-from registry.sources.git_discovery import discover_source
+from registry.importing import git_reader
+from registry.importing.git_discovery import discover_source
 
 settings.IMPORT_ALLOWED_NETWORKS = settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
 READERS = {

@@ -17,6 +17,11 @@ _NOT_SENTENCES: Final = ("markdown.py",)
 FILES: Final = (
     *sorted(path for path in (STUDIO / "pages").rglob("*.py") if path.name not in _NOT_SENTENCES),
     *sorted((STUDIO / "templatetags").glob("*.py")),
+    *sorted(
+        path
+        for path in STUDIO.parent.glob("features/*/**/*.py")
+        if {"pages", "confirmations", "navigation"} & {*path.parts, path.stem}
+    ),
 )
 _MARKS: Final = ("_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy")
 _SENTENCE: Final = re.compile(r"^\s*(?:[A-Z][a-z]+ \S|[^{}]*[a-z]{2} [^{}]*[a-z]{2}\.$)|\} [a-z]{2,} [a-z]{2,}")

@@ -9,11 +9,11 @@ from django.db.models import Model
 from registry.access import agent_keys, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
+from registry.importing import git_import_jobs
 from registry.matching import skill_groups
 from registry.models import AgentKey, GitImport, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, review_comments, reviews
-from registry.sources import git_import_jobs
 from tests.factories import OLGA, bundle, publish, tool
 
 # Rows whose number stands in an address.

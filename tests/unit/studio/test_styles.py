@@ -9,9 +9,9 @@ import pytest
 
 from studio.pages.navigation import SECTIONS
 from tests.servers import ROOT
+from tests.unit.studio.translation import TEMPLATES
 
 STYLES = ROOT / "studio" / "static" / "studio"
-TEMPLATES = ROOT / "templates"
 SPRITE = STYLES / "icons" / "sprite.svg"
 # What a page may load before it is drawn for the first time, as it goes over the wire.
 WEIGHT_MAX = 150_000
@@ -50,7 +50,7 @@ def test_tokens_that_are_used_are_there() -> None:
 
 def test_each_class_of_the_styles_is_used() -> None:
     """Written out, or put together at run time: `badge--{{ tone }}`. Of editor and surface the built files count."""
-    folders = ("studio", "templates", "agent_api", "registry", "frontend")
+    folders = ("studio", "templates", "agent_api", "registry", "features", "frontend")
     found = (path for folder in folders for path in (ROOT / folder).rglob("*") if "node_modules" not in path.parts)
     sources = "\n".join(path.read_text("utf-8") for path in found if path.suffix in (".html", ".js", ".mjs", ".py"))
     words = set(re.findall(r"[\w-]+", sources))
@@ -69,7 +69,7 @@ def test_each_class_of_the_styles_is_used() -> None:
 
 def test_icons_that_are_named_are_in_the_sprite() -> None:
     there = set(re.findall(r'<symbol id="([\w-]+)"', SPRITE.read_text("utf-8")))
-    sources = "".join(path.read_text("utf-8") for path in TEMPLATES.rglob("*.html"))
+    sources = "".join(path.read_text("utf-8") for path in TEMPLATES)
     named = set(re.findall(r'\{% icon "([\w-]+)"', sources)) | set(re.findall(r'icon(?:_name)?="([\w-]+)"', sources))
     assert named | {section.icon for section in SECTIONS} <= there
 

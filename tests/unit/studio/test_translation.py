@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation import template as extraction
 
+from tests.servers import ROOT
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.compiled_catalog import compiled_catalog
@@ -22,11 +23,9 @@ from tests.unit.studio.page_sweep import ADDRESSES, row_numbers
 from tests.unit.studio.script_texts import EDITOR, SERVED, literals
 from tests.unit.studio.translation import TEMPLATES, untranslated
 
-PAGES = sorted(TEMPLATES.rglob("*.html"))
-
 
 def _in_templates(path: Path) -> str:
-    return str(path.relative_to(TEMPLATES))
+    return str(path.relative_to(ROOT))
 
 
 def test_every_text_of_a_template_is_marked_and_can_be_extracted() -> None:
@@ -36,7 +35,7 @@ def test_every_text_of_a_template_is_marked_and_can_be_extracted() -> None:
         # What makemessages does with it; it refuses a tag within a marked text.
         extraction.templatize(source, origin=page.name)
 
-    check_each(PAGES, check, name=_in_templates)
+    check_each(TEMPLATES, check, name=_in_templates)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +153,7 @@ def test_every_moment_is_told_in_the_readers_zone_with_its_name() -> None:
         fields = re.search(r"type=\"(?:datetime-local|date|time)\"", source)
         assert not fields or "{% time_zone " in source
 
-    check_each(PAGES, check, name=_in_templates)
+    check_each(TEMPLATES, check, name=_in_templates)
 
 
 # Keys, names of nodes, of components of a form and what a file holds: Do, Check and Say are words of a playbook, in
@@ -275,5 +274,5 @@ def test_styles_name_no_side() -> None:
     sides = re.compile(
         r"(?:margin|padding|border)-(?:left|right)|(?<![-\w])(?:left|right)\s*:|(?:float|text-align):\s*(?:left|right)"
     )
-    for sheet in (Path(TEMPLATES).parent / "studio" / "static" / "studio").glob("*.css"):
+    for sheet in (ROOT / "studio" / "static" / "studio").glob("*.css"):
         assert not sides.findall(re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)), sheet.name

@@ -11,7 +11,9 @@ from typing import Final
 from django.conf import settings
 from django.template.base import DebugLexer, TokenType
 
-TEMPLATES: Final = Path(settings.BASE_DIR) / "templates"
+_ROOT: Final = Path(settings.BASE_DIR)
+# Of the core and of features.
+TEMPLATES: Final = sorted([*_ROOT.glob("templates/**/*.html"), *_ROOT.glob("features/*/templates/**/*.html")])
 # Stands where a value or a translated text will stand.
 FILLED: Final = "\x00"
 READ_ALOUD: Final = ("title", "aria-label", "placeholder", "alt", "data-label", "label", "data-title", "data-confirm")

@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from registry.catalog.drafts import get_active_draft
+from registry.importing import skill_uploads
 from registry.models import Capability, Proposal, Revision, SkillUpload
 from registry.operations import housekeeping, worker
-from registry.sources import skill_uploads
 from studio.config.parsers import Rate
 from tests.factories import bearer, bundle, publish, tool
 

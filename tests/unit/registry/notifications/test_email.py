@@ -14,6 +14,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.sources import source_sync
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.catalog.integrity import find_defect, report_defect
@@ -23,7 +24,6 @@ from registry.models import AuditEvent, Job, Revision
 from registry.notifications import email as mail
 from registry.operations.worker import Worker
 from registry.publishing import publication, quarantine, reviewers, reviews
-from registry.sources import source_sync
 from tests.factories import OLGA, bundle, damage, publish
 
 pytestmark = pytest.mark.django_db

@@ -15,6 +15,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.sources import source_sync
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident, open_source_incident
@@ -29,7 +30,6 @@ from registry.notifications.webhook_events import TRIES_MAX
 from registry.operations import housekeeping
 from registry.publishing import proposals, publication
 from registry.publishing.quarantine import quarantine
-from registry.sources import source_sync
 from tests.factories import OLGA, bundle, publish
 from tests.receivers import Receiver, status
 from tests.shapes import assert_event

@@ -13,8 +13,8 @@ from capability_rules.bundles.archives import write_zip
 from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.core.jobs import queue
+from registry.importing import git_import_jobs
 from registry.models import Capability, Draft, GitImport
-from registry.sources import git_import_jobs
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

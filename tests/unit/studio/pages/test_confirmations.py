@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from features.sources import push_webhooks, source_sync
 from registry.access import agent_keys, operators, share_links, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -43,7 +44,6 @@ from registry.notifications import webhooks
 from registry.publishing import proposals, publication, reviews, scheduled_releases, waivers
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
-from registry.sources import push_webhooks, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.second_factors import enable_app

@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from features.sources import source_sync
 from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
@@ -17,7 +18,6 @@ from registry.matching import skill_groups
 from registry.models import LoadCount, Review, Revision, Team, UnknownCapabilityRequest, UnmatchedMessage, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules, reviews, scheduled_releases
-from registry.sources import source_sync
 from registry.usage import feedback
 from tests.factories import OLGA, bundle, tool
 from tests.unit.studio.conftest import SignIn

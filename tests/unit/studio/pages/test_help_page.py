@@ -16,9 +16,9 @@ from tests.factories import publish
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
+from tests.unit.studio.translation import TEMPLATES
 
 pytestmark = pytest.mark.django_db
-TEMPLATES = Path(__file__).parents[4] / "templates"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_what_is_translated_can_be_read() -> None:
         if re.search(r"{% (blocktranslate|translate) ", text):
             assert re.search(r"{% load [^%]*\bi18n\b", text)
 
-    check_each(sorted(TEMPLATES.glob("studio/**/*.html")), check, isolate=rolled_back)
+    check_each(TEMPLATES, check, isolate=rolled_back)
 
 
 def test_moments_say_their_zone(client: Client) -> None:

@@ -13,14 +13,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from features.sources import source_sync
 from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
+from registry.importing import git_import_jobs
 from registry.matching import skill_groups
 from registry.models import AgentKey, AuditEvent, GitImport, GitSource, Proposal, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, reviews
-from registry.sources import git_import_jobs, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.sweeps import check_each, rolled_back

@@ -22,6 +22,7 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from features.sources import source_sync
 from registry.access import (
     agent_keys,
     install_codes,
@@ -38,6 +39,8 @@ from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit, checkpoints, idempotency
 from registry.core.transactions import write_transaction
+from registry.importing import skill_uploads
+from registry.importing.skill_fingerprints import record_upload
 from registry.models import (
     AuditEvent,
     Capability,
@@ -69,8 +72,6 @@ from registry.publishing.scan_results import store_scan_results
 from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.pinned_revisions import find_pinned_revision
 from registry.snapshot.response_cache import RESPONSE_CACHE, get_load_response
-from registry.sources import skill_uploads, source_sync
-from registry.sources.skill_fingerprints import record_upload
 from registry.usage import feedback, usage_counters
 from tests.factories import DOUBT, OLGA, bundle, damage, publish, tampering, tool
 from tests.second_factors import app_code, enable_app

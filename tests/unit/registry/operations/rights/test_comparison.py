@@ -12,6 +12,8 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import override_settings
 from django.utils import timezone
 
+from features.sources import source_sync
+from features.sources.source_sync import SyncSettings
 from registry.access import (
     agent_keys,
     install_codes,
@@ -46,8 +48,6 @@ from registry.publishing import publication, release_rules, waivers
 from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
-from registry.sources import source_sync
-from registry.sources.source_sync import SyncSettings
 from tests.factories import DOUBT, OLGA, bundle, publish, tampering
 from tests.second_factors import enable_app
 from tests.sweeps import check_each, rolled_back

@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from agent_api.http.endpoint import endpoint
 from agent_api.http.parsers import RawParser
+from features.sources import push_webhooks
+from features.sources.push_webhooks import PushDelivery
 from registry.common import rate_limits
 from registry.common.errors import Forbidden
-from registry.sources import push_webhooks
-from registry.sources.push_webhooks import PushDelivery
 
 
 class PushParser(RawParser):

@@ -11,11 +11,11 @@ from typing import Any
 from django.conf import settings
 
 from capability_rules.errors import InvalidRequest
+from features.sources import drift as source_drift
+from features.sources import push_webhooks, source_sync
+from features.sources.source_sync import EVERY_MINUTES_MIN, SyncSettings
 from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.models import GitSource, GitSourceItem
-from registry.sources import drift as source_drift
-from registry.sources import push_webhooks, source_sync
-from registry.sources.source_sync import EVERY_MINUTES_MIN, SyncSettings
 
 
 class Command(SubcommandBase):

@@ -2,7 +2,7 @@
 again and again.
 
 Nothing is taken back: what goes from the source stays here until an operator retires it, and what was published
-here meanwhile is not overwritten but stored as a draft. registry/sources/drift.py says where the two differ.
+here meanwhile is not overwritten but stored as a draft. features/sources/drift.py says where the two differ.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, Final
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.sources.registry_mirror import read_registry
+from features.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 from registry.catalog import incidents
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, SourceMisconfigured
@@ -25,14 +27,12 @@ from registry.core.jobs.queue import CommitAction, JobState, Lease
 from registry.core.queries import content_digest
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
+from registry.importing.git_discovery import discover_in_git
+from registry.importing.git_reader import parse_git_url
 from registry.models import Capability, GitSource, GitSourceItem
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
-from registry.sources.git_discovery import discover_in_git
-from registry.sources.git_reader import parse_git_url
-from registry.sources.registry_mirror import read_registry
-from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5

@@ -10,8 +10,8 @@ import pytest
 from capability_rules.errors import SourceUnreadable
 from registry.catalog import drafts
 from registry.common.actors import Actor
+from registry.importing.folder_watcher import FolderWatcher, WatchedSave
 from registry.models import Capability, Draft
-from registry.sources.folder_watcher import FolderWatcher, WatchedSave
 from tests.factories import OLGA, bundle
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from capability_rules.agent_skills.importer import import_skill
 from capability_rules.errors import SourceUnreadable
 from capability_rules.validation import validate_bundle
 from registry.common.errors import SourceMisconfigured
-from registry.sources import git_reader
-from registry.sources.git_discovery import discover_source
-from registry.sources.git_reader import folder_name, is_git_url, parse_git_url, redact_address
+from registry.importing import git_reader
+from registry.importing.git_discovery import discover_source
+from registry.importing.git_reader import folder_name, is_git_url, parse_git_url, redact_address
 from tests.git_https import Backend, commit, git, make_certificate, served
 from tests.sweeps import check_each
 

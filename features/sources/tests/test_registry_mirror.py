@@ -22,21 +22,21 @@ from capability_kit.bundles.digest import bundle_digest
 from capability_rules.bundles.supporting_files import build_file_facts
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import validate_bundle
-from registry.common.actors import Actor
-from registry.common.errors import NameConflict, SourceMisconfigured
-from registry.common.net import registry_client
-from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
-from registry.publishing import publication
-from registry.publishing.held_passages import accept_passages, list_pending
-from registry.sources import registry_mirror
-from registry.sources.drift import compare_with_source, get_stored_drift
-from registry.sources.source_sync import (
+from features.sources import registry_mirror
+from features.sources.drift import compare_with_source, get_stored_drift
+from features.sources.source_sync import (
     SyncSettings,
     add_registry,
     remove_source,
     sync_source,
     update_source,
 )
+from registry.common.actors import Actor
+from registry.common.errors import NameConflict, SourceMisconfigured
+from registry.common.net import registry_client
+from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
+from registry.publishing import publication
+from registry.publishing.held_passages import accept_passages, list_pending
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""Sources that are followed: what changes there is taken in once, what changed here is kept, and both are told."""
+"""Sources that are followed: what changes there is taken in once, and what changed here is kept."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.sources import push_webhooks, source_sync
+from features.sources.drift import compare_with_source
+from features.sources.push_webhooks import PushDelivery
+from features.sources.source_selectors import list_source_rows
+from features.sources.source_sync import SyncResult, add_git_source, remove_source, sync_source
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication
 from registry.publishing.held_passages import accept_passages, list_waiting
-from registry.sources import push_webhooks, source_sync
-from registry.sources.drift import compare_with_source
-from registry.sources.push_webhooks import PushDelivery
-from registry.sources.source_selectors import list_source_rows
-from registry.sources.source_sync import SyncResult, add_git_source, remove_source, sync_source
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
 

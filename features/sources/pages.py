@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import RegistryError
+from features.sources import confirmations as questions
+from features.sources import push_webhooks, source_selectors, source_sync
+from features.sources.source_selectors import SourcePage
+from features.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
 from registry.common.actors import Actor
 from registry.models import GitSource
-from registry.sources import push_webhooks, source_selectors, source_sync
-from registry.sources.source_selectors import SourcePage
-from registry.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
 from studio.pages.actions import is_fragment, no_store, run_action, submit_form, vary_on_htmx
-from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text
 from studio.pages.lists import get_page

@@ -11,11 +11,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from features.sources import source_sync
 from registry.catalog.incidents import open_source_incident
 from registry.common.net.webhook_signatures import generate_secret
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, GitSource, GitSourceItem, Incident, Job
-from registry.sources import source_sync
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import confirm, form_with

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
+from features.sources.drift import Drift, get_stored_drift
+from features.sources.source_sync import get_source, sync_job_key
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, GitSource, GitSourceItem, Incident, Job
-from registry.sources.drift import Drift, get_stored_drift
-from registry.sources.source_sync import get_source, sync_job_key
 
 # What an operator should review.
 _TROUBLED = Q(items__status__in=["held", "foreign", "refused"])
@@ -71,3 +72,9 @@ def get_source_page(source_id: int) -> SourcePage:
         is_looking=is_looking,
         incident=source.incidents.filter(closed_at__isnull=True).first(),
     )
+
+
+def capabilities_of_source(source_id: int) -> Sequence[str]:
+    """The ids of the capabilities in the registry that came from the source."""
+    found = GitSourceItem.objects.filter(source_id=source_id, is_managed=True).exclude(capability_id="")
+    return list(found.order_by("capability_id").values_list("capability_id", flat=True).distinct())

@@ -16,10 +16,10 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
+from registry.importing import git_reader
+from registry.importing.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
+from registry.importing.git_discovery import discover_source
 from registry.models import GitImport
-from registry.sources import git_reader
-from registry.sources.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
-from registry.sources.git_discovery import discover_source
 
 KIND: Final = "import.git"
 PRUNE_KIND: Final = "import.prune"

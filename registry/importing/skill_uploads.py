@@ -35,9 +35,9 @@ from registry.common.errors import BundleRejected, NotFound, TooManyUploads, Upl
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
+from registry.importing.skill_fingerprints import record_upload, skill_fingerprint
 from registry.models import Revision, SkillUpload
 from registry.publishing import batch, proposals
-from registry.sources.skill_fingerprints import record_upload, skill_fingerprint
 
 KIND: Final = "skill_uploads.prune"
 RETENTION: Final = timedelta(hours=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_tree
-from registry.sources import git_reader
+from registry.importing import git_reader
 
 
 def discover_source(source: str) -> list[SourceBundle]:

@@ -12,8 +12,8 @@ from capability_rules.errors import InvalidRequest, SourceUnreadable
 from registry.catalog import drafts
 from registry.common.errors import NotFound
 from registry.core.jobs import queue
+from registry.importing import bundle_import, git_import_jobs
 from registry.models import Capability, Draft, GitImport, Job
-from registry.sources import bundle_import, git_import_jobs
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db

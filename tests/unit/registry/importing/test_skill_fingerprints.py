@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from registry.core.transactions import write_transaction
+from registry.importing.skill_fingerprints import record_upload, revision_of_upload, skill_fingerprint
 from registry.models import Revision
-from registry.sources.skill_fingerprints import record_upload, revision_of_upload, skill_fingerprint
 from tests.factories import publish
 
 # Put in order by String.prototype.localeCompare, and hashed by `buildSkillFingerprint`, of clawhub 0.23.3.

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.sources import source_sync
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
@@ -28,7 +29,6 @@ from registry.core.transactions import write_transaction
 from registry.models import GitSource
 from registry.notifications.webhook_events import TEST
 from registry.notifications.webhooks import PREVIOUS_SECRET_RETENTION
-from registry.sources import source_sync
 
 BODY_BYTES_MAX: Final = 5 * 1024 * 1024
 _PINGS: Final = frozenset({"ping"})

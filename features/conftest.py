@@ -1,0 +1,7 @@
+"""Fixtures of the core's tests, for those of features."""
+
+from tests.unit.agent_api.conftest import api, closed
+from tests.unit.registry.cli.conftest import manage
+from tests.unit.studio.conftest import fresh_process, furnished, signed_in
+
+__all__ = ["api", "closed", "fresh_process", "furnished", "manage", "signed_in"]

@@ -1,0 +1,27 @@
+"""Git repositories and other registries that are followed."""
+
+from typing import Final
+
+from registry.common.event_type import EventType
+from registry.feature import Feature
+
+_AUDITED_ONLY: Final = ("add", "ask", "change", "fail", "old_secret_end", "remove", "secret", "secret_drop", "sync")
+
+FEATURE: Final = Feature(
+    name="sources",
+    events=(
+        EventType("git_source.failing", public="git_source.failing", subject="git_source"),
+        EventType("git_source.recovered", public="git_source.recovered", subject="git_source"),
+        *(EventType(f"git_source.{verb}") for verb in _AUDITED_ONLY),
+    ),
+    job_handlers={"git_source.sync": "features.sources.source_sync.sync_job"},
+    job_observers={"git_source.sync": "features.sources.source_sync.on_job_state_change"},
+    job_queues={"git_source.sync": "studio.imports"},
+    audit_observers=("features.sources.email.on_audit_event",),
+    pages="features.sources.urls",
+    addresses="features.sources.addresses",
+    navigation="features.sources.navigation.SECTIONS",
+    dangerous_actions="features.sources.dangerous_actions.ACTIONS",
+    rights="features.sources.rights.RIGHTS",
+    rows_kept={"registry_gitsource": "followed sources"},
+)

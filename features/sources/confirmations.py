@@ -6,9 +6,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from features.sources.models import GitSource
 from features.sources.source_selectors import capabilities_of_source
 from features.sources.source_sync import get_source
-from registry.models import GitSource
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
 from studio.pages.formatting import CANNOT_UNDO, figure, local_time, names_words, relative_time
 from studio.pages.permissions import StudioRequest

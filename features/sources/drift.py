@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_state import SourceBundleState
 from features.sources.source_sync import get_source, read_source
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, GitSource, GitSourceItem
+from registry.models import Capability
 
 FileDifference = Literal[
     "source_changed", "registry_changed", "both_changed", "not_published", "not_taken_over", "gone_from_source",

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 from capability_rules.errors import RegistryError
 from features.sources import confirmations as questions
 from features.sources import push_webhooks, source_selectors, source_sync
+from features.sources.models import GitSource
 from features.sources.source_selectors import SourcePage
 from features.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
 from registry.common.actors import Actor
-from registry.models import GitSource
 from studio.pages.actions import is_fragment, no_store, run_action, submit_form, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_text

@@ -20,13 +20,14 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.sources import source_sync
+from features.sources.audit_rows import record_event
+from features.sources.models import GitSource
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.common.net.webhook_signatures import generate_secret, sign_request
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import GitSource
 from registry.notifications.webhook_events import TEST
 from registry.notifications.webhooks import PREVIOUS_SECRET_RETENTION
 
@@ -114,7 +115,7 @@ def _put_secret(source: GitSource, secret: str, by: Actor) -> None:
         previous_hook_secret_until=until,
     )
     more = {"old_secret_until": until.isoformat(timespec="seconds")} if until else {}
-    source_sync.get_sync_settings(source, "git_source.secret", by, {"rotated": bool(old), **more})
+    record_event(source, "git_source.secret", by, {"rotated": bool(old), **more})
 
 
 def expire_previous_secret(*, source_id: int, by: Actor) -> GitSource:
@@ -126,7 +127,7 @@ def expire_previous_secret(*, source_id: int, by: Actor) -> GitSource:
         if source.previous_hook_secret:
             update_row(source, previous_hook_secret="", previous_hook_secret_until=None)
         if is_taken:
-            source_sync.get_sync_settings(source, "git_source.old_secret_end", by)
+            record_event(source, "git_source.old_secret_end", by)
     return source
 
 
@@ -137,7 +138,7 @@ def delete_secret(*, source_id: int, by: Actor) -> GitSource:
         if source.hook_secret:
             nothing = {"hook_secret": "", "hook_secret_at": None}
             update_row(source, **nothing, previous_hook_secret="", previous_hook_secret_until=None)
-            source_sync.get_sync_settings(source, "git_source.secret_drop", by)
+            record_event(source, "git_source.secret_drop", by)
     return source
 
 

@@ -20,10 +20,10 @@ from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
 from capability_rules.bundles.text import BUNDLE_BYTES_MAX, size_bytes
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse
-from registry.models import GitSource, GitSourceItem
 
 LIST_PATH: Final = "/api/v1/capability_registry_list"
 LOAD_PATH: Final = "/api/v1/capability_skill_load"

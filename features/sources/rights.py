@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from registry.models import GitSource
+from features.sources.models import GitSource
 from registry.operations.rights.recorded import Held, LoggedEvent, ReadTable, RecordedRights, RightsTable
 
 _TABLE: Final = "gitsource"

@@ -10,9 +10,11 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from features.sources.drift import Drift, get_stored_drift
+from features.sources.incidents import find_open_incident
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_sync import get_source, sync_job_key
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, GitSource, GitSourceItem, Incident, Job
+from registry.models import Capability, Incident, Job
 
 # What an operator should review.
 _TROUBLED = Q(items__status__in=["held", "foreign", "refused"])
@@ -51,7 +53,7 @@ def list_source_rows() -> list[GitSource]:
     found = GitSource.objects.annotate(
         bundles=Count("items"),
         troubled=Count("items", filter=_TROUBLED | gone),
-        has_incident=Exists(Incident.objects.filter(source=OuterRef("pk"), closed_at__isnull=True)),
+        has_incident=Exists(Incident.objects.filter(source_id=OuterRef("pk"), closed_at__isnull=True)),
     )
     return list(found.order_by("pk"))
 
@@ -70,7 +72,7 @@ def get_source_page(source_id: int) -> SourcePage:
         differing=len(differences),
         next_look_at=job.run_after if job is not None and not is_looking else None,
         is_looking=is_looking,
-        incident=source.incidents.filter(closed_at__isnull=True).first(),
+        incident=find_open_incident(source),
     )
 
 

@@ -11,10 +11,10 @@ from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.supporting_files import split_path
 from capability_rules.bundles.text import decode_text
 from capability_rules.validation import validate_bundle
+from features.sources.models import GitSource, GitSourceItem
 from registry.catalog.assessment import assess_report
 from registry.core.published_index import get_validation_context
 from registry.core.queries import files_digest
-from registry.models import GitSource, GitSourceItem
 
 KnownState = Mapping[str, GitSourceItem]
 

@@ -15,9 +15,12 @@ from typing import Any, Final
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.sources import incidents
+from features.sources.audit_rows import record_event
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.registry_mirror import read_registry
 from features.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
-from registry.catalog import incidents
+from registry.catalog.incidents import open_held_incident
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, SourceMisconfigured
 from registry.common.net.registry_client import check_registry_url
@@ -29,7 +32,7 @@ from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.importing.git_discovery import discover_in_git
 from registry.importing.git_reader import parse_git_url
-from registry.models import Capability, GitSource, GitSourceItem
+from registry.models import Capability, Incident
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
@@ -40,7 +43,6 @@ EVERY_MINUTES_MAX: Final = 7 * 24 * 60
 SOURCES_MAX: Final = 50
 # A source that cannot be read is an incident after this many syncs, or at once where trying again would not help.
 FAILURES_BEFORE_INCIDENT: Final = 3
-_SUBJECT_MAX: Final = 200
 _HELD: Final = "It was published here with other content since; the source's is the draft"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
 # What the gate requires a person to resolve.
@@ -106,7 +108,7 @@ def _add(named: dict[str, str], following: SyncSettings, by: Actor) -> GitSource
             raise InvalidRequest(f"At most {SOURCES_MAX} sources are followed; remove one first")
         source = GitSource.objects.create(**named, **asdict(following), created_by=str(by))
         _queue(source, first=True)
-        get_sync_settings(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following)})
+        record_event(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following)})
     return source
 
 
@@ -121,12 +123,6 @@ def _check(following: SyncSettings) -> None:
 
 def _settings_detail(following: SyncSettings) -> dict[str, Any]:
     return {"mode": following.mode, "every": following.every_minutes, "may_adopt": following.may_adopt}
-
-
-def get_sync_settings(source: GitSource, verb: str, by: Actor, detail: dict[str, Any] | None = None) -> None:
-    """A row of the audit log about the source; with its number, because a long address is cut."""
-    told = {"source_id": source.pk, **(detail or {})}
-    audit.record(by=by, verb=verb, subject=source.spec[:_SUBJECT_MAX], detail=told)
 
 
 def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_key: str | None = None) -> GitSource:
@@ -151,7 +147,7 @@ def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_ke
             queue.reschedule(sync_job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
         now = _settings_detail(following)
         detail = now | ({"key": "changed"} if is_new_key else {}) | audit.changed(_settings_detail(had), now)
-        get_sync_settings(source, "git_source.change", by, detail)
+        record_event(source, "git_source.change", by, detail)
     return source
 
 
@@ -160,8 +156,9 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
     with write_transaction():
         source = get_source(source_id)
         incidents.close_source_incident(source, by=by, why="It is no longer followed")
+        Incident.objects.filter(source_id=source.pk).delete()
         GitSource.objects.filter(pk=source.pk).delete()
-        get_sync_settings(source, "git_source.remove", by)
+        record_event(source, "git_source.remove", by)
     return source
 
 
@@ -180,7 +177,7 @@ def request_sync(*, source_id: int, by: Actor) -> bool:
     """Have a worker look at it now: whether that is new, False where such a look waits already. Raises `NotFound`."""
     with write_transaction():
         source = get_source(source_id)
-        get_sync_settings(source, "git_source.ask", by)
+        record_event(source, "git_source.ask", by)
         return sync_now(source)
 
 
@@ -303,7 +300,7 @@ def _note_held(source: GitSource, result: BatchResult, by: Actor) -> None:
     with write_transaction():
         capability = Capability.objects.filter(capability_id=result.capability_id).first()
         if capability is not None:
-            incidents.open_held_incident(capability=capability, message=message, findings=waiting, by=by)
+            open_held_incident(capability=capability, message=message, findings=waiting, by=by)
 
 
 def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:
@@ -344,7 +341,7 @@ def _note_success(
         if changed or gone:
             became = {item.capability_id or item.path: item.status for item in changed[:50]}
             became |= {item.capability_id or item.path: "gone" for item in gone[:50]}
-            get_sync_settings(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
+            record_event(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
         if faults:
             named = ", ".join(fault.capability_id for fault in faults[:10])
             message = f"{source.spec} gives {len(faults)} bundle{'s' if len(faults) > 1 else ''} that cannot be trusted"
@@ -359,7 +356,7 @@ def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None
     with write_transaction():
         GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500])
         if failures == 1:
-            get_sync_settings(source, "git_source.fail", by, {"error": error.message[:500]})
+            record_event(source, "git_source.fail", by, {"error": error.message[:500]})
         if failures >= FAILURES_BEFORE_INCIDENT or isinstance(error, SourceMisconfigured):
             message = f"{source.spec} cannot be read"
             incidents.open_source_incident(source=source, message=message, details=error.message, by=by)

@@ -1,5 +1,5 @@
-"""Stored bundles that agents cannot be given, scheduled releases that could not be made, and followed sources that
-cannot be read or trusted: opened once per cause, closed by a good release, or by a good look at the source."""
+"""Stored bundles that agents cannot be given, and scheduled releases that could not be made: opened once per cause,
+closed by a good release. Incidents of sources are in features/sources/incidents.py."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from capability_rules.validation import Finding
 from registry.common.actors import SYSTEM, Actor
 from registry.core import audit
 from registry.core.transactions import write_transaction
-from registry.models import Capability, GitSource, Incident, Revision
+from registry.models import Capability, Incident, Revision
 
 
 def open_incident(*, revision: Revision, message: str, details: str, findings: Sequence[Finding]) -> None:
     """Note that agents met a malformed bundle; the same cause is counted, not listed again."""
     codes = [f"{finding.code}:{finding.file}:{finding.pointer}" for finding in findings]
-    cause = _cause(str(revision.pk), details, *codes)
+    cause = cause_of(str(revision.pk), details, *codes)
     with write_transaction():
-        if _count_again(Incident.objects.filter(capability=revision.capability, cause=cause)):
+        if count_again(Incident.objects.filter(capability=revision.capability, cause=cause)):
             return
         incident = Incident(capability=revision.capability, revision=revision, cause=cause)
         _open(incident, revision.capability, message, details, findings)
@@ -36,7 +36,7 @@ def open_release_incident(
         revision=capability.published_revision,
         kind=Incident.Kind.RELEASE,
         # Each failure is a separate one: an operator may put the same release back into the queue.
-        cause=_cause("release", str(scheduled_id), timezone.now().isoformat()),
+        cause=cause_of("release", str(scheduled_id), timezone.now().isoformat()),
     )
     _open(incident, capability, message, details, findings)
 
@@ -44,8 +44,8 @@ def open_release_incident(
 def open_held_incident(*, capability: Capability, message: str, findings: Sequence[Finding], by: Actor) -> None:
     """Record a release that waits for a decision about passages; the same passages are one incident. The caller holds
     the lock."""
-    cause = _cause("held", *sorted(f"{finding.file}:{finding.message}" for finding in findings))
-    if _count_again(Incident.objects.filter(capability=capability, cause=cause)):
+    cause = cause_of("held", *sorted(f"{finding.file}:{finding.message}" for finding in findings))
+    if count_again(Incident.objects.filter(capability=capability, cause=cause)):
         return
     details = "; ".join(finding.message for finding in findings[:3])
     incident = Incident(
@@ -54,34 +54,14 @@ def open_held_incident(*, capability: Capability, message: str, findings: Sequen
     _open(incident, capability, message, details, findings, by=by)
 
 
-def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
-    """Record a source that is unreadable or not trusted; it has one such open incident. The caller holds the lock."""
-    if _count_again(Incident.objects.filter(source=source), message=message, details=details):
-        return
-    kind, cause = Incident.Kind.SOURCE, _cause("source", str(source.pk))
-    incident = Incident.objects.create(source=source, kind=kind, cause=cause, message=message, details=details)
-    told = {"incident_id": incident.pk, "message": message[:500], "details": details[:500]}
-    _tell(source, "git_source.failing", by, told)
-
-
-def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be read again") -> None:
-    """The source can be read again, or is no longer followed; the caller holds the lock."""
-    for incident in Incident.objects.filter(source=source, closed_at__isnull=True):
-        Incident.objects.filter(pk=incident.pk).update(closed_at=timezone.now())
-        _tell(source, "git_source.recovered", by, {"incident_id": incident.pk, "why": why})
-
-
-def _tell(source: GitSource, verb: str, by: Actor, detail: dict[str, object]) -> None:
-    audit.record(by=by, verb=verb, subject=source.spec[:200], detail={"source_id": source.pk, **detail})
-
-
-def _count_again(found: QuerySet[Incident], **values: str) -> bool:
+def count_again(found: QuerySet[Incident], **values: str) -> bool:
     """Count the one of them that is open, with these values from now on; False where none is."""
     is_open = found.filter(closed_at__isnull=True)
     return is_open.update(count=F("count") + 1, last_seen_at=timezone.now(), **values) > 0
 
 
-def _cause(*parts: str) -> str:
+def cause_of(*parts: str) -> str:
+    """What one fault has in common: SHA-256 over the parts."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -229,9 +229,9 @@ def _row(capability: Any) -> CapabilityRow:
 
 def list_incidents(*, is_open: bool, kind: str = "", search: str = "", sort: str = "") -> QuerySet[Incident]:
     """Incidents that are open, or closed ones, the latest first; `sort` is `name`, `count`, `first` or `last`,
-    downwards with `-`. `display_name` is what a capability is called, else its id or where a source is."""
+    downwards with `-`. `display_name` is what a capability is called, else its id, or where a source is."""
     found = Incident.objects.filter(closed_at__isnull=is_open).annotate(
-        display_name=Coalesce("capability__published_revision__name", "capability__capability_id", "source__url")
+        display_name=Coalesce("capability__published_revision__name", "capability__capability_id", "subject")
     )
     if kind:
         found = found.filter(kind=kind)
@@ -244,7 +244,7 @@ def list_incidents(*, is_open: bool, kind: str = "", search: str = "", sort: str
         found = found.order_by(f"-{column}" if sort.startswith("-") else column, "-id")
     elif not is_open:
         found = found.order_by("-closed_at", "-id")
-    return found.select_related("capability", "revision", "source").defer(*(f"revision__{name}" for name in _TEXTS))
+    return found.select_related("capability", "revision").defer(*(f"revision__{name}" for name in _TEXTS))
 
 
 def list_published_names(capability_ids: Iterable[str]) -> dict[str, str]:
@@ -255,7 +255,7 @@ def list_published_names(capability_ids: Iterable[str]) -> dict[str, str]:
 
 def list_open_incidents() -> QuerySet[Incident]:
     """Open incidents, the latest first."""
-    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision", "source")
+    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision")
 
 
 def content_digest(capability_id: str) -> str | None:

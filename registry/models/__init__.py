@@ -25,7 +25,7 @@ from registry.models.publishing import (
     ScheduledRelease,
     Waiver,
 )
-from registry.models.source import GitImport, GitSource, GitSourceItem, SkillUpload, UploadedSkill
+from registry.models.source import GitImport, SkillUpload, UploadedSkill
 from registry.models.usage import (
     Confidence,
     FeedbackEvent,
@@ -47,8 +47,6 @@ __all__ = [
     "DraftVersion",
     "FeedbackEvent",
     "GitImport",
-    "GitSource",
-    "GitSourceItem",
     "HeldPassage",
     "IdempotencyRecord",
     "Incident",
@@ -274,7 +272,8 @@ class Incident(models.Model):
         related_name="incidents",
         help_text="Null where it is about a source.",
     )
-    source = models.ForeignKey(GitSource, null=True, on_delete=models.CASCADE, related_name="incidents")
+    source_id = models.BigIntegerField(null=True, help_text="The number of the source.")
+    subject = optional_text(2000, db_default="", help_text="Where the source is.")
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.BUNDLE, db_default="bundle")
     revision = models.ForeignKey(
         Revision,
@@ -299,15 +298,15 @@ class Incident(models.Model):
                 fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
             ),
             models.UniqueConstraint(
-                fields=["source"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
+                fields=["source_id"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
             check_choice("kind", ["bundle", "release", "source"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),
             models.CheckConstraint(
-                condition=Q(kind="source", source__isnull=False, capability__isnull=True, revision__isnull=True)
-                | (~Q(kind="source") & Q(source__isnull=True, capability__isnull=False)),
+                condition=Q(kind="source", source_id__isnull=False, capability__isnull=True, revision__isnull=True)
+                | (~Q(kind="source") & Q(source_id__isnull=True, capability__isnull=False)),
                 name="incident_subject_fits_kind",
             ),
         ]

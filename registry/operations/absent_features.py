@@ -18,7 +18,7 @@ def find_absent_features(alias: str = "default") -> list[str]:
     tables = set(connection.introspection.table_names()) if absent else set()
     return [
         f"There are {words}, and FEATURES is without '{feature.name}', which they need. "
-        f"Fix: add {feature.name} to FEATURES, or remove them before it is left out"
+        f"Fix: add {feature.name} to FEATURES; to leave it out, remove them first"
         for feature in absent
         for words in _kept_words(feature, tables, alias)
     ]

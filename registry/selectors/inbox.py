@@ -166,9 +166,9 @@ def _decisions(operator: Operator, closed: QuerySet[Capability]) -> Iterator[Inb
 def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
     kinds: dict[str, Kind] = {"bundle": "failing", "release": "release_failed", "source": "source"}
     found = list_open_incidents().exclude(capability__in=closed).order_by("kind", "-last_seen_at", "-pk")
-    columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "source__url", "count")
+    columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "subject", "count")
     for kind, capability_id, at, details, source, address, count in found.values_list(*columns)[:KIND_MAX]:
-        yield InboxItem(kinds[kind], capability_id or "", at, address or "", details, str(source or ""), count)
+        yield InboxItem(kinds[kind], capability_id or "", at, address, details, str(source or ""), count)
 
 
 def _regressions(closed: QuerySet[Capability]) -> Iterator[InboxItem]:

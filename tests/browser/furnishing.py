@@ -4,20 +4,12 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from features.sources import push_webhooks, source_sync
+from features.sources.incidents import open_source_incident
+from features.sources.models import GitSource, GitSourceItem
 from registry.access import agent_keys, operators, teams
-from registry.catalog.incidents import open_source_incident
 from registry.common.actors import SYSTEM, Actor
 from registry.core.transactions import write_transaction
-from registry.models import (
-    Capability,
-    FeedbackEvent,
-    GitSource,
-    GitSourceItem,
-    Job,
-    LoadCount,
-    Proposal,
-    WebhookDelivery,
-)
+from registry.models import Capability, FeedbackEvent, Job, LoadCount, Proposal, WebhookDelivery
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication
 from registry.usage import feedback

@@ -27,6 +27,7 @@ from django.db import connection, connections
 from registry.catalog import drafts
 from registry.core import audit, transactions
 from registry.core.queries import load_bundle
+from registry.feature import list_registry_models
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.publishing import publication, release_pointer
 from tests.factories import OLGA, bundle, tool
@@ -58,7 +59,7 @@ def everything() -> dict[str, Any]:
     """Every row of ours."""
     return {
         model.__name__: [list(map(str, row)) for row in model._default_manager.order_by("pk").values_list()]
-        for model in apps.get_app_config("registry").get_models()
+        for model in list_registry_models()
     }
 
 

@@ -16,10 +16,11 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.sources import push_webhooks, source_sync
+from features.sources.models import GitSource
 from registry.common.net.webhook_signatures import generate_secret, sign_request
 from registry.common.rate_limits import RATE_LIMITER
 from registry.core.jobs import queue
-from registry.models import AuditEvent, GitSource, Job
+from registry.models import AuditEvent, Job
 from studio.config.parsers import Rate
 from tests.factories import OLGA
 

@@ -24,6 +24,7 @@ from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import validate_bundle
 from features.sources import registry_mirror
 from features.sources.drift import compare_with_source, get_stored_drift
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_sync import (
     SyncSettings,
     add_registry,
@@ -34,7 +35,7 @@ from features.sources.source_sync import (
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, SourceMisconfigured
 from registry.common.net import registry_client
-from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
+from registry.models import AuditEvent, Capability, Draft, Incident, Job, Revision
 from registry.publishing import publication
 from registry.publishing.held_passages import accept_passages, list_pending
 from tests.factories import DOUBT, OLGA, bundle, publish, tool

@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from features.sources import source_sync
-from registry.catalog.incidents import open_source_incident
+from features.sources.incidents import open_source_incident
+from features.sources.models import GitSource, GitSourceItem
 from registry.common.net.webhook_signatures import generate_secret
 from registry.core.transactions import write_transaction
-from registry.models import AuditEvent, GitSource, GitSourceItem, Incident, Job
+from registry.models import AuditEvent, Incident, Job
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import confirm, form_with

@@ -15,12 +15,13 @@ from django.utils import timezone
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.sources import push_webhooks, source_sync
 from features.sources.drift import compare_with_source
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.push_webhooks import PushDelivery
 from features.sources.source_selectors import list_source_rows
 from features.sources.source_sync import SyncResult, add_git_source, remove_source, sync_source
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound
-from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
+from registry.models import AuditEvent, Capability, Draft, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication
 from registry.publishing.held_passages import accept_passages, list_waiting

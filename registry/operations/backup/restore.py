@@ -26,6 +26,7 @@ from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
 from registry.core.kept_checkpoint import KeptCheckpoint, read_kept_if_sound
 from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
+from registry.feature import absent_features
 from registry.models import (
     Capability,
     Job,
@@ -103,6 +104,13 @@ def _adopt_checkpoint() -> KeptCheckpoint | None:
 
 
 def _require_known(manifest: Manifest) -> None:
+    names = {name.partition(".")[0] for name in manifest.migrations if "." in name}
+    absent = [feature.name for feature in absent_features() if feature.name in names]
+    if absent:
+        raise BackupUnreadable(
+            f"The backup has tables of the feature '{absent[0]}', and FEATURES is without it: "
+            f"add {absent[0]} to FEATURES"
+        )
     newer = [name for name in manifest.migrations if name not in known_migrations()]
     if newer:
         raise BackupUnreadable(

@@ -13,6 +13,7 @@ from uuid import UUID
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.migrations.loader import MigrationLoader
@@ -108,6 +109,8 @@ def _from_json(field: models.Field[Any, Any], value: Any) -> Any:
 
 
 def known_migrations() -> list[str]:
-    """The names of the registry's migrations in this code, in order."""
-    loader = MigrationLoader(None)
-    return sorted(name for app, name in loader.disk_migrations if app == "registry")
+    """The names of the registry's migrations in this code, in order; then those of features, such as
+    `sources.0001_initial`."""
+    found = sorted(MigrationLoader(None).disk_migrations)
+    of_core = [name for app, name in found if app == "registry"]
+    return of_core + [f"{app}.{name}" for app, name in found if app in settings.FEATURES]

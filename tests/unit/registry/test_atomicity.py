@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 
 from capability_rules.validation import validate_bundle
@@ -16,6 +15,7 @@ from registry.access import agent_keys, install_codes, operators
 from registry.catalog import drafts, first_run
 from registry.common.actors import Actor
 from registry.core import audit
+from registry.feature import list_registry_models
 from registry.models import Capability, Proposal, ToolName
 from registry.publishing import proposals, publication
 from registry.usage import feedback
@@ -87,7 +87,7 @@ def _prepare() -> None:
 
 def _everything() -> dict[str, list[dict[str, Any]]]:
     """Every row of every table of ours."""
-    ours = apps.get_app_config("registry").get_models()
+    ours = list_registry_models()
     return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in ours}
 
 

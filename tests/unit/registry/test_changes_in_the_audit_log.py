@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from features.sources import source_sync
+from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
 from registry.access import agent_keys, operators, teams
 from registry.catalog import first_run
 from registry.core import audit
-from registry.models import AuditEvent, GitSource, Team
+from registry.models import AuditEvent, Team
 from registry.notifications import webhooks
 from registry.publishing import publication, release_rules
 from tests.factories import OLGA, publish

@@ -91,7 +91,7 @@ ADDRESSES: Final = [
 
 def row_numbers() -> dict[str, int]:
     """What stands in the addresses, by noun."""
-    return {noun: model._default_manager.get().pk for noun, model in _OF_NUMBER.items()}
+    return {noun: model._default_manager.latest("pk").pk for noun, model in _OF_NUMBER.items()}
 
 
 def furnish() -> None:

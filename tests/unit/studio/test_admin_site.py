@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.apps import apps
 from django.db import models
 from django.test import Client
 from django.urls import reverse
 
 from registry.access import agent_keys
+from registry.feature import list_registry_models
 from registry.models import Operator
 from registry.notifications import webhooks
 from studio.admin_site import SECRET_FIELDS, visible_fields
@@ -19,7 +19,7 @@ from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
 
-MODELS = list(apps.get_app_config("registry").get_models())
+MODELS = list_registry_models()
 # Names that sound like a secret and are none.
 HARMLESS = {
     *("key_name", "key_prefix", "token_prefix", "dedupe_key", "concurrency_key", "fencing_token", "hash", "key"),

@@ -13,9 +13,9 @@ from django.conf import settings
 from capability_rules.errors import InvalidRequest
 from features.sources import drift as source_drift
 from features.sources import push_webhooks, source_sync
+from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_sync import EVERY_MINUTES_MIN, SyncSettings
 from registry.cli.command import SubcommandBase, format_moment, is_terminal
-from registry.models import GitSource, GitSourceItem
 
 
 class Command(SubcommandBase):

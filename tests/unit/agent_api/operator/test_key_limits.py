@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.apps import apps
 
 from agent_api.operator.urls import NAMES
 from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
+from registry.feature import list_registry_models
 from registry.models import Capability
 from registry.publishing import publication, waivers
 from registry.publishing.scan_results import get_files_digest
@@ -90,7 +90,7 @@ def _prepare(name: str, operation: str) -> None:
 
 
 def _stored() -> str:
-    models = apps.get_app_config("registry").get_models()
+    models = list_registry_models()
     return json.dumps(
         {str(model): list(model._default_manager.order_by("pk").values()) for model in models}, default=str
     )

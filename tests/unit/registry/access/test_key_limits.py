@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from registry.access.key_limits import describe_limit, require_within_limit
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound, StatusConflict
+from registry.feature import list_registry_models
 from registry.models import AgentKey, AuditEvent, Capability, Team
 from registry.publishing import batch, proposals, publication, scan_results, waivers
 from registry.publishing.quarantine import quarantine
@@ -93,7 +93,7 @@ def _prepare(verb: str, name: str) -> None:
 
 
 def _stored() -> dict[str, list[dict[str, Any]]]:
-    models = apps.get_app_config("registry").get_models()
+    models = list_registry_models()
     return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
 
 

@@ -8,14 +8,15 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
+from features.sources.models import GitSource, GitSourceItem
 from registry.access import agent_keys, install_codes, share_links, teams
 from registry.common.actors import Actor
 from registry.core import checkpoints
+from registry.feature import list_registry_models
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -26,8 +27,6 @@ from registry.models import (
     DraftVersion,
     FeedbackEvent,
     GitImport,
-    GitSource,
-    GitSourceItem,
     HeldPassage,
     IdempotencyRecord,
     Incident,
@@ -241,7 +240,9 @@ def _beta() -> Capability:
 
 
 def _of_source(cause: str) -> Incident:
-    return Incident.objects.create(kind="source", source=GitSource.objects.get(), cause=cause, message="m", details="d")
+    return Incident.objects.create(
+        kind="source", source_id=GitSource.objects.get().pk, cause=cause, message="m", details="d"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -308,7 +309,7 @@ def one_of_each() -> None:
 
 
 def _declared() -> Iterator[str]:
-    for model in apps.get_app_config("registry").get_models():
+    for model in list_registry_models():
         yield from (constraint.name for constraint in model._meta.constraints)
         for field in model._meta.local_fields:
             if field.unique and not isinstance(field, models.AutoField | models.BigAutoField):
@@ -331,7 +332,7 @@ def test_a_constraint_bites() -> None:
 
 
 def _columns_of(name: str) -> str:
-    for model in apps.get_app_config("registry").get_models():
+    for model in list_registry_models():
         for constraint in model._meta.constraints:
             if constraint.name == name and isinstance(constraint, models.UniqueConstraint):
                 columns = {field.name: field.column for field in model._meta.local_fields}

@@ -16,9 +16,10 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.sources import source_sync
+from features.sources.incidents import open_source_incident
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
-from registry.catalog.incidents import open_incident, open_source_incident
+from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, StatusConflict
 from registry.core.events import PUBLIC_TYPES

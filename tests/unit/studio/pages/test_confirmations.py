@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
-from django.apps import apps
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,17 +18,18 @@ from django.urls import reverse
 from django.utils import timezone
 
 from features.sources import push_webhooks, source_sync
+from features.sources.models import GitSource
 from registry.access import agent_keys, operators, share_links, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
+from registry.feature import list_registry_models
 from registry.matching import skill_groups
 from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
     Draft,
-    GitSource,
     LoadCount,
     Operator,
     Proposal,
@@ -247,7 +247,7 @@ def _prepare(name: str) -> None:
 
 def _stored() -> dict[str, list[dict[str, Any]]]:
     """Every row of the registry."""
-    models = apps.get_app_config("registry").get_models()
+    models = list_registry_models()
     found = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
     for row in found["Operator"]:
         row.pop("last_login")

@@ -14,12 +14,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from features.sources import source_sync
+from features.sources.models import GitSource
 from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.importing import git_import_jobs
 from registry.matching import skill_groups
-from registry.models import AgentKey, AuditEvent, GitImport, GitSource, Proposal, Review, Team, Webhook
+from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, reviews
 from studio.pages.urls import urlpatterns

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection
@@ -23,6 +22,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from features.sources import source_sync
+from features.sources.models import GitSourceItem
 from registry.access import (
     agent_keys,
     install_codes,
@@ -39,13 +39,13 @@ from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit, checkpoints, idempotency
 from registry.core.transactions import write_transaction
+from registry.feature import list_registry_models
 from registry.importing import skill_uploads
 from registry.importing.skill_fingerprints import record_upload
 from registry.models import (
     AuditEvent,
     Capability,
     GitImport,
-    GitSourceItem,
     Operator,
     RegistryState,
     Release,
@@ -225,7 +225,7 @@ def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(tmp_path: Path) ->
 def test_every_table_is_kept_or_emptied() -> None:
     """A table that somebody adds is in the next backup without a word; what points at it is emptied."""
     # These two are made anew from the others.
-    kept = {model.__name__ for model in apps.get_app_config("registry").get_models()} - {
+    kept = {model.__name__ for model in list_registry_models()} - {
         "MatchClassifier",
         "SentenceVector",
     }
@@ -312,6 +312,14 @@ def test_a_file_that_is_not_whole_changes_nothing(tmp_path: Path, name: str) -> 
     with pytest.raises(BackupUnreadable, match=words):
         restore_backup(path=path, by=OLGA, force=True)
     assert _rows() == before
+
+
+def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: Path, settings: Any) -> None:
+    _fill()
+    path = _backup(tmp_path)
+    settings.FEATURES = ()
+    with pytest.raises(BackupUnreadable, match="the feature 'sources', and FEATURES is without it"):
+        restore_backup(path=path, by=OLGA, force=True)
 
 
 def test_a_file_that_was_cut_off_or_is_something_else(tmp_path: Path) -> None:

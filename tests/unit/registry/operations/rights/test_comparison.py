@@ -13,6 +13,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from features.sources import source_sync
+from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
 from registry.access import (
     agent_keys,
@@ -30,7 +31,6 @@ from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
-    GitSource,
     HeldPassage,
     InstallCodeRedemption,
     Operator,

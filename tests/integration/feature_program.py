@@ -1,0 +1,25 @@
+"""Run by `manage.py shell`: every page of the core with the features that FEATURES has."""
+
+from __future__ import annotations
+
+import json
+
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+
+from registry.models import Operator
+from tests.unit.studio.page_sweep import ADDRESSES, furnish, row_numbers
+
+# Another host than that of a test client is refused.
+settings.ALLOWED_HOSTS.append("testserver")
+call_command("check", databases=["default"])
+call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+furnish()
+client = Client()
+client.force_login(Operator.objects.create(username="ada", role="admin", is_superuser=True, is_staff=True))
+pages = {path: client.get(path.format(**row_numbers()), follow=True).status_code for path in ADDRESSES}
+loaded = client.post(
+    "/api/v1/capability_skill_load", json.dumps({"capability_id": "alpha"}), content_type="application/json"
+)
+print(json.dumps({"features": settings.FEATURES, "pages": pages, "load": loaded.status_code}))

@@ -1,0 +1,41 @@
+"""The product without each of its features: it starts, publishes, and every page of the core answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from registry.common.installation import list_feature_names
+from tests.servers import ROOT, run_manage, studio_environment
+
+pytestmark = pytest.mark.slow
+
+_ALL = list_feature_names()
+CHOICES = {
+    "none": "none",
+    **{f"without {name}": ",".join(one for one in _ALL if one != name) or "none" for name in _ALL},
+}
+_PROGRAM = ROOT / "tests" / "integration" / "feature_program.py"
+
+
+@pytest.mark.parametrize("features", dict.fromkeys(CHOICES.values()))
+def test_the_core_works_without(features: str, tmp_path: Path) -> None:
+    env = studio_environment(tmp_path, FEATURES=features, EXAMPLES="off", AGENT_API_PUBLIC_READ="on")
+    run_manage("prepare_site", env=env)
+    done = run_manage("shell", "-c", _PROGRAM.read_text("utf-8"), env=env)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["features"] == ([] if features == "none" else features.split(","))
+    assert found["load"] == 200
+    assert {path for path, status in found["pages"].items() if status != 200} == {"/nowhere/"}
+
+
+def test_a_registry_that_follows_a_source_does_not_start_without(tmp_path: Path) -> None:
+    env = studio_environment(tmp_path, EXAMPLES="off")
+    run_manage("migrate", env=env)
+    run_manage("git_source", "add", "https://git.example/skills", env=env)
+    refused = run_manage("prepare_site", env={**env, "FEATURES": "none"}, check=False)
+    assert refused.returncode == 2
+    assert "There are followed sources, and FEATURES is without 'sources'" in refused.stderr
+    assert run_manage("migrate", env={**env, "FEATURES": "none"}, check=False).returncode == 1

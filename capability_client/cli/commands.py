@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from capability_client.cli import evaluating
 from capability_client.cli import install as installing
 from capability_client.cli.chat import Chat
 from capability_client.client.client import Registry
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--first-run", help="the capability of the introduction")
     chat.add_argument("--no-carry", action="store_true", help="skills last one turn")
     chat.add_argument("--state", type=Path, help="keep the session in this file")
+    evaluating.add_verb(verbs, _add)
     playbook = _add(verbs, "playbook", _playbook, "write a playbook draft from a session that ran")
     playbook.add_argument("session", type=Path, help="the text of session.to_json()")
     playbook.add_argument("--id", required=True, dest="capability_id")

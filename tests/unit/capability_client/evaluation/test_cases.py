@@ -1,0 +1,95 @@
+"""The file of cases: what is read, what is written again, and where a mistake is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from capability_client.evaluation.cases import CasesInvalid, parse_cases, write_cases
+
+# As skill-creator writes it.
+ANTHROPIC = {
+    "skill_name": "pdf",
+    "evals": [
+        {"id": 1, "prompt": "Fill this form", "expected_output": "A filled form", "files": ["form.pdf"]},
+        {"id": 2, "prompt": "Merge two files", "expected_output": "One file", "expectations": ["It has five pages"]},
+    ],
+}
+FULL = {
+    "evals": [
+        {
+            "name": "saves after a yes",
+            "messages": ["I weighed 84.2 kg today", "yes"],
+            "mocks": [
+                {"tool": "weight_entry_save_batch", "arguments": {"entries": [{"unit": "kg"}]}, "result": {"saved": 1}}
+            ],
+            "forms": {"WeightEntryForm.v1": {"name": "save", "context": {"weight": 84.2}}},
+            "approve": False,
+            "must": True,
+            "expect": {
+                "loads": "weights",
+                "calls": [{"tool": "weight_entry_save_batch", "arguments": {"entries": [{"weight": 84.2}]}}],
+                "no_writes": True,
+                "asks_before": ["weight_entry_save_batch"],
+                "opens_form": "WeightEntryForm.v1",
+                "says": ["84.2"],
+                "does_not_say": ["sorry"],
+                "calls_max": 0,
+                "tokens_max": 9000,
+            },
+        }
+    ]
+}
+
+
+def test_a_file_of_skill_creator_is_read_and_kept() -> None:
+    first, second = parse_cases(json.dumps(ANTHROPIC))
+    assert (first.name, first.messages) == ("1", ("Fill this form",))
+    assert second.for_people["expectations"] == ["It has five pages"]
+    again = json.loads(write_cases("pdf", [first, second]))
+    assert [row["expected_output"] for row in again["evals"]] == ["A filled form", "One file"]
+
+
+def test_what_is_written_is_read_as_the_same() -> None:
+    (case,) = parse_cases(json.dumps(FULL))
+    (again,) = parse_cases(write_cases("weights", [case]))
+    assert again == case
+    assert (again.expect.calls_max, again.approve, again.must) == (0, False, True)
+    assert again.digest == case.digest
+
+
+def test_the_digest_changes_with_what_a_run_depends_on() -> None:
+    (case,) = parse_cases(json.dumps(FULL))
+    row = FULL["evals"][0]
+    for change, is_same in (({"messages": ["other"]}, False), ({"must": False}, False), ({"rubric": "be kind"}, True)):
+        (other,) = parse_cases(json.dumps({"evals": [row | change]}))
+        assert (other.digest == case.digest) is is_same
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("no json", 'expected an object with "evals"'),
+        ("[]", 'expected an object with "evals"'),
+        ('{"evals": [{"name": "a"}]}', r"evals\[0\].messages: expected a list"),
+        ('{"evals": [{"name": "a", "messages": []}]}', r"evals\[0\].messages: expected at least one"),
+        ('{"evals": [{"prompt": ""}]}', r"evals\[0\].messages\[0\]: expected a text"),
+        ('{"evals": [{"prompt": "a", "expects": {}}]}', r"evals\[0\].expects: not a known key"),
+        ('{"evals": [{"prompt": "a", "expect": {"call": []}}]}', r"evals\[0\].expect.call: not a known key"),
+        ('{"evals": [{"prompt": "a", "expect": {"calls": [{}]}}]}', r"expect.calls\[0\].tool: expected a text"),
+        ('{"evals": [{"prompt": "a", "expect": {"calls_max": -1}}]}', "calls_max: expected a whole number"),
+        ('{"evals": [{"prompt": "a", "must": "yes"}]}', "must: expected true or false"),
+        ('{"evals": [{"prompt": "a"}, {"prompt": "a"}]}', r"evals\[1\].name: 'a' is the name of another case"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_with_its_place(document: str, words: str) -> None:
+    with pytest.raises(CasesInvalid, match=words):
+        parse_cases(document)
+    assert parse_cases('{"evals": []}') == []
+
+
+def test_too_many_cases_are_refused_by_their_number() -> None:
+    rows = [{"name": str(number), "prompt": "a"} for number in range(1001)]
+    with pytest.raises(CasesInvalid, match="1,001 cases; at most 1,000"):
+        parse_cases(json.dumps({"evals": rows}))

@@ -26,9 +26,10 @@ class Feature:
 
     By the kind of job: `job_handlers` and `job_observers`, and `job_queues` with the names of queues of Celery that are
     not the default one. `operator_api` has views by the operationId. `pages` is a URLconf inside of the namespace
-    `studio`, `addresses` one at the root. `navigation` leads to sections of the sidebar, `dangerous_actions` to a
-    mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels` to functions
-    `(request, context) -> SafeString` by the place on a page of the core.
+    `studio`, `addresses` one at the root. `navigation` leads to sections of the sidebar, `capability_tabs` to the rows
+    of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has
+    one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a page of
+    the core.
     `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There
     are ...".
     """
@@ -44,6 +45,7 @@ class Feature:
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)
     navigation: str = ""
+    capability_tabs: str = ""
     dangerous_actions: str = ""
     rights: str = ""
     panels: Mapping[str, str] = field(default_factory=dict)

@@ -60,6 +60,12 @@ DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
 DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
 # Their order is that of their folders in `features/`.
 FEATURES = ENVIRONMENT.features
+MODEL_URL = ENVIRONMENT.model_url
+MODEL_KIND = ENVIRONMENT.model_kind
+MODEL_NAMES = ENVIRONMENT.model_names
+MODEL_API_KEY = ENVIRONMENT.model_api_key
+MODEL_PRICE = ENVIRONMENT.model_price
+MODEL_TOKENS_A_DAY = ENVIRONMENT.model_tokens_a_day
 EMBEDDER = ENVIRONMENT.embedder
 EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key

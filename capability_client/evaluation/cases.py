@@ -23,7 +23,8 @@ _LIST_MAX: Final = 50
 # Kept as they are: they are for people, or for other tools.
 _FOR_PEOPLE: Final = ("expected_output", "expectations", "files", "rubric")
 _EXPECT_KEYS: Final = (
-    "loads", "calls", "no_writes", "asks_before", "opens_form", "says", "does_not_say", "calls_max", "tokens_max",
+    "loads", "does_not_load", "calls", "no_writes", "asks_before", "opens_form", "says", "does_not_say",
+    "calls_max", "tokens_max",
 )  # fmt: skip
 _CASE_KEYS: Final = ("id", "name", "prompt", "messages", "mocks", "forms", "approve", "expect", "must", *_FOR_PEOPLE)
 
@@ -45,6 +46,7 @@ class Expectations:
     """What has to hold. None and empty say nothing; `loads` is an id, or `none` for a message that nothing fits."""
 
     loads: str | None = None
+    does_not_load: str = ""
     calls: tuple[ExpectedCall, ...] = ()
     no_writes: bool = False
     asks_before: tuple[str, ...] = ()
@@ -115,6 +117,7 @@ def case_document(case: EvaluationCase) -> dict[str, Any]:
     expect = case.expect
     expected: dict[str, Any] = {
         "loads": expect.loads,
+        "does_not_load": expect.does_not_load,
         "calls": [_without_empty({"tool": one.tool, "arguments": dict(one.arguments)}) for one in expect.calls],
         "no_writes": expect.no_writes,
         "asks_before": list(expect.asks_before),
@@ -176,6 +179,7 @@ def _expectations(value: Any, place: str) -> Expectations:
     calls = enumerate(_list(found, "calls", place))
     return Expectations(
         loads=None if found.get("loads") is None else _text(found["loads"], f"{place}.loads"),
+        does_not_load=_text(found["does_not_load"], f"{place}.does_not_load") if found.get("does_not_load") else "",
         calls=tuple(_expected_call(one, f"{place}.calls[{number}]") for number, one in calls),
         no_writes=_flag(found.get("no_writes", False), f"{place}.no_writes"),
         asks_before=_texts(found.get("asks_before", []), f"{place}.asks_before"),

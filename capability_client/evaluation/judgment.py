@@ -28,6 +28,8 @@ def _about_loads(case: EvaluationCase, found: Observation) -> Iterator[str]:
         yield f"It loaded {', '.join(loads)}; expected nothing"
     elif wanted not in (None, NOTHING) and wanted not in loads:
         yield f"It loaded {', '.join(loads) or 'nothing'}; expected {wanted}"
+    if case.expect.does_not_load in loads:
+        yield f"It loaded {case.expect.does_not_load}"
 
 
 def _about_calls(case: EvaluationCase, found: Observation) -> Iterator[str]:

@@ -22,6 +22,7 @@ from studio.config.parsers import (
     GENERATE_KEY,
     Database,
     LogFormat,
+    ModelKind,
     Network,
     Rate,
     format_host,
@@ -37,9 +38,12 @@ from studio.config.parsers import (
     parse_host,
     parse_key_file,
     parse_log_format,
+    parse_model_kind,
+    parse_model_url,
     parse_networks,
     parse_origin,
     parse_origins,
+    parse_price,
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
@@ -202,6 +206,19 @@ class StudioEnvironment:
     embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")
     embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768,
         purpose="how many numbers a vector of the endpoint has; one of another length is refused")
+    model_url: str | None = _setting("MODEL_URL", parse_model_url, None,
+        purpose="a model for evaluations, such as `http://127.0.0.1:11434/v1`; used as it is written "
+                "([evaluations.md](evaluations.md))")
+    model_kind: ModelKind = _setting("MODEL_KIND", parse_model_kind, "openai",
+        purpose="the form of its interface: `openai` (chat completions) or `anthropic` (messages)")
+    model_names: tuple[str, ...] = _setting("MODEL_NAMES", parse_tool_names, (),
+        purpose="the names of its models, comma separated; required with `MODEL_URL`")
+    model_api_key: str = _setting("MODEL_API_KEY", str, "", purpose="its key; never stored, shown or logged")
+    model_price: tuple[float, float] | None = _setting("MODEL_PRICE", parse_price, None,
+        purpose="the price of a million tokens that it reads and of a million that it writes, such as `0.15/0.60`")
+    model_tokens_a_day: int = _setting("MODEL_TOKENS_A_DAY",
+        whole_number(0, 10_000_000_000, "2000000", unit="whole tokens", zero="no limit"), 0,
+        purpose="evaluations of one day (UTC) use at most so many tokens, of all members together; `0`: no limit")
     oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
         purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
                 "([sign-in.md](sign-in.md#openid-connect))")

@@ -21,6 +21,7 @@ from registry.common.installation import list_feature_names
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 Network = IPv4Network | IPv6Network
+ModelKind = Literal["openai", "anthropic"]
 LogFormat = Literal["text", "json"]
 
 
@@ -366,6 +367,29 @@ def parse_embedder(text: str) -> str:
         f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
         "for example https://models.example.com/v1/embeddings"
     )
+
+
+def parse_model_url(text: str) -> str:
+    """The base address of a model's interface, without a slash at its end."""
+    parts = urlsplit(text)
+    if parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query or parts.fragment):
+        return text.rstrip("/")
+    raise ValueError(f"is '{text[:60]}': expected an http(s) address, for example http://127.0.0.1:11434/v1")
+
+
+def parse_model_kind(text: str) -> ModelKind:
+    """The form of a model's interface."""
+    if text not in ("openai", "anthropic"):
+        raise ValueError(f"is '{text[:40]}': expected openai or anthropic")
+    return "openai" if text == "openai" else "anthropic"
+
+
+def parse_price(text: str) -> tuple[float, float]:
+    """Two prices of a million tokens: read and written."""
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)/(\d{1,6}(?:\.\d{1,6})?)", text.strip(), re.ASCII)
+    if match is None:
+        raise ValueError(f"is '{text[:40]}': expected two prices of a million tokens, for example 0.15/0.60")
+    return float(match[1]), float(match[2])
 
 
 def parse_features(text: str) -> tuple[str, ...]:

@@ -9,16 +9,18 @@ from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.core.queries import LOADABLE_STATUSES
+from registry.feature import installed_features
 from registry.models import Capability
 from registry.selectors.capability_head import CapabilityHead, describe_head
 
 register = template.Library()
 # The label of each tab, and its pages by url name.
-_TABS: Final[dict[str, tuple[Promise | str, tuple[str, ...]]]] = {
+_TABS: dict[str, tuple[Promise | str, tuple[str, ...]]] = {
     "capability_show": (gettext_lazy("Overview"), ("capability_show", "capability_share", "share_link_create")),
     "capability_instructions": (gettext_lazy("Instructions"), ("capability_instructions",)),
     "capability_tools": (gettext_lazy("Tools"), ("capability_tools",)),
@@ -35,6 +37,12 @@ _TABS: Final[dict[str, tuple[Promise | str, tuple[str, ...]]]] = {
     ),
     "feedback_show": (gettext_lazy("Insights"), ("feedback_show",)),
 }  # fmt: skip
+_TABS |= {
+    tab: row
+    for feature in installed_features()
+    if feature.capability_tabs
+    for tab, row in import_string(feature.capability_tabs).items()
+}
 
 # What only a published capability has.
 _OF_RELEASE: Final = ("capability_instructions", "capability_tools", "capability_forms")

@@ -39,7 +39,8 @@ WEBHOOKS: Final = CeleryQueue("studio.webhooks", 60, 90)
 MAIL: Final = CeleryQueue("studio.mail", 60, 90)
 MATCHING: Final = CeleryQueue("studio.matching", 600, 660)
 IMPORTS: Final = CeleryQueue("studio.imports", 900, 960)
-QUEUES: Final = (DEFAULT_QUEUE, WEBHOOKS, MAIL, MATCHING, IMPORTS)
+EVALUATIONS: Final = CeleryQueue("studio.evaluations", 1800, 1860)
+QUEUES: Final = (DEFAULT_QUEUE, WEBHOOKS, MAIL, MATCHING, IMPORTS, EVALUATIONS)
 _QUEUE_OF_KIND: Final = {
     "webhook.deliver": WEBHOOKS,
     "mail.send": MAIL,

@@ -110,7 +110,8 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
     """A view that runs only once a person has confirmed `ask(request, **kwargs)`.
 
     `page` is the view that has the button, with the same arguments; where nothing can be asked, it redirects there
-    with the reason. `gone` is the list to go to where the object was deleted while the page was open. A question that
+    with the reason. `gone` is the list to go to, of the same capability if there is one, where the object
+    was deleted while the page was open. A question that
     returns None needs no confirmation: the action loses nothing as things stand.
     """
 
@@ -127,7 +128,9 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
                 if not (_is_confirmed(request) and gone):
                     raise
                 messages.info(request, _("Nothing was changed: it no longer exists."))
-                return redirect(gone)
+                above = {name: kwargs[name] for name in kwargs if name == "capability_id"}
+                to_list: HttpResponse = redirect(gone, **above)
+                return to_list
             except (NothingToConfirm, RegistryError) as why:
                 refused = _refused(request, why, back)
                 return HttpResponseClientRedirect(back["Location"]) if is_dialog else refused

@@ -29,6 +29,7 @@ FULL = {
             "must": True,
             "expect": {
                 "loads": "weights",
+                "does_not_load": "workouts",
                 "calls": [{"tool": "weight_entry_save_batch", "arguments": {"entries": [{"weight": 84.2}]}}],
                 "no_writes": True,
                 "asks_before": ["weight_entry_save_batch"],

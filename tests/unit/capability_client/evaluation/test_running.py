@@ -86,6 +86,7 @@ def test_each_expectation_that_does_not_hold_is_a_sentence() -> None:
         mocks=[{"tool": SAVE, "result": {"saved": 1}}],
         expect={
             "loads": "workouts",
+            "does_not_load": "weights",
             "calls": [{"tool": SAVE, "arguments": {"entries": [{"weight": 90}]}}, {"tool": "other"}],
             "no_writes": True, "asks_before": ["other"], "opens_form": "WeightEntryForm.v1", "says": ["90 kg"],
             "does_not_say": ["SAVED"], "calls_max": 0, "tokens_max": 10,
@@ -94,6 +95,7 @@ def test_each_expectation_that_does_not_hold_is_a_sentence() -> None:
     found, _server = play(case)
     failures = "\n".join(judge_case(case, found))
     assert "It loaded weights; expected workouts" in failures
+    assert "It loaded weights\n" in failures
     assert f'It did not call {SAVE} with {{"entries": [{{"weight": 90}}]}}; it called {SAVE} with' in failures
     assert "It did not call other" in failures
     assert f"It called {SAVE}; expected no write" in failures

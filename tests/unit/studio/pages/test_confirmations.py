@@ -17,7 +17,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from features.sources import push_webhooks, source_sync
 from features.sources.models import GitSource
 from registry.access import agent_keys, operators, share_links, teams
 from registry.catalog import drafts
@@ -45,6 +44,7 @@ from registry.publishing import proposals, publication, reviews, scheduled_relea
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
 from studio.pages.urls import urlpatterns
+from tests import feature_pages
 from tests.factories import OLGA, bundle, publish
 from tests.second_factors import enable_app
 from tests.sweeps import check_each, rolled_back
@@ -78,10 +78,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "release_rule_drop": lambda: {"group_id": "health"},
     "review_withdraw": lambda: {"words": "Too early"},
     "skill_group_remove": dict,
-    "source_remove": dict,
-    "source_secret": dict,
-    "source_secret_drop": dict,
-    "source_secret_end": dict,
     "supporting_remove": lambda: {"path": "references/units.md"},
     "team_delete": dict,
     "team_disown": lambda: {"owned": "beta"},
@@ -90,6 +86,7 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "webhook_delete": dict,
     "webhook_disable": dict,
     "webhook_rotate": dict,
+    **{name: about for pages in feature_pages.ALL for name, about in pages.confirmed.items()},
 }
 # What a single click may do, and the way back.
 REVERSIBLE = {
@@ -149,10 +146,6 @@ REVERSIBLE = {
     "sign_out": "Sign in; drafts are saved",
     "skill_group_new": "the details can be deleted",
     "skill_group_save": "the details can be changed back",
-    "source_change": "the settings can be changed back",
-    "source_create": "Disconnect source",
-    "source_look": "queues a check",
-    "source_secret_keep": "the secret of the other registry can be entered again; the one before stays valid for a day",
     "supporting_save": "writes to the draft only",
     "team_add_member": "Remove on the same page",
     "team_change": "the name can be changed back",
@@ -168,6 +161,7 @@ REVERSIBLE = {
     "webhook_redeliver": "sends once more with the same id, which receivers ignore",
     "webhook_test": "sends a test event",
     "welcome": "asks for a new password twice; the link works once",
+    **{name: why for pages in feature_pages.ALL for name, why in pages.harmless.items()},
 }
 
 
@@ -208,19 +202,19 @@ def world(signed_in: SignIn) -> Client:
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/secret-path", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
-    source = source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
+    for pages in feature_pages.ALL:
+        pages.furnish()
     enable_app(operators.get_operator("the-admin"))
     Authenticator.objects.create(
         user=operators.get_operator("the-admin"), type="webauthn", data={"name": "Key", "credential": {}}
     )
-    for _ in range(2):
-        push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)
     return client
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    numbered = {"agent_key": AgentKey, "review_": Review, "source": GitSource, "team": Team, "webhook": Webhook}
+    numbered = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
+    numbered |= feature_pages.NUMBERED
     there: dict[str, Any] = {"capability_id": "alpha", "group_id": "health"}
     if "proposal_id" in route:
         there["proposal_id"] = Proposal.objects.get().proposal_id

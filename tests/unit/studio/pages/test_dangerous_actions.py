@@ -12,6 +12,7 @@ from registry.models import AuditEvent, HeldPassage
 from registry.publishing import publication
 from registry.publishing.quarantine import quarantine
 from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
+from tests import feature_pages
 from tests.factories import DOUBT, bundle
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn, confirm_identity
@@ -31,13 +32,13 @@ FORMS: dict[str, dict[str, Any]] = {
 # What loses nothing to an open browser: it stops something, works on drafts, publishes through the gate under the
 # rights of its person, or concerns their own view alone.
 ORDINARY = {
-    *("agent_key_revoke", "share_link_revoke", "capability_quarantine", "capability_retire", "source_remove"),
+    *("agent_key_revoke", "share_link_revoke", "capability_quarantine", "capability_retire"),
     *("session_end", "session_end_others", "sign_out", "webhook_test", "webhook_redeliver"),
     *("capability_new", "capability_copy", "capability_files", "capability_git", "sentence_add"),
     *("draft_action", "draft_check", "draft_form", "draft_merge", "draft_preview", "draft_save", "draft_discard"),
     *("draft_version_restore", "supporting_save", "supporting_remove", "proposal_accept", "proposal_reject"),
     *("gate_show", "rollback", "capability_deprecate", "bulk_deprecate", "bulk_export", "bulk_revalidate"),
-    *("release_schedule", "release_change", "release_cancel", "waiver_end", "source_look"),
+    *("release_schedule", "release_change", "release_cancel", "waiver_end"),
     *("review_ask", "review_comment", "review_reply", "review_resolve", "review_reopen", "review_decide"),
     *("review_reviewer_add", "review_reviewer_remove", "review_withdraw"),
     *("capability_visibility", "install_code_rotate", "first_run_set"),
@@ -46,6 +47,7 @@ ORDINARY = {
     *("tour_leave", "tour_show", "tour_step"),
     # They ask by themselves, or are the way in.
     *("password", "sign_in", "passkey_sign_in", "passkey_options", "welcome"),
+    *(name for pages in feature_pages.ALL for name in pages.ordinary),
 }
 
 

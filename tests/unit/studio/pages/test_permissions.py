@@ -9,12 +9,11 @@ from urllib.parse import quote
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from features.sources import source_sync
-from features.sources.models import GitSource
 from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -24,6 +23,7 @@ from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, T
 from registry.notifications import webhooks
 from registry.publishing import proposals, reviews
 from studio.pages.urls import urlpatterns
+from tests import feature_pages
 from tests.factories import OLGA, bundle, publish
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
@@ -148,16 +148,6 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "webhook_redeliver": ("admin", "admin"),
     "webhook_rotate": ("admin", "admin"),
     "webhook_delete": ("admin", "admin"),
-    "source_list": ("viewer", None),
-    "source_create": ("admin", "admin"),
-    "source_show": ("viewer", None),
-    "source_change": ("admin", "admin"),
-    "source_look": ("publisher", "publisher"),
-    "source_secret": ("admin", "admin"),
-    "source_secret_keep": ("admin", "admin"),
-    "source_secret_end": ("admin", "admin"),
-    "source_secret_drop": ("admin", "admin"),
-    "source_remove": ("admin", "admin"),
     "revision_compare": ("viewer", None),
     "revision_download": ("viewer", None),
     "release_schedule": ("viewer", "publisher"),
@@ -189,18 +179,20 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "playground_action": ("viewer", "viewer"),
     "playground_examples": ("viewer", None),
 }
+for _pages in feature_pages.ALL:
+    RULES |= _pages.roles
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome", "passkey_sign_in", "passkey_options"}
 # The same for all, and nothing is written.
 OPEN_TO_READ = {"script_texts", "docs_list", "docs_show", "docs_file"}
 # Rows whose number stands in an address.
-OF_NUMBER = {
+OF_NUMBER: dict[str, type[Model]] = {
     "agent_key": AgentKey,
     "capability_git_show": GitImport,
     "review_": Review,
-    "source": GitSource,
     "team": Team,
     "webhook": Webhook,
+    **feature_pages.NUMBERED,
 }
 
 
@@ -219,7 +211,8 @@ def alpha(db: None) -> None:
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("beta"), by=Actor("agent_key", "agent"))
     git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
-    source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
+    for pages in feature_pages.ALL:
+        pages.furnish()
 
 
 def _address(name: str) -> str:
@@ -232,6 +225,7 @@ def _address(name: str) -> str:
         "group_id": "health",
         "code": "FILE_MISSING",
         "token": "none",
+        "form": "json",
         "proposal_id": Proposal.objects.get().proposal_id,
     }
     numbered = next((model for noun, model in OF_NUMBER.items() if name.startswith(noun)), None)

@@ -17,6 +17,7 @@ from registry.core import audit
 from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.jobs.queue import HANDLERS, OBSERVERS, Lease, LeaseLost
 from registry.core.transactions import write_transaction
+from registry.feature import installed_features
 from registry.models import AuditEvent, Job, UnknownCapabilityRequest
 from tests.factories import OLGA
 from tests.unit.registry.common.test_tracing import Sent
@@ -369,8 +370,10 @@ def test_a_kind_goes_to_its_queue_with_its_limits(broker: _Sender) -> None:
 
 
 def test_each_queue_is_of_kinds_that_there_are_and_ends_softly_first() -> None:
-    assert set(celery_dispatch._QUEUE_OF_KIND) <= set(HANDLERS)
-    assert set(celery_dispatch._QUEUE_OF_KIND.values()) | {celery_dispatch.DEFAULT_QUEUE} == set(celery_dispatch.QUEUES)
+    kinds = {*celery_dispatch._QUEUE_OF_KIND, *(kind for one in installed_features() for kind in one.job_queues)}
+    assert kinds <= set(HANDLERS)
+    used = {celery_dispatch.queue_of_kind(kind) for kind in kinds}
+    assert used | {celery_dispatch.DEFAULT_QUEUE} == set(celery_dispatch.QUEUES)
     assert all(0 < one.soft_seconds < one.hard_seconds for one in celery_dispatch.QUEUES)
 
 

@@ -1,0 +1,193 @@
+"""A case as a form: nobody types JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from capability_client.evaluation.cases import MESSAGES_MAX, TEXT_LENGTH_MAX, EvaluationCase
+from capability_client.evaluation.judgment import NOTHING
+from features.evaluations.case_store import CapabilityTexts
+from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
+
+_LINES: Final = {"rows": 3, "spellcheck": "false"}
+
+
+def _lines_field(label: Any, help_text: Any = "", rows: int = 3) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=TEXT_LENGTH_MAX,
+        help_text=help_text,
+        widget=forms.Textarea(attrs={**_LINES, "rows": rows}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFields:
+    """What a case says of one tool: bound fields of the form."""
+
+    name: str
+    description: str
+    fields: tuple[forms.BoundField, ...]
+    is_open: bool
+
+
+class CaseForm(forms.Form):
+    """What the user says, what is expected, and how tools answer."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200)
+    messages = forms.CharField(
+        label=gettext_lazy("The user says"),
+        help_text=gettext_lazy("One message per line. The agent replies after each."),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    loads = forms.ChoiceField(label=gettext_lazy("The agent loads"), required=False)
+    opens_form = forms.ChoiceField(label=gettext_lazy("It opens the form"), required=False)
+    says = _lines_field(gettext_lazy("It says"), gettext_lazy("Texts that have to be in its words, one per line."), 2)
+    does_not_say = _lines_field(gettext_lazy("It does not say"), rows=2)
+    approve = forms.ChoiceField(
+        label=gettext_lazy("Asked before a write, the person says"),
+        choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],
+        required=False,
+    )
+    no_writes = forms.BooleanField(label=gettext_lazy("Nothing is changed"), required=False)
+    calls_max = forms.IntegerField(
+        label=gettext_lazy("At most so many calls"), min_value=0, max_value=1000, required=False
+    )
+    must = forms.BooleanField(
+        label=gettext_lazy("This must pass"),
+        required=False,
+        help_text=gettext_lazy("Results mark it where it fails."),
+    )
+    plain_names = ("name", "messages", "loads", "opens_form", "says", "does_not_say", "approve", "no_writes")
+    last_names = ("calls_max", "must")
+
+    def __init__(self, *args: Any, texts: CapabilityTexts, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.texts = texts
+        self._choose(
+            "loads", [("", _("Not checked")), (texts.capability_id, texts.name), (NOTHING, _("No capability"))]
+        )
+        self.fields["loads"].help_text = _("Of all capabilities that are there.")
+        self._choose("opens_form", [("", _("Not checked")), *((one, one) for one in texts.form_ids)])
+        if not texts.form_ids:
+            del self.fields["opens_form"]
+        for place, tool in enumerate(texts.tools):
+            self._add_tool(place, tool)
+
+    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = cast("forms.ChoiceField", self.fields[name])
+        field.choices = choices
+        field.widget.attrs["class"] = "select"
+
+    def _add_tool(self, place: int, tool: Mapping[str, Any]) -> None:
+        key = f"tool_{place}"
+        self.fields[f"{key}_called"] = forms.BooleanField(label=_("It is called"), required=False)
+        self.fields[f"{key}_arguments"] = _lines_field(
+            _("With these arguments"),
+            _("name = value per line, such as entries.0.weight = 84.2; * stands for anything."),
+        )
+        if tool.get("policy", {}).get("requires_approval") is True:
+            self.fields[f"{key}_asked"] = forms.BooleanField(label=_("The agent asks before"), required=False)
+        self.fields[f"{key}_answer"] = _lines_field(
+            _("The tool answers"), _("name = value per line; empty: an example of its result.")
+        )
+
+    @property
+    def plain(self) -> list[forms.BoundField]:
+        """The fields before those of tools."""
+        return [self[name] for name in self.plain_names if name in self.fields]
+
+    @property
+    def last(self) -> list[forms.BoundField]:
+        """The fields after those of tools."""
+        return [self[name] for name in self.last_names]
+
+    @property
+    def tools(self) -> Iterator[ToolFields]:
+        """The fields of each tool; open where something is said of it."""
+        for place, tool in enumerate(self.texts.tools):
+            fields = tuple(self[name] for name in self.fields if name.startswith(f"tool_{place}_"))
+            is_open = any(field.value() for field in fields) or any(field.errors for field in fields)
+            yield ToolFields(str(tool["name"]), str(tool.get("description", "")), fields, is_open)
+
+    def clean_messages(self) -> list[str]:
+        """The lines."""
+        lines = [line.strip() for line in self.cleaned_data["messages"].splitlines() if line.strip()]
+        if len(lines) > MESSAGES_MAX or any(len(line) > TEXT_LENGTH_MAX for line in lines):
+            raise forms.ValidationError(
+                _("At most %(count)s messages of %(length)s characters.")
+                % {"count": MESSAGES_MAX, "length": TEXT_LENGTH_MAX}
+            )
+        return lines
+
+    def clean(self) -> dict[str, Any]:
+        """The lines of tools as objects."""
+        found = super().clean() or {}
+        for name in [name for name in self.fields if name.endswith(("_arguments", "_answer"))]:
+            try:
+                found[name] = parse_lines(found.get(name, ""))
+            except LineInvalid as error:
+                self.add_error(name, str(error))
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """The case as `evals.json` has it."""
+        data = self.cleaned_data
+        calls, asked, mocks = [], [], []
+        for place, tool in enumerate(self.texts.tools):
+            name, key = tool["name"], f"tool_{place}"
+            if data.get(f"{key}_called") or data[f"{key}_arguments"]:
+                calls.append({"tool": name, "arguments": data[f"{key}_arguments"]})
+            if data.get(f"{key}_asked"):
+                asked.append(name)
+            if data[f"{key}_answer"]:
+                mocks.append({"tool": name, "result": data[f"{key}_answer"]})
+        expect: dict[str, Any] = {
+            "loads": data["loads"] or None,
+            "opens_form": data.get("opens_form") or "",
+            "says": _split(data["says"]),
+            "does_not_say": _split(data["does_not_say"]),
+            "no_writes": data["no_writes"],
+            "calls": calls,
+            "asks_before": asked,
+            "calls_max": data["calls_max"],
+        }
+        document = {"name": data["name"], "messages": data["messages"], "mocks": mocks, "must": data["must"]}
+        return {**document, "approve": data["approve"] != "no", "expect": expect}
+
+
+def _split(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def initial_of(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any]:
+    """What the form of a stored case begins with."""
+    expect = case.expect
+    initial: dict[str, Any] = {
+        "name": case.name,
+        "messages": "\n".join(case.messages),
+        "loads": expect.loads or "",
+        "opens_form": expect.opens_form,
+        "says": "\n".join(expect.says),
+        "does_not_say": "\n".join(expect.does_not_say),
+        "approve": "yes" if case.approve else "no",
+        "no_writes": expect.no_writes,
+        "calls_max": expect.calls_max,
+        "must": case.must,
+    }
+    for place, tool in enumerate(texts.tools):
+        key, name = f"tool_{place}", tool["name"]
+        call = next((one for one in expect.calls if one.tool == name), None)
+        mock = next((one for one in case.mocks if one.tool == name and isinstance(one.result, dict)), None)
+        initial[f"{key}_called"] = call is not None
+        initial[f"{key}_arguments"] = format_lines(call.arguments) if call else ""
+        initial[f"{key}_asked"] = name in expect.asks_before
+        initial[f"{key}_answer"] = format_lines(cast("dict[str, Any]", mock.result)) if mock else ""
+    return initial

@@ -1,0 +1,169 @@
+"""The cases of a capability: read, saved, deleted, and suggested from what its author wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils import timezone
+
+from capability_client.evaluation.cases import (
+    CASES_MAX,
+    CasesInvalid,
+    EvaluationCase,
+    case_document,
+    parse_case,
+    parse_cases,
+    write_cases,
+)
+from capability_kit.json_text import parse_json
+from capability_rules.errors import InvalidRequest
+from features.evaluations import models
+from registry.access.teams import require_edit_permission
+from registry.common.actors import Actor
+from registry.common.errors import NameConflict, NotFound
+from registry.core import audit
+from registry.core.rows import get_row
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Draft
+
+_SUGGESTED_MAX: Final = 10
+
+
+def list_cases(capability: Capability) -> list[models.SavedCase]:
+    """In the order in which they came."""
+    return list(models.SavedCase.objects.filter(capability=capability))
+
+
+def get_case(capability: Capability, number: int) -> models.SavedCase:
+    """Raises `NotFound`."""
+    missing = NotFound(f"'{capability.capability_id}' has no evaluation case {number}")
+    return get_row(models.SavedCase.objects.filter(capability=capability, pk=number), missing)
+
+
+def read_row(row: models.SavedCase) -> EvaluationCase:
+    """The case of a row."""
+    return parse_case(row.document, row.name)
+
+
+def save_case(
+    *, capability: Capability, document: dict[str, Any], by: Actor, number: int | None = None
+) -> models.SavedCase:
+    """Add a case, or change the one with this number. Raises `InvalidRequest`, `NameConflict`, `NotFound`."""
+    try:
+        case = parse_case(document, "case")
+    except CasesInvalid as error:
+        raise InvalidRequest(str(error)) from error
+    with write_transaction():
+        require_edit_permission(capability.capability_id, by)
+        others = models.SavedCase.objects.filter(capability=capability)
+        if number is None and others.count() >= CASES_MAX:
+            raise InvalidRequest(f"A capability has at most {CASES_MAX:,} cases")
+        if others.filter(name=case.name).exclude(pk=number or 0).exists():
+            raise NameConflict(f"Another case is called '{case.name}'")
+        row = models.SavedCase(capability=capability) if number is None else get_case(capability, number)
+        row.name, row.document, row.updated_at, row.updated_by = case.name, case_document(case), timezone.now(), str(by)
+        row.save()
+        _record(capability, "evaluation.save_case", case.name, by)
+    return row
+
+
+def delete_case(*, capability: Capability, number: int, by: Actor) -> models.SavedCase:
+    """Raises `NotFound`."""
+    with write_transaction():
+        require_edit_permission(capability.capability_id, by)
+        row = get_case(capability, number)
+        models.SavedCase.objects.filter(pk=row.pk).delete()
+        _record(capability, "evaluation.delete_case", row.name, by)
+    return row
+
+
+def replace_cases(*, capability: Capability, text: str, by: Actor) -> int:
+    """Put the cases of an `evals.json` in the place of those that are there. Raises `InvalidRequest`."""
+    try:
+        cases = parse_cases(text)
+    except CasesInvalid as error:
+        raise InvalidRequest(str(error)) from error
+    with write_transaction():
+        require_edit_permission(capability.capability_id, by)
+        models.SavedCase.objects.filter(capability=capability).delete()
+        models.SavedCase.objects.bulk_create(
+            models.SavedCase(capability=capability, name=case.name, document=case_document(case), updated_by=str(by))
+            for case in cases
+        )
+        _record(capability, "evaluation.save_case", f"{len(cases)} cases of a file", by)
+    return len(cases)
+
+
+def export_cases(capability: Capability) -> str:
+    """As `evals/evals.json`."""
+    return write_cases(capability.capability_id, map(read_row, list_cases(capability)))
+
+
+def suggest_cases(*, capability: Capability, by: Actor) -> int:
+    """Add a case for each example message that has none: those that match load it, the others do not. How many."""
+    known = {message for row in list_cases(capability) for message in row.document.get("messages", ())}
+    names = {row.name for row in list_cases(capability)}
+    wanted = [one for one in _suggestions(capability) if one["messages"][0] not in known and one["name"] not in names]
+    for document in wanted[:_SUGGESTED_MAX]:
+        save_case(capability=capability, document=document, by=by)
+    return len(wanted[:_SUGGESTED_MAX])
+
+
+def _suggestions(capability: Capability) -> Iterable[dict[str, Any]]:
+    texts = read_texts(capability)
+    utterances, name = texts.metadata.get("utterances"), capability.capability_id
+    has_writes = any(one.get("policy", {}).get("kind") == "write" for one in texts.tools)
+    for message in _messages(utterances, "should_match"):
+        expect: dict[str, Any] = {"loads": name}
+        yield {"name": message[:80], "messages": [message], "expect": expect}
+    for message in _messages(utterances, "should_not_match"):
+        yield {"name": message[:80], "messages": [message], "expect": {"does_not_load": name}}
+    matching = _messages(utterances, "should_match")
+    if has_writes and matching:
+        said_no = {"name": f"the person says no: {matching[0]}"[:80], "messages": [matching[0]], "approve": False}
+        yield said_no | {"expect": {"no_writes": True}}
+
+
+def _messages(utterances: Any, key: str) -> list[str]:
+    found = utterances.get(key) if isinstance(utterances, dict) else None
+    return [one for one in found if isinstance(one, str) and one.strip()] if isinstance(found, list) else []
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityTexts:
+    """What forms and suggestions need of a capability: of its draft, or else of the release."""
+
+    capability_id: str
+    name: str
+    metadata: dict[str, Any]
+    tools: list[dict[str, Any]]
+    form_ids: list[str]
+
+
+def read_texts(capability: Capability) -> CapabilityTexts:
+    """Of what cannot be read, nothing."""
+    draft = Draft.objects.filter(capability=capability, discarded_at__isnull=True).first()
+    held = draft or capability.published_revision
+    metadata = parse_json(held.capability_json) if held else {}
+    metadata = metadata if isinstance(metadata, dict) else {}
+    tools = [one for one in _rows(held.tools_json if held else None) if isinstance(one.get("name"), str)]
+    form_ids = [one["schema_id"] for one in _rows(held.ui_schemas_json if held else None) if "schema_id" in one]
+    name = metadata.get("name")
+    return CapabilityTexts(
+        capability.capability_id,
+        name if isinstance(name, str) and name else capability.capability_id,
+        metadata,
+        tools,
+        [str(one) for one in form_ids],
+    )
+
+
+def _rows(text: str | None) -> list[dict[str, Any]]:
+    found = parse_json(text)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _record(capability: Capability, verb: str, name: str, by: Actor) -> None:
+    audit.record(by=by, verb=verb, subject=capability.capability_id, detail={"case": name[:200]})

@@ -1,0 +1,27 @@
+"""Evaluations: whether an agent does the right thing with a capability."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy
+
+from registry.common.event_type import EventType
+from registry.feature import Feature
+
+FEATURE: Final = Feature(
+    name="evaluations",
+    events=(
+        EventType("evaluation.save_case", gettext_lazy("Evaluation case “%(case)s” saved")),
+        EventType("evaluation.delete_case", gettext_lazy("Evaluation case “%(case)s” deleted")),
+        EventType("evaluation.start", gettext_lazy("Evaluation started")),
+        EventType("evaluation.cancel", gettext_lazy("Evaluation canceled")),
+    ),
+    job_handlers={
+        "evaluation.case": "features.evaluations.runs.run_case_job",
+        "evaluation.prune": "features.evaluations.runs.prune_transcripts",
+    },
+    job_observers={"evaluation.case": "features.evaluations.runs.on_job_state_change"},
+    job_queues={"evaluation.case": "studio.evaluations"},
+    daily_jobs=("evaluation.prune",),
+    pages="features.evaluations.urls",
+    capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
+)

@@ -1,0 +1,44 @@
+"""The model of the settings, and what it may cost."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db.models import Sum
+from django.utils import timezone
+
+from capability_client.evaluation.model_port import ModelSettings
+from features.evaluations.models import EvaluationResult
+
+
+def is_model_set() -> bool:
+    """Whether runs are possible."""
+    return bool(settings.MODEL_URL and settings.MODEL_NAMES)
+
+
+def list_models() -> list[str]:
+    """Their names, the first being the one that is offered first."""
+    return list(settings.MODEL_NAMES) if settings.MODEL_URL else []
+
+
+def get_model(name: str) -> ModelSettings:
+    """Where the model is. The key goes nowhere but into the request."""
+    return ModelSettings(settings.MODEL_URL or "", name, settings.MODEL_KIND, settings.MODEL_API_KEY)
+
+
+def tokens_left() -> int | None:
+    """Of today (UTC), of all members together; None where nothing limits them."""
+    if not settings.MODEL_TOKENS_A_DAY:
+        return None
+    begin = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    used = EvaluationResult.objects.filter(finished_at__gte=begin).aggregate(
+        prompt=Sum("prompt_tokens"), reply=Sum("reply_tokens")
+    )
+    return max(0, settings.MODEL_TOKENS_A_DAY - (used["prompt"] or 0) - (used["reply"] or 0))
+
+
+def price_of(prompt_tokens: int, reply_tokens: int) -> float | None:
+    """In the currency of `MODEL_PRICE`; None where there is no price."""
+    if settings.MODEL_PRICE is None:
+        return None
+    per_prompt, per_reply = settings.MODEL_PRICE
+    return float(prompt_tokens * per_prompt + reply_tokens * per_reply) / 1_000_000

@@ -1,0 +1,88 @@
+"""The tables: cases, runs and results."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from registry.models.constraints import check_choice, check_set_where
+from registry.models.fields import optional_text
+
+
+class SavedCase(models.Model):
+    """One case of a capability; `document` is as `capability_client.evaluation.cases` reads it."""
+
+    capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=200)
+    document = models.JSONField()
+    updated_at = models.DateTimeField(default=timezone.now)
+    updated_by = models.CharField(max_length=200)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "name"], name="evaluation_case_once"),
+            models.CheckConstraint(condition=~models.Q(name=""), name="evaluation_case_name_not_empty"),
+        ]
+
+
+class EvaluationRun(models.Model):
+    """All cases of a capability played with one side by one model.
+
+    `digest` is that of the texts that were played; the run ends early where they change.
+    """
+
+    class Side(models.TextChoices):
+        LIVE = "live"
+        DRAFT = "draft"
+        WITHOUT = "without"
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        CANCELED = "canceled"
+
+    capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="+")
+    side = models.CharField(max_length=16, choices=Side.choices)
+    digest = optional_text(71, help_text="Empty where the capability is left out.")
+    revision = models.PositiveIntegerField(null=True, help_text="Of what was live.")
+    model = models.CharField(max_length=200)
+    repetitions = models.PositiveIntegerField(default=1)
+    total = models.PositiveIntegerField(help_text="Cases times repetitions.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.RUNNING)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            check_choice("side", ["live", "draft", "without"], name="evaluation_run_side_known"),
+            check_choice("state", ["running", "done", "canceled"], name="evaluation_run_state_known"),
+            check_set_where("finished_at", name="evaluation_run_end_fits_state", state__in=["done", "canceled"]),
+        ]
+
+
+class EvaluationResult(models.Model):
+    """One repetition of one case. It has passed where `failures` is empty."""
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="results")
+    case = models.CharField(max_length=200)
+    case_digest = models.CharField(max_length=71)
+    repetition = models.PositiveIntegerField()
+    must = models.BooleanField(default=False)
+    failures = models.JSONField(default=list)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    reply_tokens = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    transcript = models.JSONField(default=list, help_text="Forgotten after 30 days.")
+    finished_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [models.Index(fields=["finished_at"], name="evaluation_result_of_day")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "case", "repetition"], name="evaluation_result_once"),
+        ]

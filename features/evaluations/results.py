@@ -1,0 +1,178 @@
+"""Results as pages, tables and files show them: by case, and one run beside another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from capability_client.evaluation.report import CaseResult, PassRate
+from features.evaluations.model_settings import price_of
+from features.evaluations.models import EvaluationResult, EvaluationRun
+from registry.models import Capability
+
+_PASSED = Q(failures=[])
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """One message of a transcript; `calls` are lines such as `weight_entry_list {"limit": 5}`."""
+
+    role: str
+    text: str
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """One repetition with what was said."""
+
+    repetition: int
+    has_failed: bool
+    messages: tuple[ShownMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A case in a run: `before` is its share in the run that it is compared with, None where it is not there."""
+
+    name: str
+    must: bool
+    rate: PassRate
+    failures: tuple[str, ...]
+    results: tuple[ShownResult, ...]
+    before: PassRate | None = None
+
+    @property
+    def change(self) -> str:
+        """`better`, `worse`, or empty."""
+        if self.before is None or self.before.share == self.rate.share:
+            return ""
+        return "better" if self.rate.share > self.before.share else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run with its figures. `price` is None where the settings have none."""
+
+    run: EvaluationRun
+    rate: PassRate
+    tokens: int
+    seconds: float
+    price: float | None
+
+    @property
+    def played(self) -> int:
+        """So many of `run.total`."""
+        return self.rate.total
+
+    @property
+    def percent(self) -> int:
+        """Of those that were played, how many passed."""
+        return round(100 * self.rate.share)
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """The 95 % interval of that, in percent."""
+        return round(100 * self.rate.low), round(100 * self.rate.high)
+
+
+def summarize(runs: QuerySet[EvaluationRun]) -> list[RunSummary]:
+    """In one query."""
+    found = runs.annotate(
+        played=Count("results"),
+        passed=Count("results", filter=Q(results__failures=[])),
+        prompt=Sum("results__prompt_tokens"),
+        reply=Sum("results__reply_tokens"),
+        took=Sum("results__seconds"),
+    )
+    return [
+        RunSummary(
+            run,
+            PassRate(run.passed, run.played),
+            (run.prompt or 0) + (run.reply or 0),
+            run.took or 0.0,
+            price_of(run.prompt or 0, run.reply or 0),
+        )
+        for run in found
+    ]
+
+
+def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
+    """The newest first."""
+    return summarize(EvaluationRun.objects.filter(capability=capability))[:limit]
+
+
+def get_summary(run: EvaluationRun) -> RunSummary:
+    """Of one run."""
+    return summarize(EvaluationRun.objects.filter(pk=run.pk))[0]
+
+
+def find_comparison(run: EvaluationRun) -> EvaluationRun | None:
+    """What a run is compared with: of a draft or without the capability, the last run of what is live with the same
+    model; of what is live, the one of an earlier revision."""
+    others = EvaluationRun.objects.filter(
+        capability=run.capability_id, model=run.model, side="live", results__isnull=False
+    ).exclude(pk=run.pk)
+    if run.side == EvaluationRun.Side.LIVE:
+        others = others.filter(pk__lt=run.pk).exclude(digest=run.digest)
+    return others.order_by("-id").distinct().first()
+
+
+def list_case_rows(run: EvaluationRun, against: EvaluationRun | None = None) -> list[CaseRow]:
+    """Each case of a run: what got worse, what fails, and the others by their names."""
+    before = _rates(against) if against is not None else {}
+    found: dict[str, list[EvaluationResult]] = {}
+    for one in run.results.order_by("repetition", "id"):
+        found.setdefault(one.case, []).append(one)
+    rows = [
+        CaseRow(
+            name,
+            any(one.must for one in results),
+            PassRate(sum(not one.failures for one in results), len(results)),
+            tuple(dict.fromkeys(str(words) for one in results for words in one.failures)),
+            tuple(map(_shown, results)),
+            before.get(name),
+        )
+        for name, results in found.items()
+    ]
+    # What got worse first, then what fails.
+    return sorted(rows, key=lambda row: (row.change != "worse", not row.failures, row.name))
+
+
+def _shown(result: EvaluationResult) -> ShownResult:
+    messages = tuple(
+        ShownMessage(
+            one.get("role", ""),
+            one.get("text", ""),
+            tuple(
+                f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
+                for call in one.get("calls", ())
+            ),
+        )
+        for one in result.transcript
+    )
+    return ShownResult(result.repetition, bool(result.failures), messages)
+
+
+def _rates(run: EvaluationRun) -> dict[str, PassRate]:
+    counted = run.results.values("case").annotate(total=Count("id"), passed=Count("id", filter=_PASSED)).order_by()
+    return {row["case"]: PassRate(row["passed"], row["total"]) for row in counted}
+
+
+def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:
+    """For files: the same as the command of the client writes."""
+    return [
+        CaseResult(
+            one.case,
+            one.repetition,
+            tuple(map(str, one.failures)),
+            one.prompt_tokens + one.reply_tokens,
+            one.seconds,
+            one.must,
+            one.transcript,
+        )
+        for one in run.results.all()
+    ]

@@ -1,0 +1,77 @@
+"""What is played: what is live, the drafts in its place, or a registry without the capability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from capability_client.evaluation.cases import EvaluationCase
+from capability_client.evaluation.model_port import VendorModel
+from capability_client.evaluation.running import Observation, run_case
+from capability_client.session.options import SessionOptions
+from capability_kit.bundles.bundle import Bundle
+from capability_kit.errors import CapabilityNotFound
+from registry.common import errors
+from registry.matching.index import MatchIndex
+from registry.matching.playground_index import get_playground_index
+from studio.pages.playground_session import SnapshotSource
+
+_HINTS_LOOKED_AT: Final = 5
+_NAMED_MAX: Final = 20
+
+
+@dataclass(frozen=True)
+class SideSource(SnapshotSource):
+    """A snapshot whose refusals are those that a session reads."""
+
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
+        """Raises `CapabilityNotFound` of the client, with what there is instead."""
+        try:
+            return super().load(capability_id, digest=digest)
+        except errors.CapabilityNotFound as error:
+            known = list(self.snapshot.entries)
+            data = {"available_capabilities": known[:_NAMED_MAX], "available_total": len(known)}
+            raise CapabilityNotFound(error.message, data=data, capability_id=capability_id) from error
+
+
+@dataclass(frozen=True)
+class PlayedSide:
+    """A registry as one side has it; `digest` is that of the capability there, empty where it is left out."""
+
+    source: SideSource
+    index: MatchIndex
+    digest: str
+    left_out: str = ""
+
+    def match(self, message: str) -> dict[str, Any]:
+        """As `capability_match` answers, as far as a session reads it."""
+        verdict = self.index.match(message, top=_HINTS_LOOKED_AT)
+        rows = [
+            {
+                "capability_id": one.capability_id,
+                "score": one.score,
+                "matched_triggers": [{"trigger": hit.trigger} for hit in one.triggers],
+                "below_threshold": one.is_below_threshold,
+            }
+            for one in verdict.matches
+            if one.capability_id != self.left_out
+        ]
+        needed = [name for name in verdict.needed if name != self.left_out]
+        decision = verdict.decision if any(not row["below_threshold"] for row in rows) or needed else "none"
+        return {"decision": decision, "matches": rows, "needed": needed}
+
+
+def read_side(capability_id: str, side: str) -> PlayedSide:
+    """Raises `RegistryUnavailable` where nothing was ever read."""
+    snapshot, index = get_playground_index(with_drafts=side == "draft")
+    if side == "without":
+        entries = {name: entry for name, entry in snapshot.entries.items() if name != capability_id}
+        return PlayedSide(SideSource(replace(snapshot, entries=entries)), index, "", capability_id)
+    entry = snapshot.entries.get(capability_id)
+    return PlayedSide(SideSource(snapshot), index, entry.digest if entry is not None else "")
+
+
+def play_side(case: EvaluationCase, side: PlayedSide, model: VendorModel) -> Observation:
+    """Play a case with a session as agents have it."""
+    options = SessionOptions(exclusive_groups=side.index.exclusive)
+    return run_case(case, side.source, model, matcher=side.match, options=options)

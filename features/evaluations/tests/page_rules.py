@@ -1,0 +1,52 @@
+"""Who may open the pages of evaluations, and what their forms do."""
+
+from features.evaluations import case_store
+from features.evaluations.models import EvaluationRun, SavedCase
+from registry.core.queries import get_capability
+from tests.factories import OLGA
+from tests.feature_pages import FeaturePages
+
+
+def furnish() -> None:
+    """A case of alpha, and a run that has ended."""
+    alpha = get_capability("alpha")
+    document = {"name": "greets", "messages": ["hello"], "expect": {"loads": "alpha"}}
+    case_store.save_case(capability=alpha, document=document, by=OLGA)
+    EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
+
+
+PAGES = FeaturePages(
+    roles={
+        "evaluation_list": ("viewer", None),
+        "evaluation_new": ("author", "author"),
+        "evaluation_suggest": ("author", "author"),
+        "evaluation_file": ("author", "author"),
+        "evaluation_start": ("author", "author"),
+        "evaluation_case": ("author", "author"),
+        "evaluation_delete": ("author", "author"),
+        "evaluation_run": ("viewer", None),
+        "evaluation_cancel": ("author", "author"),
+        "evaluation_results": ("viewer", None),
+    },
+    confirmed={"evaluation_delete": dict},
+    harmless={
+        "evaluation_new": "adds a case, which can be deleted",
+        "evaluation_suggest": "adds cases, which can be deleted",
+        "evaluation_file": "the file that was there can be downloaded on the same page",
+        "evaluation_start": "plays cases, within the budget; it can be canceled",
+        "evaluation_case": "the case can be changed back",
+        "evaluation_cancel": "a run can be started again",
+    },
+    ordinary=frozenset(
+        {"evaluation_new", "evaluation_suggest", "evaluation_file", "evaluation_start", "evaluation_case"}
+    )
+    | {"evaluation_delete", "evaluation_cancel"},
+    numbered={
+        "evaluation_case": SavedCase,
+        "evaluation_delete": SavedCase,
+        "evaluation_run": EvaluationRun,
+        "evaluation_cancel": EvaluationRun,
+        "evaluation_results": EvaluationRun,
+    },
+    furnish=furnish,
+)

@@ -1,0 +1,242 @@
+"""From a case that an operator writes to results: by forms, jobs and a model's server as strict as the vendor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from capability_client.evaluation.cases import EvaluationCase
+from capability_rules.errors import RegistryError
+from features.evaluations import case_store, runs
+from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
+from features.evaluations.runs import RunRequest
+from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
+from registry.catalog import drafts
+from registry.core.jobs import queue
+from registry.core.queries import get_capability
+from registry.models import Job
+from registry.operations.worker import Worker
+from tests.factories import OLGA, bundle, publish, tool
+from tests.model_servers import ModelServer, model_server
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import form_with
+from tests.vendors import Reply, tool_names
+
+pytestmark = pytest.mark.django_db
+
+SAVE = {**tool("alpha_save"), "policy": {"kind": "write", "requires_approval": True}}
+HERE = "/capabilities/alpha/evaluations/"
+
+
+def obedient_model(body: Any) -> Reply:
+    """Loads alpha where the user says its name and it is there, saves, and says what the instructions want."""
+    said = json.dumps(body["messages"])
+    if "alpha" not in said or "capability_skill_load" not in tool_names(body):
+        return "I cannot help with that.", []
+    if "alpha__alpha_save" not in tool_names(body):
+        return (
+            ("", [("capability_skill_load", {"capability_id": "alpha"})])
+            if said.count("tool_call_id") < 1
+            else ("No.", [])
+        )
+    if '"tool"' in said and said.count('"role": "tool"') > 1:
+        return ("Saved, sir." if "Say sir." in said else "Saved."), []
+    return "", [("alpha__alpha_save", {})]
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[ModelServer]:
+    with model_server("openai", obedient_model) as found:
+        settings.MODEL_URL, settings.MODEL_NAMES, settings.MODEL_KIND = found.url, ("small", "large"), "openai"
+        settings.MODEL_API_KEY, settings.MODEL_PRICE = "sk-secret", (1.0, 2.0)
+        yield found
+
+
+@pytest.fixture
+def alpha(db: None) -> Any:
+    publish(tools=[tool("alpha_list"), SAVE])
+    return get_capability("alpha")
+
+
+def work() -> None:
+    while queue.run_next_job() is not None:
+        pass
+    Worker().run_due()
+
+
+def case(**row: Any) -> dict[str, Any]:
+    return {"name": "saves", "messages": ["alpha please save"], "expect": {"loads": "alpha"}, **row}
+
+
+def test_a_case_is_written_by_a_form_played_and_judged(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:
+    client = signed_in("author")
+    page = form_with(client.get(f"{HERE}new/"), "Save case")
+    page.values |= {
+        "name": "saves after asking",
+        "messages": "alpha please save",
+        "loads": "alpha",
+        "says": "sir",
+        "tool_1_called": "on",
+        "tool_1_asked": "on",
+        "tool_1_answer": "ok = true",
+    }
+    assert page.submit(client).status_code == 302
+    (row,) = case_store.list_cases(alpha)
+    assert row.document["expect"] == {
+        "loads": "alpha", "calls": [{"tool": "alpha_save"}], "asks_before": ["alpha_save"], "says": ["sir"],
+    }  # fmt: skip
+    files = bundle(tools=[tool("alpha_list"), SAVE], body="Say sir.")
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+
+    start = form_with(client.get(HERE), "Run all cases")
+    assert (
+        client.post(f"{HERE}start/", start.values | {"side": ["live", "draft"], "repetitions": "2"}).status_code == 302
+    )
+    work()
+    draft, live = EvaluationRun.objects.order_by("-id")
+    assert (draft.side, draft.state, live.state) == ("draft", "done", "done")
+    assert {tuple(one.failures) for one in live.results.all()} == {("It did not say “sir”",)}
+    assert {tuple(one.failures) for one in draft.results.all()} == {()}
+    shown = client.get(f"{HERE}runs/{draft.pk}/").content.decode()
+    assert "better than 0/2" in shown
+    assert "Passed 2/2" in " ".join(shown.split())
+    assert "Saved, sir." in shown
+    assert "sk-secret" not in shown + json.dumps(list(EvaluationResult.objects.values_list("transcript", flat=True)))
+
+
+def test_a_registry_without_the_capability_is_played_too(alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live", "without"], "small"), by=OLGA)
+    work()
+    found = {run.side: [one.failures for one in run.results.all()] for run in EvaluationRun.objects.all()}
+    assert found == {"live": [[]], "without": [["It loaded nothing; expected alpha"]]}
+    assert {body["model"] for body in server.bodies} == {"small"}
+
+
+def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: ModelServer) -> None:
+    for number in range(3):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    assert queue.run_next_job() == "done"
+    lease = queue.claim_job(timezone.now())
+    assert lease is not None
+    # It died here: its lease ends, and another one takes the job.
+    Job.objects.filter(pk=lease.job_id).update(lease_expires_at=timezone.now())
+    work()
+    run.refresh_from_db()
+    assert (run.state, run.results.count()) == ("done", 3)
+
+
+def test_a_run_ends_where_its_texts_change_and_where_it_is_canceled(alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    publish(tools=[tool("alpha_list"), SAVE], body="Something else.")
+    work()
+    assert [one.failures for one in run.results.all()] == [["The texts have changed since the run began"]]
+    (other,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    runs.cancel_run(number=other.pk, by=OLGA)
+    before = len(server.bodies)
+    work()
+    other.refresh_from_db()
+    assert (other.state, other.results.count(), len(server.bodies)) == ("canceled", 0, before)
+
+
+def test_the_budget_of_a_day_is_kept(alpha: Any, server: ModelServer, settings: Any) -> None:
+    settings.MODEL_TOKENS_A_DAY = 400
+    for number in range(3):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    work()
+    failures = [one.failures for one in EvaluationResult.objects.order_by("id")]
+    assert failures == [[], [], ["Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up"]]
+    with pytest.raises(RegistryError, match="budget of tokens"):
+        runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (RunRequest(["live"], "other"), "no model 'other'"),
+        (RunRequest([], "small"), "Choose what is played"),
+        (RunRequest(["draft"], "small"), "No draft passes the checks"),
+        (RunRequest(["live"], "small", 101), "1 to 100 times"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused(alpha: Any, server: ModelServer, wanted: RunRequest, words: str) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    with pytest.raises(RegistryError, match=words):
+        runs.start_runs(capability=alpha, wanted=wanted, by=OLGA)
+    assert not EvaluationRun.objects.exists()
+
+
+def test_without_a_model_the_page_says_how_to_connect_one(signed_in: SignIn, alpha: Any) -> None:
+    page = signed_in("author").get(HERE).content.decode()
+    for name in ("Ollama", "vLLM", "llama.cpp", "OpenAI", "Anthropic", "MODEL_URL="):
+        assert name in page
+
+
+def test_cases_are_suggested_once(signed_in: SignIn) -> None:
+    client = signed_in("author")
+    client.get(HERE)
+    publish(tools=[SAVE], utterances={"should_match": ["alpha now", "do alpha"], "should_not_match": ["beta"]})
+    form_with(client.get(HERE), "Add from example messages").submit(client)
+    names = list(SavedCase.objects.values_list("name", flat=True))
+    assert names == ["alpha now", "do alpha", "beta", "the person says no: alpha now"]
+    form_with(client.get(HERE), "Add from example messages").submit(client)
+    assert SavedCase.objects.count() == len(names)
+
+
+def test_a_file_goes_out_as_it_came(signed_in: SignIn, alpha: Any) -> None:
+    client: Client = signed_in("author")
+    document = {"skill_name": "alpha", "evals": [{"id": 1, **case(must=True)}]}
+    upload = SimpleUploadedFile("evals.json", json.dumps(document).encode())
+    assert client.post(f"{HERE}file/", {"file": upload}).status_code == 302
+    assert json.loads(client.get(f"{HERE}file/").content) == document
+    broken = SimpleUploadedFile("evals.json", b'{"evals": [{"messages": [7]}]}')
+    page = client.post(f"{HERE}file/", {"file": broken}, follow=True).content.decode()
+    assert "evals[0].messages[0]: expected a text" in page
+    assert SavedCase.objects.count() == 1
+
+
+def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    work()
+    client = signed_in("viewer")
+    found = json.loads(client.get(f"{HERE}runs/{run.pk}/results.json").content)
+    assert (found["side"], found["passed"], found["results"][0]["passed"]) == ("live", 1, True)
+    assert b"<testsuite" in client.get(f"{HERE}runs/{run.pk}/results.xml").content
+    assert client.get(f"{HERE}runs/{run.pk}/results.csv").status_code == 404
+
+
+def test_what_was_said_is_forgotten_after_thirty_days(alpha: Any) -> None:
+    run = EvaluationRun.objects.create(capability=alpha, side="live", model="m", total=1, created_by="x")
+    old = timezone.now() - runs.TRANSCRIPT_RETENTION * 2
+    EvaluationResult.objects.create(run=run, case="a", case_digest="d", repetition=1, transcript=[1], finished_at=old)
+    EvaluationResult.objects.create(run=run, case="b", case_digest="d", repetition=1, transcript=[1])
+    action = runs.prune_transcripts(None)  # type: ignore[arg-type]
+    action()
+    assert list(EvaluationResult.objects.values_list("case", "transcript")) == [("a", []), ("b", [1])]
+
+
+def test_lines_are_objects_and_back() -> None:
+    entries = [{"weight": 84.2, "unit": "kg", "note": "12"}, {"ok": True}]
+    value: dict[str, Any] = {"entries": entries, "text": " a ", "none": None, "e": {}}
+    assert parse_lines(format_lines(value)) == value
+    assert parse_lines("0 = a\n1 = b") == {"0": "a", "1": "b"}
+    for line in ("weight", "= 3", "a..b = 3", "a = 1\na.b = 2"):
+        with pytest.raises(LineInvalid):
+            parse_lines(line)
+
+
+def test_the_case_of_a_row_is_read_as_it_was_written(alpha: Any) -> None:
+    row = case_store.save_case(capability=alpha, document=case(approve=False), by=OLGA)
+    found = case_store.read_row(row)
+    assert isinstance(found, EvaluationCase)
+    assert found.approve is False

@@ -18,7 +18,7 @@ class FeaturePages:
 
     `roles` are the least role for GET and for POST; `confirmed` what a confirmed page is about, as its button sends it;
     `harmless` why another one needs no confirmation; `ordinary` those that are not dangerous actions. `numbered` are
-    the models of the numbers in addresses, by the beginning of a name, and `furnish` stores one row of each.
+    the models of the numbers in addresses, by the beginning of a name, and `furnish` stores a row in each table.
     """
 
     roles: Mapping[str, tuple[str | None, str | None]]

@@ -1,18 +1,19 @@
 """Who may open the pages of evaluations, and what their forms do."""
 
 from features.evaluations import case_store
-from features.evaluations.models import EvaluationRun, SavedCase
+from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from registry.core.queries import get_capability
 from tests.factories import OLGA
 from tests.feature_pages import FeaturePages
 
 
 def furnish() -> None:
-    """A case of alpha, and a run that has ended."""
+    """A case of alpha, a run of it, and a result."""
     alpha = get_capability("alpha")
     document = {"name": "greets", "messages": ["hello"], "expect": {"loads": "alpha"}}
     case_store.save_case(capability=alpha, document=document, by=OLGA)
-    EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
+    run = EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
+    EvaluationResult.objects.create(run=run, case="greets", case_digest="sha256:", repetition=1)
 
 
 PAGES = FeaturePages(

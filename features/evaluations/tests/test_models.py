@@ -26,6 +26,11 @@ def _case(name: str) -> SavedCase:
     return SavedCase.objects.create(capability=Capability.objects.get(), name=name, document={}, updated_by="x")
 
 
+def _result() -> object:
+    run = EvaluationRun.objects.get()
+    return EvaluationResult.objects.create(run=run, case="a", case_digest="d", repetition=1)
+
+
 def _twice(make: Callable[[], object]) -> None:
     make()
     make()
@@ -37,11 +42,7 @@ BITES: dict[str, Callable[[], object]] = {
     "evaluation_run_side_known": lambda: _run(side="other"),
     "evaluation_run_state_known": lambda: _run(state="other"),
     "evaluation_run_end_fits_state": lambda: _run(finished_at=timezone.now()),
-    "evaluation_result_once": lambda: _twice(
-        lambda: EvaluationResult.objects.create(
-            run=EvaluationRun.objects.get(), case="a", case_digest="d", repetition=1
-        )
-    ),
+    "evaluation_result_once": lambda: _twice(_result),
 }
 
 

@@ -24,7 +24,7 @@ MODELS = list_registry_models()
 HARMLESS = {
     *("key_name", "key_prefix", "token_prefix", "dedupe_key", "concurrency_key", "fencing_token", "hash", "key"),
     *("previous_hash", "text_sha256", "sha256", "hook_secret_at", "previous_hook_secret_until"),
-    *("previous_secret_until", "must_change_password", "id"),
+    *("previous_secret_until", "must_change_password", "id", "prompt_tokens", "reply_tokens"),
 }
 
 

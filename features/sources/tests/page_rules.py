@@ -9,7 +9,7 @@ from tests.feature_pages import FeaturePages
 def furnish() -> None:
     """A repository whose pushes are signed, with an older secret, and a bundle of it."""
     source = source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
-    GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
+    GitSourceItem.objects.create(source=source, path="unread", files_digest="sha256:", status="draft")
     for _ in range(2):
         push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)
 

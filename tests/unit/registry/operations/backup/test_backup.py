@@ -317,7 +317,7 @@ def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: 
     _fill()
     path = _backup(tmp_path)
     settings.FEATURES = ()
-    with pytest.raises(BackupUnreadable, match="the feature '[a-z_]+', and FEATURES is without it"):
+    with pytest.raises(BackupUnreadable, match=r"the feature '[a-z_]+', and FEATURES is without it"):
         restore_backup(path=path, by=OLGA, force=True)
 
 

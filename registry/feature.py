@@ -29,7 +29,7 @@ class Feature:
     `studio`, `addresses` one at the root. `navigation` leads to sections of the sidebar, `capability_tabs` to the rows
     of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has
     one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a page of
-    the core.
+    the core, and `export_files` to a function `(capability) -> {path: text}` of what an export has beside the bundle.
     `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There
     are ...".
     """
@@ -41,6 +41,8 @@ class Feature:
     job_queues: Mapping[str, str] = field(default_factory=dict)
     daily_jobs: tuple[str, ...] = ()
     audit_observers: tuple[str, ...] = ()
+    import_observers: tuple[str, ...] = ()
+    export_files: str = ""
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)

@@ -50,5 +50,6 @@ def wire() -> None:
     )
     for feature in installed_features():
         audit.RECORDED.register(*feature.audit_observers)
+        events.IMPORTED.register(*feature.import_observers)
     transactions.COMMITTED.register("registry.snapshot.store.refresh_if_watched")
     events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")

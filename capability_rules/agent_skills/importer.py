@@ -21,6 +21,7 @@ from capability_rules.bundles.problem import BUNDLE_FILES
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
+    EVALUATIONS_FILE,
     METADATA_KEY,
     find_collisions,
     is_in_folder,
@@ -51,8 +52,10 @@ class ImportedSkill:
 
 
 def import_skill(source: SourceBundle) -> ImportedSkill:
-    """The bundle of a source, whatever format it and its tools have; never raises for any content."""
-    taken = _import_texts(source)
+    """The bundle of a source, whatever format it and its tools have; never raises for any content. Cases of evaluations
+    are no part of it."""
+    files = {name: content for name, content in source.files.items() if name != EVALUATIONS_FILE}
+    taken = _import_texts(replace(source, files=files))
     converted = convert_tools_file(taken.files or {})
     if converted is None:
         return taken

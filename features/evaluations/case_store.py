@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from capability_client.evaluation.cases import (
     CASES_MAX,
+    PATH,
     CasesInvalid,
     EvaluationCase,
     case_document,
@@ -99,6 +100,27 @@ def replace_cases(*, capability: Capability, text: str, by: Actor) -> int:
 def export_cases(capability: Capability) -> str:
     """As `evals/evals.json`."""
     return write_cases(capability.capability_id, map(read_row, list_cases(capability)))
+
+
+def list_export_files(capability: Capability) -> dict[str, str]:
+    """What an export has beside the bundle: nothing where there is no case."""
+    has_cases = models.SavedCase.objects.filter(capability=capability).exists()
+    return {PATH: export_cases(capability)} if has_cases else {}
+
+
+def on_import(capability_id: str, files: Mapping[str, bytes | str], by: Actor) -> None:
+    """Take the cases that an imported folder has. What cannot be read changes nothing, and is in the timeline."""
+    content = files.get(PATH)
+    capability = Capability.objects.filter(capability_id=capability_id).first()
+    if not content or capability is None:
+        return
+    text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+    try:
+        replace_cases(capability=capability, text=text, by=by)
+    except InvalidRequest as error:
+        with write_transaction():
+            detail = {"reason": error.message[:300]}
+            audit.record(by=by, verb="evaluation.refuse_file", subject=capability_id, detail=detail)
 
 
 def suggest_cases(*, capability: Capability, by: Actor) -> int:

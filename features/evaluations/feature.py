@@ -12,6 +12,11 @@ FEATURE: Final = Feature(
     events=(
         EventType("evaluation.save_case", gettext_lazy("Evaluation case “%(case)s” saved")),
         EventType("evaluation.delete_case", gettext_lazy("Evaluation case “%(case)s” deleted")),
+        EventType(
+            "evaluation.refuse_file",
+            gettext_lazy("The evaluation cases of an import were not taken: %(reason)s"),
+            in_timeline=True,
+        ),
         EventType("evaluation.start", gettext_lazy("Evaluation started")),
         EventType("evaluation.cancel", gettext_lazy("Evaluation canceled")),
     ),
@@ -22,6 +27,8 @@ FEATURE: Final = Feature(
     job_observers={"evaluation.case": "features.evaluations.runs.on_job_state_change"},
     job_queues={"evaluation.case": "studio.evaluations"},
     daily_jobs=("evaluation.prune",),
+    import_observers=("features.evaluations.case_store.on_import",),
+    export_files="features.evaluations.case_store.list_export_files",
     pages="features.evaluations.urls",
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
 )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from django.utils.module_loading import import_string
+
 from capability_kit.bundles.skill_names import skill_name_of
 from capability_rules.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
 from capability_rules.agent_skills.exporter import export_skill_files
@@ -16,6 +18,7 @@ from capability_rules.validation import BUNDLE_FILES, validate_bundle
 from registry.catalog.assessment import assess_report
 from registry.common.errors import StatusConflict
 from registry.core.queries import LOADABLE_STATUSES, read_files
+from registry.feature import installed_features
 from registry.models import Capability, Revision
 
 Format = Literal["bundle", "agent-skill"]
@@ -57,12 +60,18 @@ def export_capability(capability: Capability, *, format_: Format = "bundle", dra
     """
     files = read_files(capability, draft=draft)
     capability_id = capability.capability_id
+    more = _files_of_features(capability)
     if format_ == "bundle":
-        return Export(capability_id, format_, capability_id, _ordered(files))
+        return Export(capability_id, format_, capability_id, _ordered(files) | more)
     report = assess_report(validate_bundle(files))
     if report.bundle is None or (draft and not report.ok):
         raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
-    return Export(capability_id, format_, skill_name_of(capability_id), export_skill_files(report.bundle))
+    return Export(capability_id, format_, skill_name_of(capability_id), export_skill_files(report.bundle) | more)
+
+
+def _files_of_features(capability: Capability) -> dict[str, str]:
+    paths = (feature.export_files for feature in installed_features() if feature.export_files)
+    return {name: text for path in paths for name, text in import_string(path)(capability).items()}
 
 
 def export_revision(revision: Revision) -> Export:

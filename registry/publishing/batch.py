@@ -31,6 +31,7 @@ from registry.common.errors import Forbidden
 from registry.core.published_index import get_validation_context
 from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
+from registry.publishing.events import IMPORTED
 from registry.publishing.gate import GateReport
 
 Mode = Literal["draft", "publish"]
@@ -188,7 +189,8 @@ def import_all(
     What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
     run says `draft` and stores none. Raises `Forbidden` as `publish_all` does.
     """
-    taken = [import_skill(source) for source in sources]
+    given = list(sources)
+    taken = [import_skill(source) for source in given]
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
     options = _PublishOptions(by, note, tuple(acknowledge))
     if mode == "draft":
@@ -196,6 +198,9 @@ def import_all(
     else:
         done = _foresee_all(readable, options) if dry_run else _publish_all(readable, options)
     results = [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
+    for source, result in zip(given, results, strict=True):
+        if result.status != "refused" and not dry_run:
+            IMPORTED(result.capability_id, source.files, by)
     return _require_some_allowed(results)
 
 

@@ -8,3 +8,5 @@ from registry.core.hooks import Hook
 
 # Called with a capability that was there before and the number of its new revision, in the transaction of the release.
 PUBLISHED: Final = Hook()
+# Called with an id, the files of the source (`{path: content}`) and an actor, once a bundle of that id was imported.
+IMPORTED: Final = Hook()

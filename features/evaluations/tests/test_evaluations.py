@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,16 +13,18 @@ from django.test import Client
 from django.utils import timezone
 
 from capability_client.evaluation.cases import EvaluationCase
+from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import RegistryError
 from features.evaluations import case_store, runs
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from features.evaluations.runs import RunRequest
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
-from registry.catalog import drafts
+from registry.catalog import drafts, exporter
 from registry.core.jobs import queue
 from registry.core.queries import get_capability
-from registry.models import Job
+from registry.models import AuditEvent, Job
 from registry.operations.worker import Worker
+from registry.publishing import batch
 from tests.factories import OLGA, bundle, publish, tool
 from tests.model_servers import ModelServer, model_server
 from tests.unit.studio.conftest import SignIn
@@ -202,6 +205,25 @@ def test_a_file_goes_out_as_it_came(signed_in: SignIn, alpha: Any) -> None:
     page = client.post(f"{HERE}file/", {"file": broken}, follow=True).content.decode()
     assert "evals[0].messages[0]: expected a text" in page
     assert SavedCase.objects.count() == 1
+
+
+def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -> None:
+    skill = "---\nname: pdf-tool\ndescription: Fill PDF forms.\n---\n# PDF\n\nDo it.\n"
+    evals = json.dumps({"skill_name": "pdf-tool", "evals": [{"id": 1, "prompt": "Fill this form"}]})
+    source = SourceBundle("pdf-tool", {"SKILL.md": skill, "evals/evals.json": evals}, folder="pdf-tool")
+    (result,) = batch.import_all([source], by=OLGA, mode="draft")
+    assert result.status == "draft"
+    pdf = get_capability("pdf_tool")
+    assert pdf.drafts.get().supporting_files == {}
+    assert [row.document["messages"] for row in case_store.list_cases(pdf)] == [["Fill this form"]]
+    assert json.loads(exporter.export_capability(pdf, draft=True).files["evals/evals.json"])["evals"][0]["name"] == "1"
+    assert "evals/evals.json" not in exporter.export_capability(alpha).files
+
+    broken = replace(source, files={**source.files, "evals/evals.json": "{}"})
+    batch.import_all([broken], by=OLGA, mode="draft")
+    assert len(case_store.list_cases(pdf)) == 1
+    event = AuditEvent.objects.get(verb="evaluation.refuse_file")
+    assert "expected an object" in event.detail["reason"]
 
 
 def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:

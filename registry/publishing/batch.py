@@ -5,7 +5,7 @@ Bundles go one by one; one that is refused never stops the rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -98,8 +98,18 @@ def publish_all(
     Raises `Forbidden` where `by` may change none of them; one of several is refused with the reason as its finding.
     """
     options = _PublishOptions(by, note, tuple(acknowledge))
-    results = _foresee_all(sources, options) if dry_run else _publish_all(sources, options)
-    return _require_some_allowed(list(results))
+    given = list(sources)
+    results = list(_foresee_all(given, options) if dry_run else _publish_all(given, options))
+    _report_imported(given, results, by, dry_run=dry_run)
+    return _require_some_allowed(results)
+
+
+def _report_imported(
+    sources: Sequence[SourceBundle], results: Sequence[BatchResult], by: Actor, *, dry_run: bool
+) -> None:
+    for source, result in zip(sources, results, strict=True):
+        if result.status != "refused" and not dry_run:
+            IMPORTED(result.capability_id, source.files, by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +208,7 @@ def import_all(
     else:
         done = _foresee_all(readable, options) if dry_run else _publish_all(readable, options)
     results = [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
-    for source, result in zip(given, results, strict=True):
-        if result.status != "refused" and not dry_run:
-            IMPORTED(result.capability_id, source.files, by)
+    _report_imported(given, results, by, dry_run=dry_run)
     return _require_some_allowed(results)
 
 

@@ -46,13 +46,13 @@ def test_the_readme_shows_the_first_vector() -> None:
 
 @pytest.mark.parametrize("folder", sorted(EXAMPLES.iterdir()), ids=lambda folder: folder.name)
 def test_the_examples_have_no_finding(folder: Path) -> None:
-    report = validate_bundle({file.name: file.read_bytes() for file in folder.iterdir()})
+    report = validate_bundle({file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()})
     assert report.findings == ()
     assert report.capability_id == folder.name
 
 
 def test_layout_of_the_json_does_not_change_the_digest() -> None:
-    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
+    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir() if file.is_file()}
     first = validate_bundle(files).bundle
     packed = {name: json.dumps(json.loads(text)) if name.endswith(".json") else text for name, text in files.items()}
     wrapped = packed | {"tools.json": json.dumps({"tools": json.loads(files["tools.json"])})}
@@ -63,7 +63,7 @@ def test_layout_of_the_json_does_not_change_the_digest() -> None:
 
 
 def test_utterances_are_no_part_of_the_digest_and_defaults_are_never_written_in() -> None:
-    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
+    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir() if file.is_file()}
     capability = json.loads(files["capability.json"])
     first = validate_bundle(files).bundle
     without = validate_bundle(

@@ -185,7 +185,7 @@ def furnish(studio: Studio, folder: Path) -> None:
 
     folder /= "weights"
     folder.mkdir()
-    for file in (ROOT / "examples" / "weights").iterdir():
+    for file in filter(Path.is_file, (ROOT / "examples" / "weights").iterdir()):
         (folder / file.name).write_bytes(file.read_bytes())
     document = json.loads((folder / "tools.json").read_text("utf-8"))
     with (folder / "skill.md").open("a", encoding="utf-8") as skill_doc:

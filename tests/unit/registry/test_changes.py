@@ -330,7 +330,9 @@ VALID: list[SkillBundle] = [
     for found in (
         *(validate_bundle(valid_bundle(name)).bundle for name in valid_names()),
         *(
-            validate_bundle({file.name: file.read_bytes() for file in sorted(folder.iterdir())}).bundle
+            validate_bundle(
+                {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
+            ).bundle
             for folder in sorted((ROOT / "examples").iterdir())
         ),
     )

@@ -23,7 +23,7 @@ from tests.factories import Files, bundle, tool
 from tests.servers import ROOT
 from tests.sweeps import check_each
 
-EXAMPLES = {path.name: {file.name: file.read_text("utf-8") for file in path.iterdir()} for path in sorted((ROOT / "examples").iterdir())}  # fmt: skip # noqa: E501
+EXAMPLES = {path.name: {file.name: file.read_text("utf-8") for file in path.iterdir() if file.is_file()} for path in sorted((ROOT / "examples").iterdir())}  # fmt: skip # noqa: E501
 
 
 def _bundle(files: Any) -> SkillBundle:

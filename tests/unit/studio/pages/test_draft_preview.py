@@ -21,7 +21,7 @@ from tests.unit.studio.conftest import SignIn
 pytestmark = pytest.mark.django_db
 
 BASE = "/capabilities/alpha/draft/"
-WEIGHTS = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / "weights").iterdir()}
+WEIGHTS = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / "weights").iterdir() if file.is_file()}
 
 
 CASES = [

@@ -53,13 +53,13 @@ class FakeRegistry:
         files: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
         """`files` are texts by `(capability_id, path)`."""
-        self.bundles = {each.capability_id: each for each in bundles}
+        self.bundles: dict[str, Bundle] = {each.capability_id: each for each in bundles}
         self.first_run = first_run
-        self.files = dict(files or {})
+        self.files: dict[tuple[str, str], str] = dict(files or {})
         self.exclusive_groups: tuple[str, ...] = ()
         self.is_away = False
         self.requests: list[tuple[str, Json]] = []
-        self.registry_revision = len(self.bundles)
+        self.registry_revision: int = len(self.bundles)
         self._quarantined: set[str] = set()
         self._releases = {each.digest: each for each in self.bundles.values()}
 

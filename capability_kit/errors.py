@@ -32,19 +32,19 @@ class RegistryError(Exception):
     advice: ClassVar[str] = ""
 
     def __init__(
-        self, message: str, *, data: Mapping[str, Any] | None = None, status: int = 0, code: str | None = None
+        self, message: str, *, data: Mapping[str, object] | None = None, status: int = 0, code: str | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message: str = message
         self.data: dict[str, Any] = dict(data or {})
-        self.status = status
-        self.error_code = code or self.code
+        self.status: int = status
+        self.error_code: str = code or self.code
 
     def user_message(self) -> str:
         """What an agent can say to the user."""
         return self.said
 
-    def model_error(self) -> dict[str, Any]:
+    def model_error(self) -> dict[str, object]:
         """What a model can act on: `{"code", "message"}`, and what is known of the way out, all of limited length."""
         message = one_line(self.message, most=300)
         return {"code": self.error_code, "message": f"{message}. {self.advice}" if self.advice else message}
@@ -87,13 +87,13 @@ class CapabilityNotFound(NotFound):
         self,
         message: str,
         *,
-        data: Mapping[str, Any] | None = None,
+        data: Mapping[str, object] | None = None,
         status: int = 0,
         code: str | None = None,
         capability_id: str = "",
     ) -> None:
         super().__init__(message, data=data, status=status, code=code)
-        self.capability_id = capability_id
+        self.capability_id: str = capability_id
 
     @property
     def suggestions(self) -> list[dict[str, str]]:
@@ -112,13 +112,14 @@ class CapabilityNotFound(NotFound):
         total = self.data.get("available_total")
         return total if isinstance(total, int) else len(self.available_capabilities)
 
-    def model_error(self) -> dict[str, Any]:
+    def model_error(self) -> dict[str, object]:
         """With the nearest ids: `suggestions` are `{"capability_id", "name"}`, at most five."""
         found = super().model_error()
         names = [one_line(name, most=64) for name in self.available_capabilities[:OFFERED_MAX]]
         if names:
             more = max(self.available_total, len(names)) - len(names)
-            found["message"] += f". Currently available: {', '.join(names)}" + (f" and {more} more" if more else "")
+            offered = f"Currently available: {', '.join(names)}" + (f" and {more} more" if more else "")
+            found["message"] = f"{found['message']}. {offered}"
         rows = [{key: one_line(text, most=80) for key, text in row.items()} for row in self.suggestions[:SUGGESTED_MAX]]
         return found | ({"suggestions": rows} if rows else {})
 
@@ -183,7 +184,7 @@ class SupportingFileNotFound(NotFound):
         found = self.data.get("available_files")
         return [str(path) for path in found] if isinstance(found, list) else []
 
-    def model_error(self) -> dict[str, Any]:
+    def model_error(self) -> dict[str, object]:
         """With the paths that there are, at most fifty."""
         paths = [one_line(path, most=120) for path in self.available_files[:FILES_NAMED_MAX]]
         return super().model_error() | {"available_files": paths}
@@ -227,7 +228,7 @@ class SkillMalformed(RegistryError):
         return str(self.data.get("details", ""))
 
     @property
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> list[dict[str, object]]:
         """The findings behind it."""
         found = self.data.get("findings")
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
@@ -238,7 +239,7 @@ class SkillMalformed(RegistryError):
         found = self.data.get("last_good_digest")
         return found if isinstance(found, str) else None
 
-    def model_error(self) -> dict[str, Any]:
+    def model_error(self) -> dict[str, object]:
         """With `details`, and `findings` of `{"code", "file", "line", "message"}`, at most five."""
         keys = ("code", "file", "line", "message")
         rows = [
@@ -262,7 +263,7 @@ class RateLimited(RegistryError):
         found = self.data.get("retry_after_seconds")
         return float(found) if isinstance(found, int | float) else 0.0
 
-    def model_error(self) -> dict[str, Any]:
+    def model_error(self) -> dict[str, object]:
         """With `retry_after_seconds`, where the registry said it."""
         seconds = self.retry_after_seconds
         return super().model_error() | ({"retry_after_seconds": seconds} if seconds else {})

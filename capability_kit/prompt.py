@@ -59,7 +59,7 @@ class Prompt:
         """About how many tokens: four ASCII characters make one, and so do one and a half others."""
         return estimate_tokens(self.prompt)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The response of `prompt_render` (docs/contract.md 4)."""
         return {
             "prompt": self.prompt,
@@ -85,7 +85,7 @@ class PromptContext:
 
     preamble: str = ""
     hints: tuple[str, ...] = ()
-    user_context: Mapping[str, Any] = field(default_factory=dict)
+    user_context: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     withdrawn: tuple[str, ...] = ()
     form_news: tuple[str, ...] = ()

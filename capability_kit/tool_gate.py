@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
-from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import Readiness
 from capability_kit.json_schema.coercion import coerce
@@ -47,7 +47,7 @@ class ToolCall:
     call_id: str
     capability_id: str
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     kind: str
     state: State
     idempotency_key: str | None = None
@@ -65,7 +65,7 @@ class CallResult:
     """A call that ran, and its result."""
 
     call: ToolCall
-    result: Any
+    result: object
 
 
 class CallRefused(Exception):
@@ -139,8 +139,8 @@ class ApprovalRequired(CallRefused):
 
     def __init__(self, call: ToolCall) -> None:
         super().__init__(f"{call.tool} waits for a person's approval; nothing has happened yet")
-        self.call = call
-        self.call_id = call.call_id
+        self.call: ToolCall = call
+        self.call_id: str = call.call_id
 
 
 class AnswerRequired(CallRefused):
@@ -150,19 +150,21 @@ class AnswerRequired(CallRefused):
 
     def __init__(self, call: ToolCall, questions: AskForm) -> None:
         super().__init__("The user is asked; the answer comes with the result of this call")
-        self.call = call
-        self.call_id = call.call_id
-        self.ask = questions
+        self.call: ToolCall = call
+        self.call_id: str = call.call_id
+        self.ask: AskForm = questions
 
 
 class ToolCallGate:
     """All calls of one session."""
 
     def __init__(self, roles: Iterable[str] = ()) -> None:
-        self.roles = frozenset(roles)
+        self.roles: frozenset[str] = frozenset(roles)
         self._calls: dict[str, ToolCall] = {}
 
-    def open(self, bundle: Bundle, tool: Mapping[str, Any], arguments: Any, *, from_form: bool, turn: int) -> ToolCall:
+    def open(
+        self, bundle: Bundle, tool: Mapping[str, Any], arguments: object, *, from_form: bool, turn: int
+    ) -> ToolCall:
         """A call that may run now: a new one, or the open one of the same tool with the same arguments.
 
         A model that asks twice makes one request, and a write that failed is retried with its idempotency key. Raises
@@ -285,7 +287,7 @@ def is_tool_of(capability_id: str, names: Iterable[str], wanted: str) -> bool:
     return any(wanted in (name, wire_name(capability_id, name)) for name in names)
 
 
-def find_contract(bundle: Bundle, tool: str) -> dict[str, Any] | None:
+def find_contract(bundle: Bundle, tool: str) -> ToolContract | None:
     """The contract of a tool by its own name; None where the bundle has none."""
     return next((one for one in bundle.tools if one["name"] == tool), None)
 
@@ -303,7 +305,7 @@ def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:
     raise ToolUnknown(f"No active skill has the tool '{one_line(str(wanted), most=80)}'; there are: {names}")
 
 
-def check_result(tool: Mapping[str, Any], result: Any) -> None:
+def check_result(tool: Mapping[str, Any], result: object) -> None:
     """Validate a result against the tool's result_schema. Raises `ResultInvalid`."""
     if "result_schema" not in tool:
         return
@@ -315,7 +317,7 @@ def check_result(tool: Mapping[str, Any], result: Any) -> None:
         raise ResultInvalid(f"{tool['name']} answered something that its contract does not know: {found}")
 
 
-def check_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> dict[str, Any]:
+def check_arguments(tool: Mapping[str, Any], arguments: object, *, from_form: bool) -> dict[str, Any]:
     """A copy of the arguments that fit the tool's args_schema. Raises `ArgumentsInvalid`, with all errors."""
     schema = tool["args_schema"]
     if not isinstance(arguments, dict):

@@ -20,7 +20,7 @@ from capability_client.session.invocations import canonical_name
 from capability_kit.bundles.form_data import fill_form
 from capability_kit.errors import RegistryError
 from capability_kit.text.sanitize import one_line
-from capability_kit.ui.form_text import draw_form, set_value
+from capability_kit.ui.form_text import set_value
 
 HELP = """Type what a user would say. $name args invokes a skill.
 /load ID        as the model would after a hint     /reply TEXT   what the agent answers
@@ -172,7 +172,7 @@ class Chat:
     def _draw(self, form: SkillForm) -> None:
         data = self._entered.setdefault(form.call_id, copy.deepcopy(form.data))
         self._print(f"form {form.schema_id} of {form.capability_id}: {form.call_id}")
-        self._print("\n".join(f"  | {line}" for line in draw_form(form.entry["definition"], data).splitlines()))
+        self._print("\n".join(f"  | {line}" for line in form.plain(data).splitlines()))
 
     def _set_value(self, text: str) -> None:
         form, rest = self._named_form(text)
@@ -220,7 +220,8 @@ class Chat:
             self._print(f"[left out: {name}: {reason}]")
 
     def _tools(self) -> None:
-        for tool in self._session.tools("mcp"):
+        tools: list[dict[str, Any]] = list(self._session.tools("mcp"))
+        for tool in tools:
             kind = "read" if tool["annotations"]["readOnlyHint"] else "write"
             self._print(f"{tool['name']} ({kind}): {tool['description']}")
 

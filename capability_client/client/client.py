@@ -62,7 +62,9 @@ class _Questions(Generic[W]):
         `VerificationUnavailable` for trusted keys without the extra `verify`.
         """
         held = LockFile(lock) if isinstance(lock, Path | str) else lock
-        self.core = RegistryProtocol(url, key, limits or Limits(), DiskCache(cache_dir), held, max_stale)
+        self.core: RegistryProtocol = RegistryProtocol(
+            url, key, limits or Limits(), DiskCache(cache_dir), held, max_stale
+        )
         if trusted_keys is not None:
             path = trust_path(self.core.url, cache_dir, held.path if held is not None else None)
             clock = self.core.clock

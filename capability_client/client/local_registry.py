@@ -48,7 +48,7 @@ class LocalSkills:
     """The skills below a folder, looked at for each question: what is installed is there at once."""
 
     def __init__(self, folder: Path | str, *, first_run: str | None = None) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder: Path = Path(folder).expanduser()
         self.first_run = first_run
         self.unreadable: list[Unreadable] = []
         self._read: tuple[tuple[Any, ...], float, tuple[Bundle, ...]] | None = None

@@ -22,7 +22,7 @@ class LockFile:
 
     def __init__(self, path: Path | str, *, is_frozen: bool = False) -> None:
         """Raises `LockMismatch` where the file is there and cannot be read: an unreadable lock protects nothing."""
-        self.path = Path(path).expanduser()
+        self.path: Path = Path(path).expanduser()
         self.is_frozen = is_frozen
         self._mutex = threading.Lock()
         self._rows = _read(self.path)

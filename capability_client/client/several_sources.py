@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from capability_client.client.local_registry import LocalSkills
+from capability_client.client.sources import AsyncSource, Source
 from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry, list_open_triggers
 from capability_kit.errors import CapabilityNotFound, NotFound, RegistryError, Unavailable
 from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
@@ -31,7 +32,7 @@ class SeveralSources:
     `AsyncSession`.
     """
 
-    def __init__(self, *sources: Any) -> None:
+    def __init__(self, *sources: Source | AsyncSource) -> None:
         """Raises `ValueError` without a source, `TypeError` for what is not one."""
         if not sources:
             raise ValueError("Name at least one source")
@@ -40,8 +41,8 @@ class SeveralSources:
                 raise TypeError(
                     f"Each source is a Registry, an AsyncRegistry or LocalSkills, not {type(each).__name__}"
                 )
-        self.sources = sources
-        self.is_async = any(inspect.iscoroutinefunction(each.list) for each in sources)
+        self._sources: tuple[Any, ...] = sources
+        self.is_async: bool = any(inspect.iscoroutinefunction(each.list) for each in sources)
         self._indexes: dict[int, tuple[tuple[ListingEntry, ...], TriggerIndex]] = {}
         for name in _OPTIONAL:
             if any(_can(each, name) for each in sources):
@@ -70,7 +71,7 @@ class SeveralSources:
     def _steps_of_list(self) -> _Steps[Listing]:
         listings: list[Listing | None] = []
         away: Unavailable | None = None
-        for source in self.sources:
+        for source in self._sources:
             try:
                 listings.append((yield partial(source.list)))
             except Unavailable as error:
@@ -83,7 +84,7 @@ class SeveralSources:
         order = dict.fromkeys(entry.capability_id for listing in found for entry in listing.entries)
         return Listing(
             tuple(entries[name] for name in order),
-            _marker(self._part(source, each) for source, each in zip(self.sources, listings, strict=True)),
+            _marker(self._part(source, each) for source, each in zip(self._sources, listings, strict=True)),
             first_run=next((listing.first_run for listing in found if listing.first_run), None),
             is_stale=any(listing.is_stale for listing in found),
             age_seconds=max(listing.age_seconds for listing in found),
@@ -103,7 +104,7 @@ class SeveralSources:
         rows: list[Json] = []
         parts: list[object] = []
         refused: RegistryError | None = None
-        for source in self.sources:
+        for source in self._sources:
             try:
                 if _can(source, "match"):
                     answers.append((yield partial(source.match, message)))
@@ -133,7 +134,7 @@ class SeveralSources:
         """What every source that can search has found, best first; of one id what the first source says."""
         found: list[Json] = []
         refused: RegistryError | None = None
-        for source in self.sources:
+        for source in self._sources:
             if not _can(source, "search"):
                 continue
             try:
@@ -162,7 +163,7 @@ class SeveralSources:
     def _steps_of_first(self, name: str, capability_id: str, *given: Any, **more: Any) -> _Steps[Any]:
         refused: RegistryError | None = None
         known: dict[str, None] = {}
-        for source in self.sources:
+        for source in self._sources:
             if not _can(source, name):
                 continue
             try:

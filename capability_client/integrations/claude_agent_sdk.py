@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from claude_agent_sdk import (
     HookMatcher,
+    McpSdkServerConfig,
     PermissionResultAllow,
     PermissionResultDeny,
     SdkMcpTool,
@@ -35,7 +36,7 @@ from claude_agent_sdk import (
 
 from capability_client.integrations.errors import question_in_words, result_of_shown, settled
 from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused, FormRequired
-from capability_client.session.steps import Approver, Executor, Presenter
+from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
 
 CALL: Final = "capability_tool_call"
 SERVER: Final = "skills"
@@ -63,11 +64,11 @@ class SkillServer:
         self,
         session: AsyncSession,
         run: Executor,
-        approve: Approver,
+        approve: AsyncApprover,
         *,
         otherwise: PermissionCallback | None,
         by: str = "the user",
-        show: Presenter | None = None,
+        show: AsyncPresenter | None = None,
     ) -> None:
         if session.options.layout == "append":
             raise ValueError("SkillServer appends skills by itself: leave SessionOptions.layout as it is")
@@ -80,13 +81,13 @@ class SkillServer:
         self._lock = asyncio.Lock()
         # The active skills whose instructions the model has.
         self._shown: set[str] = set()
-        self.tools = [
+        self.tools: list[SdkMcpTool[Any]] = [
             SdkMcpTool(name, each["description"], each["args_schema"], partial(self._call, name))
             for name, each in session.own_tools(ahead=True).items()
         ]
         words = "Call a tool of a loaded skill. The result of loading a skill says which tools there are."
         self.tools.append(SdkMcpTool(CALL, words, _CALL_SCHEMA, self._call_skill_tool))
-        self.server = create_sdk_mcp_server(SERVER, tools=self.tools)
+        self.server: McpSdkServerConfig = create_sdk_mcp_server(SERVER, tools=self.tools)
         # For `ClaudeAgentOptions(hooks=...)`.
         self.hooks: dict[Any, list[HookMatcher]] = {"UserPromptSubmit": [HookMatcher(hooks=[self.hear])]}
 

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from capability_client.session import AsyncSession, SkillForm
-from capability_client.session.steps import Approver, Executor, Presenter
+from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
 from capability_client.session.turns import SHOWN_MAX
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired
@@ -23,8 +23,8 @@ async def result_of_shown(
     session: AsyncSession,
     form: SkillForm,
     run: Executor,
-    show: Presenter | None,
-    approve: Approver | None = None,
+    show: AsyncPresenter | None,
+    approve: AsyncApprover | None = None,
     by: str = "",
 ) -> Any:
     """What the model reads of a form that `show` shows; a few times, where what the user sent is not taken.

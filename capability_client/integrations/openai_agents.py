@@ -47,6 +47,7 @@ class SkillTools:
 
     async def refresh(self) -> None:
         """Bring `tools` up to date; call it after `session.turn`, calls of the model do so by themselves."""
+        listed: list[dict[str, Any]] = list(self.session.tools("mcp"))
         self.tools[:] = [
             FunctionTool(
                 name=each["name"],
@@ -56,7 +57,7 @@ class SkillTools:
                 strict_json_schema=False,
                 needs_approval=partial(self._needs_approval, each["name"]),
             )
-            for each in self.session.tools("mcp")
+            for each in listed
         ]
 
     async def _invoke(self, name: str, context: ToolContext[Any], arguments: str) -> str:

@@ -55,7 +55,8 @@ class SkillToolset(AbstractToolset[Any]):
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         """What may be called in this step, one after the other: a session is not for several tasks at once."""
         made = {}
-        for each in self.session.tools("mcp"):
+        listed: list[dict[str, Any]] = list(self.session.tools("mcp"))
+        for each in listed:
             name, schema, words = each["name"], each["inputSchema"], each["description"]
             tool = ToolDefinition(name=name, parameters_json_schema=schema, description=words, sequential=True)
             made[name] = ToolsetTool(toolset=self, tool_def=tool, max_retries=1, args_validator=_ANY)

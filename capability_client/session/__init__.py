@@ -1,17 +1,27 @@
 """One conversation with the capabilities of a registry: session.py says what it does."""
 
-from capability_client.session.async_session import AsyncSession
+from capability_client.client.sources import AsyncSource, Source
+from capability_client.session.async_session import AsyncModel, AsyncSession
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
 from capability_client.session.message_export import export_messages
 from capability_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
 from capability_client.session.operations import Operation, Tracer
-from capability_client.session.options import Event, SessionOptions, Source, User
+from capability_client.session.options import Event, SessionOptions, User
 from capability_client.session.playbook_draft import draft_playbook
 from capability_client.session.profiles import FileProfiles, Profiles, remember
 from capability_client.session.serialization import SessionFileRefused
-from capability_client.session.session import Session
+from capability_client.session.session import Model, Session
 from capability_client.session.skill_forms import FormEventInvalid, FormRequired, FormUnknown, SkillForm
+from capability_client.session.steps import (
+    Approver,
+    Asker,
+    AsyncApprover,
+    AsyncPresenter,
+    Executor,
+    FormEvent,
+    Presenter,
+)
 from capability_client.session.turns import Turn
 from capability_kit.tool_gate import (
     AnswerRequired,
@@ -32,22 +42,32 @@ from capability_kit.tool_gate import (
 __all__ = [
     "AnswerRequired",
     "ApprovalRequired",
+    "Approver",
     "ArgumentsInvalid",
+    "Asker",
+    "AsyncApprover",
+    "AsyncModel",
+    "AsyncPresenter",
     "AsyncSession",
+    "AsyncSource",
     "CallNotOpen",
     "CallRefused",
     "CallRejected",
     "CallResult",
     "ConversationStart",
     "Event",
+    "Executor",
     "FileProfiles",
+    "FormEvent",
     "FormEventInvalid",
     "FormRequired",
     "FormUnknown",
     "Message",
+    "Model",
     "ModelCall",
     "ModelReply",
     "Operation",
+    "Presenter",
     "Profiles",
     "PromptParts",
     "ResultInvalid",

@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any, Unpack, overload
+from typing import Any, Self, Unpack, overload
 
+from capability_client.client.answers import FeedbackAnswer
+from capability_client.client.sources import AsyncSource, Source
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
-from capability_client.session.messages import Message, Model
+from capability_client.session.messages import Message, ModelReply
 from capability_client.session.operations import Operation
+from capability_client.session.serialization import restore_session
 from capability_client.session.state import SessionSettings
-from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Presenter, Steps, T
+from capability_client.session.steps import (
+    Asker,
+    AsyncApprover,
+    AsyncPresenter,
+    Executor,
+    Finished,
+    FormEvent,
+    Host,
+    Matcher,
+    Steps,
+    T,
+)
 from capability_client.session.turns import Turn
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
 
+# As `Model`, for an `AsyncSession`.
+AsyncModel = Callable[["AsyncSession", Sequence[Message]], ModelReply | Awaitable[ModelReply]]
+
 
 class AsyncSession(SessionCore):
     """One conversation. Not for several tasks at once. What is no coroutine function runs in a thread."""
 
-    def __init__(self, source: Any, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
+    def __init__(
+        self, source: AsyncSource | Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]
+    ) -> None:
         """`source` is an AsyncRegistry or LocalSkills. Raises `TypeError` for a source that would block the loop."""
         for name in ("list", "load", "reload"):
             if not callable(getattr(source, name, None)):
@@ -32,6 +51,21 @@ class AsyncSession(SessionCore):
         if hasattr(source, "url") and not inspect.iscoroutinefunction(source.list):
             raise TypeError("A Registry blocks: use AsyncRegistry here, or Session with Registry")
         super().__init__(source, matcher=matcher, **settings)
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        source: AsyncSource | Source,
+        *,
+        secret: bytes | None = None,
+        matcher: Matcher | None = None,
+        **settings: Unpack[SessionSettings],
+    ) -> Self:
+        """As `Session.from_json`."""
+        session = cls(source, matcher=matcher, **settings)
+        restore_session(session, text, secret=secret, with_user="user" not in settings)
+        return session
 
     async def _run(self, steps: Steps[T]) -> T:
         try:
@@ -121,13 +155,13 @@ class AsyncSession(SessionCore):
         return await self._run(self._prompt_parted())
 
     @overload
-    async def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...
+    async def call(self, tool: str, arguments: object, *, run: Executor, from_form: bool = False) -> CallResult: ...
     @overload
     async def call(
-        self, tool: str, arguments: Any, *, run: None = None, from_form: bool = False
+        self, tool: str, arguments: object, *, run: None = None, from_form: bool = False
     ) -> CallResult | ToolCall: ...
     async def call(
-        self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
+        self, tool: str, arguments: object, *, run: Executor | None = None, from_form: bool = False
     ) -> CallResult | ToolCall:
         """As `Session.call`; `run` may be a coroutine function."""
         return await self._run(self._called(tool, arguments, run, from_form=from_form))
@@ -136,52 +170,52 @@ class AsyncSession(SessionCore):
         """As `Session.run_call`; `run` may be a coroutine function."""
         return await self._run(self._ran(call_id, run))
 
-    async def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
+    async def result_of(self, tool: str, arguments: object, *, run: Executor) -> object:
         """As `Session.result_of`."""
         return await self._run(self._result_of(tool, arguments, run))
 
     @overload
-    async def submit(self, call_id: str, event: Any, *, run: Executor) -> CallResult: ...
+    async def submit(self, call_id: str, event: FormEvent, *, run: Executor) -> CallResult: ...
     @overload
-    async def submit(self, call_id: str, event: Any, *, run: None = None) -> CallResult | ToolCall: ...
-    async def submit(self, call_id: str, event: Any, *, run: Executor | None = None) -> CallResult | ToolCall:
+    async def submit(self, call_id: str, event: FormEvent, *, run: None = None) -> CallResult | ToolCall: ...
+    async def submit(self, call_id: str, event: FormEvent, *, run: Executor | None = None) -> CallResult | ToolCall:
         """As `Session.submit`; `run` may be a coroutine function."""
         return await self._run(self._submitted(call_id, event, run))
 
-    async def result_of_form(self, call_id: str, event: Any, *, run: Executor) -> Any:
+    async def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor) -> object:
         """As `Session.result_of_form`."""
         return await self._run(self._result_of_form(call_id, event, run))
 
-    async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
+    async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> object:
         """As `Session.result_of_approved`."""
         return await self._run(self._result_of_approved(call_id, run, by))
 
-    async def feedback(self, outcome: str) -> list[dict[str, Any]]:
+    async def feedback(self, outcome: str) -> list[FeedbackAnswer]:
         """As `Session.feedback`."""
         return await self._run(self._reported(outcome))
 
     def steps(
         self,
         message: str,
-        model: Model,
+        model: AsyncModel,
         *,
         run: Executor,
-        approve: Approver,
+        approve: AsyncApprover,
         ask: Asker | None = None,
-        show: Presenter | None = None,
+        show: AsyncPresenter | None = None,
     ) -> TurnMessages:
         """As `Session.steps`; model, `run`, `approve`, `ask` and `show` may be coroutine functions."""
-        return TurnMessages(self._advance, self._messages_of_turn(message, model, run, approve, ask, show))
+        return TurnMessages(self._advance, self._messages_of_turn(message, Host(model, run, approve, ask, show)))
 
     async def say(
         self,
         message: str,
-        model: Model,
+        model: AsyncModel,
         *,
         run: Executor,
-        approve: Approver,
+        approve: AsyncApprover,
         ask: Asker | None = None,
-        show: Presenter | None = None,
+        show: AsyncPresenter | None = None,
     ) -> str:
         """As `Session.say`."""
         steps = self.steps(message, model, run=run, approve=approve, ask=ask, show=show)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from capability_client.client.answers import FeedbackAnswer
 from capability_client.session import own_tools
 from capability_client.session.conversation import result_text
 from capability_client.session.forms import FOR_USER, SessionForms
@@ -16,7 +17,7 @@ from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation, OperationKind
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.steps import Executor, Json, Steps
-from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.errors import CapabilityNotFound, RegistryError
 from capability_kit.text.sanitize import one_line
@@ -39,7 +40,7 @@ from capability_kit.tool_gate import (
 )
 from capability_kit.ui.ask import AskForm
 
-logger = logging.getLogger("capability_client.session")
+logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
 class SessionCalls(SessionForms):
@@ -47,7 +48,7 @@ class SessionCalls(SessionForms):
 
     # The gate.
 
-    def open_call(self, tool: str, arguments: Any, *, from_form: bool = False) -> ToolCall:
+    def open_call(self, tool: str, arguments: object, *, from_form: bool = False) -> ToolCall:
         """A skill's tool call of the model, or of a form (`from_form`: strings become numbers), checked and ready.
 
         `run_call` runs it. Raises `CallRefused`: `ApprovalRequired` where a person comes first, `RoleNotAllowed` ...
@@ -169,7 +170,7 @@ class SessionCalls(SessionForms):
 
     # The session's own tools.
 
-    def _ran_own(self, tool: str, contract: Json, arguments: Any) -> Steps[CallResult]:
+    def _ran_own(self, tool: str, contract: ToolContract, arguments: object) -> Steps[CallResult]:
         """What the model gets is a result, also where the registry refuses. Raises `ArgumentsInvalid`."""
         given = check_arguments(contract, arguments, from_form=False)
         call = ToolCall(f"call_{secrets.token_hex(8)}", "", tool, given, contract["policy"]["kind"], "done")
@@ -193,7 +194,7 @@ class SessionCalls(SessionForms):
             yield from self._read_list()
             return own_tools.list_result(self._known_entries().values(), self.environment, given.get("group"))
         if tool == own_tools.SEARCH:
-            need = partial(self.source.search, given["query"], top_k=given.get("limit"))
+            need = partial(self._source.search, given["query"], top_k=given.get("limit"))
             return own_tools.search_result((yield Operation("search", need)))
         if tool == own_tools.LOAD:
             yield from self._require_open(given["capability_id"])
@@ -213,7 +214,7 @@ class SessionCalls(SessionForms):
         if active is None:
             raise self._not_active(given["capability_id"])
         self._mark_used(active.bundle)
-        need = partial(self.source.file, active.bundle, given["path"])
+        need = partial(self._source.file, active.bundle, given["path"])
         text = yield Operation("file", need, active.capability_id)
         return own_tools.file_result(given["path"], text, given.get("offset", 0))
 
@@ -228,7 +229,7 @@ class SessionCalls(SessionForms):
             return done
         return (yield from self._ran(done.call_id, run))
 
-    def answer(self, call_id: str, reply: Any) -> CallResult:
+    def answer(self, call_id: str, reply: object) -> CallResult:
         """The user's reply to `ask_user`: a form's context, or typed words where there is one question.
 
         Raises `CallNotOpen`, or `ReplyNotUnderstood` with a sentence for the user; the question stays open then.
@@ -241,7 +242,7 @@ class SessionCalls(SessionForms):
         self._note_call(call, "answered")
         return CallResult(call, {"answers": answers})
 
-    def _reported(self, outcome: str, capability_ids: Iterable[str] | None = None) -> Steps[list[Json]]:
+    def _reported(self, outcome: str, capability_ids: Iterable[str] | None = None) -> Steps[list[FeedbackAnswer]]:
         """Report an outcome for each skill that was used in this turn, or for the active ones that are named."""
         used = list(reversed(self.used.values()))
         if capability_ids is not None:
@@ -249,11 +250,11 @@ class SessionCalls(SessionForms):
             used = [known[name] for name in capability_ids if name in known]
             if not used:
                 raise self._not_active(", ".join(capability_ids))
-        sent = []
+        sent: list[FeedbackAnswer] = []
         for bundle in used:
             key = f"{self.session_id}-{self.number}-{bundle.capability_id}"[:200]
             name, revision = bundle.capability_id, bundle.revision or None
-            need = partial(self.source.feedback, name, outcome, revision=revision, idempotency_key=key)
+            need = partial(self._source.feedback, name, outcome, revision=revision, idempotency_key=key)
             sent.append((yield Operation("feedback", need, name)))
             self._note("feedback", name, outcome)
         return sent
@@ -291,7 +292,7 @@ class SessionCalls(SessionForms):
             return error_result(error.code, str(error))
         return (yield from self._ran_for_model(call_id, run))
 
-    def result_of_unshown(self, form: SkillForm) -> Json:
+    def result_of_unshown(self, form: SkillForm) -> dict[str, object]:
         """What a model reads of a form that the program does not show, or not again: it is closed."""
         self._shut_form(form)
         if form.problem:
@@ -299,7 +300,7 @@ class SessionCalls(SessionForms):
         asked = ", ".join(form.labels()) or "what you need"
         return error_result("FORM_NOT_SHOWN", f"This program shows no forms. Ask the user in words for: {asked}")
 
-    def result_of_rejected(self, call_id: str) -> Json:
+    def result_of_rejected(self, call_id: str) -> dict[str, object]:
         """What a model reads of a waiting call that a person refuses now. Raises `CallNotOpen`."""
         self.reject(call_id)
         self._form_of_call(call_id)
@@ -339,6 +340,7 @@ def error_result(code: str, message: str) -> Json:
 
 def _questions(call: ToolCall) -> AskForm:
     try:
-        return own_tools.questions_of(call.arguments["questions"], call.call_id)
+        questions: Any = call.arguments["questions"]
+        return own_tools.questions_of(questions, call.call_id)
     except (ValueError, KeyError, TypeError) as error:
         raise ArgumentsInvalid(f"The arguments of {call.tool} do not fit: {error}") from None

@@ -37,8 +37,8 @@ class SessionCatalog(SessionState):
         `changes_alone`: what changed since the list that is known, where the source can say that; one request.
         """
         since = self.index.revision if changes_alone and self.index.is_complete else 0
-        is_delta = since > 0 and "updated_since_revision" in inspect.signature(self.source.list).parameters
-        need = partial(self.source.list, updated_since_revision=since) if is_delta else partial(self.source.list)
+        is_delta = since > 0 and "updated_since_revision" in inspect.signature(self._source.list).parameters
+        need = partial(self._source.list, updated_since_revision=since) if is_delta else partial(self._source.list)
         try:
             listing = yield Operation("list", need)
         except Unavailable as error:

@@ -9,8 +9,6 @@ calls.py (tools), turns.py (messages), and here what goes from one process to an
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 from capability_client.session import serialization
 from capability_client.session.turns import SessionTurns
 
@@ -22,10 +20,3 @@ class SessionCore(SessionTurns):
         """The session as text (serialization.py); with a `secret`, no one else can make a file that is accepted."""
         self._settle_layout()
         return serialization.serialize_session(self, secret=secret)
-
-    @classmethod
-    def from_json(cls, text: str, source: Any, *, secret: bytes | None = None, **settings: Any) -> Self:
-        """A session from its text; `settings` as for a new one. Raises `SessionFileRefused` with a sentence."""
-        session = cls(source, **settings)
-        serialization.restore_session(session, text, secret=secret, with_user="user" not in settings)
-        return session

@@ -221,7 +221,7 @@ class SessionForms(SessionLayout):
         form.state, form.problem, form.turn = state, "", self.number
         form.outcome = one_line(json.dumps(result, ensure_ascii=False, default=str), most=500)
         self._note_form(form, form.state)
-        given = {"schema_id": form.schema_id}
+        given: Json = {"schema_id": form.schema_id}
         return CallResult(ToolCall(form.call_id, form.capability_id, own_tools.FORM, given, "read", "done"), result)
 
     def _note_outcome(self, call: ToolCall, words: str) -> None:

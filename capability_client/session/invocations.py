@@ -134,10 +134,10 @@ class SkillIndex:
     """
 
     def __init__(self) -> None:
-        self.is_read = False
-        self.is_complete = False
-        self.revision = 0
-        self.first_run = ""
+        self.is_read: bool = False
+        self.is_complete: bool = False
+        self.revision: int = 0
+        self.first_run: str = ""
         self.exclusive_groups: tuple[str, ...] = ()
         self.entries: dict[str, ListingEntry] = {}
         self._listed: tuple[ListingEntry, ...] = ()

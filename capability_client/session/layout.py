@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from capability_client.session import own_tools
 from capability_client.session.active_skills import ActiveSkill
 from capability_client.session.loader import SkillLoader
 from capability_client.session.messages import Message, ModelCall
 from capability_client.session.steps import Json, Steps
-from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_export import Vendor, export_tools
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import check_readiness
@@ -120,7 +120,7 @@ class SessionLayout(SkillLoader):
 
     def tools(
         self, vendor: Vendor = "openai", *, strict: bool = False, with_own: bool = True, deferred: bool = False
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         """The session's own tools (`with_own`) and those of skills, in a vendor's form, in the order of their coming.
 
         Those of a skill that expired stay, so that the vendor can keep them; a call of one is refused with the reason.
@@ -145,12 +145,12 @@ class SessionLayout(SkillLoader):
         if not self._appends:
             self._lasting_skills()
 
-    def _own_of_layout(self) -> dict[str, Json]:
+    def _own_of_layout(self) -> dict[str, ToolContract]:
         if not self._appends:
             return self.own_tools()
         return self.own_tools(ahead=True) | {own_tools.CALL: own_tools.CALL_CONTRACT}
 
-    def _listed_tools(self, own: dict[str, Json]) -> dict[str, Json]:
+    def _listed_tools(self, own: dict[str, ToolContract]) -> dict[str, ToolContract]:
         """All tools of a request by name, those that were there before first."""
         state = self.layout_state
         usable, fixed = self._tools(), self._fixed()

@@ -13,9 +13,9 @@ from capability_client.session.catalog import WITHDRAWN, SessionCatalog
 from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation
 from capability_client.session.options import ARGUMENTS_MAX
-from capability_client.session.steps import Json, Steps
+from capability_client.session.steps import Steps
 from capability_client.session.system_prompt import build_system_prompt
-from capability_kit.bundles.bundle import Bundle, is_capability_id
+from capability_kit.bundles.bundle import Bundle, ToolContract, is_capability_id
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import CapabilityNotFound, CapabilityQuarantined, ModelInvocationDisabled, RegistryError
@@ -23,7 +23,7 @@ from capability_kit.prompt import Prompt, PromptContext, find_included, render_p
 from capability_kit.text.sanitize import strip_surrogates
 from capability_kit.tool_gate import Tools
 
-logger = logging.getLogger("capability_client.session")
+logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
 class SkillLoader(SessionCatalog):
@@ -34,7 +34,7 @@ class SkillLoader(SessionCatalog):
         bundle = self.bundles.get(name)
         if bundle is None:
             try:
-                bundle = yield Operation("load", partial(self.source.load, name, digest=self.pins.get(name)), name)
+                bundle = yield Operation("load", partial(self._source.load, name, digest=self.pins.get(name)), name)
             except CapabilityNotFound as error:
                 if error.available_capabilities:
                     raise
@@ -50,7 +50,7 @@ class SkillLoader(SessionCatalog):
     def _reloaded(self, capability_id: str) -> Steps[Bundle]:
         name = yield from self._loadable(capability_id)
         try:
-            bundle: Bundle = yield Operation("reload", partial(self.source.reload, name), name)
+            bundle: Bundle = yield Operation("reload", partial(self._source.reload, name), name)
         except (CapabilityQuarantined, CapabilityNotFound) as error:
             self._withdraw(name, error.message if isinstance(error, CapabilityQuarantined) else WITHDRAWN)
             raise
@@ -167,7 +167,7 @@ class SkillLoader(SessionCatalog):
             user_context=self.user.context,
             variables=self.options.variables,
             withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
-            reads_files=hasattr(self.source, "file") and own_tools.FILE in self.options.own_tools,
+            reads_files=hasattr(self._source, "file") and own_tools.FILE in self.options.own_tools,
             opens_forms=own_tools.FORM in self.options.own_tools,
             form_news=self._form_news(),
         )
@@ -188,16 +188,16 @@ class SkillLoader(SessionCatalog):
         yield from self._need_list()
         return build_system_prompt(list(self._known_entries().values()), self.options, self.environment)
 
-    def own_tools(self, *, ahead: bool = False) -> dict[str, Json]:
+    def own_tools(self, *, ahead: bool = False) -> dict[str, ToolContract]:
         """The tools by which a model uses the session itself, by name: those that the source can answer.
 
         `ahead`: as a runtime needs them that reads its tools once, before there is a skill with files.
         """
         known = [*self.bundles.values(), *(each.bundle for each in self.active)]
-        has_files = (ahead or any(each.files for each in known)) and hasattr(self.source, "file")
+        has_files = (ahead or any(each.files for each in known)) and hasattr(self._source, "file")
         usable = set(self.options.own_tools)
-        usable -= {own_tools.SEARCH} if not hasattr(self.source, "search") else set()
-        usable -= {own_tools.FEEDBACK} if not hasattr(self.source, "feedback") else set()
+        usable -= {own_tools.SEARCH} if not hasattr(self._source, "search") else set()
+        usable -= {own_tools.FEEDBACK} if not hasattr(self._source, "feedback") else set()
         usable -= {own_tools.FILE} if not has_files else set()
         usable -= set() if ahead or any(each.ui_schemas for each in known) else {own_tools.FORM}
         return own_tools.build_own_tools(usable)

@@ -29,7 +29,7 @@ OPENED: Final = "(The user opened the conversation.)"
 FROM_SESSION: Final = "[From the application, for this step; the user has not written it.]"
 
 
-def export_messages(messages: Iterable[Message], vendor: MessageVendor, *, turn: str = "") -> list[Json]:
+def export_messages(messages: Iterable[Message], vendor: MessageVendor, *, turn: str = "") -> list[dict[str, object]]:
     """The messages as a vendor's API takes them: `messages`, `input` (OpenAI's responses) or `contents` (Gemini).
 
     `turn` is for this request alone, such as `prompt_parts().turn`: it stands last. What is broken is repaired first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -20,7 +20,7 @@ class ModelCall:
 
     call_id: str
     name: str
-    arguments: Any
+    arguments: object
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Message:
         return estimate_tokens(self.text + given) + _FRAME_TOKENS * (1 + len(self.calls))
 
 
-# `(session, messages) -> ModelReply`; it reads `session.prompt()` and has `session.tools()`.
-Model = Callable[[Any, Sequence[Message]], Any]
+# A model of either kind of session; `Model` and `AsyncModel` say which.
+AnyModel = Callable[[Any, Sequence[Message]], object]
 # The messages that no longer fit -> a text in their place, such as a summary; an empty one for nothing.
-Compactor = Callable[[Sequence[Message]], Any]
+Compactor = Callable[[Sequence[Message]], str | Awaitable[str]]
 
 
 class TurnRunning(RuntimeError):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 OperationKind = Literal[
     "list",
@@ -33,16 +32,16 @@ class Operation:
     """
 
     kind: OperationKind
-    run: partial[Any] = field(repr=False)
+    run: Callable[[], object] = field(repr=False)
     capability_id: str = ""
     tool: str = ""
     call_id: str = ""
 
 
 # Entered before an operation and left after it, with its exception if it raised one.
-Tracer = Callable[[Operation], AbstractContextManager[Any]]
+Tracer = Callable[[Operation], AbstractContextManager[object]]
 
 
-def no_trace(operation: Operation) -> AbstractContextManager[Any]:  # noqa: ARG001 (a Tracer)
+def no_trace(operation: Operation) -> AbstractContextManager[object]:  # noqa: ARG001 (a Tracer)
     """Trace nothing."""
     return nullcontext()

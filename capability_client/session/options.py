@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal
 
 from capability_client.session.own_tools import DEFAULT_OWN_TOOLS, OWN_TOOLS
-from capability_kit.bundles.bundle import Bundle, Listing
 
 # docs/requirements.md B: the lifecycle of a loaded skill.
 TTL_TURNS: Final = 4
@@ -30,19 +29,6 @@ STEPS_MAX: Final = 8
 
 
 Layout = Literal["system", "append"]
-
-
-class Source(Protocol):
-    """Where capabilities come from: a Registry, or a folder (LocalSkills)."""
-
-    def list(self) -> Listing:
-        """What there is, in the order of the registry; raises RegistryError where it cannot be read."""
-
-    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
-        """One capability, as of `digest` where it is given; raises CapabilityNotFound or SkillMalformed."""
-
-    def reload(self, capability_id: str) -> Bundle:
-        """As `load`, past every cache."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ class User:
 
     name: str = ""
     is_introduced: bool = False
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, object] = field(default_factory=dict)
     user_id: str = ""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from capability_kit.bundles.bundle import Bundle, ListingEntry, is_capability_id
+from capability_kit.bundles.bundle import Bundle, ListingEntry, ToolContract, is_capability_id
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.text.sanitize import one_line
@@ -82,7 +82,7 @@ _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
         ("questions",),
     ),
 }
-CALL_CONTRACT: Final[Json] = {
+CALL_CONTRACT: Final[ToolContract] = {
     "name": CALL,
     "description": "Call a tool of a loaded skill. The result of loading a skill says which tools there are.",
     # As each of them does.
@@ -99,7 +99,7 @@ CALL_CONTRACT: Final[Json] = {
 }
 
 
-def build_own_tools(names: Collection[str]) -> dict[str, Json]:
+def build_own_tools(names: Collection[str]) -> dict[str, ToolContract]:
     """These tools by name, in the form of a bundle's: the same ones in each turn, whatever fits its message."""
     return {
         name: {
@@ -118,7 +118,7 @@ def build_own_tools(names: Collection[str]) -> dict[str, Json]:
     }
 
 
-def shown_contract(contract: Json) -> Json:
+def shown_contract(contract: ToolContract) -> ToolContract:
     """The tool as a model is shown it: its limits, and that it takes nothing else, the gate says where it matters."""
     return {**contract, "args_schema": _without_limits(contract["args_schema"])}
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from capability_client.session.options import User
 from capability_kit.text.files import write_atomically
@@ -27,7 +27,7 @@ class FileProfiles:
     """One JSON file a user, below a folder. Not encrypted: keep no secrets in it."""
 
     def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder: Path = Path(folder).expanduser()
 
     def read(self, user_id: str) -> User:
         """The user; a new one where nothing is known. Raises `ValueError` for a file that is damaged."""
@@ -53,7 +53,7 @@ class FileProfiles:
         return self.folder / f"{hashlib.sha256(user_id.encode()).hexdigest()[:32]}.json"
 
 
-def remember(profiles: Profiles, user_id: str, facts: Mapping[str, Any]) -> User:
+def remember(profiles: Profiles, user_id: str, facts: Mapping[str, object]) -> User:
     """Add facts to what is known of a user, and return the user."""
     user = profiles.read(user_id)
     user = replace(user, context={**user.context, **facts})

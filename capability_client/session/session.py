@@ -7,21 +7,37 @@ its first load, drops it after its turns, writes the prompt, and lets tools run 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
-from typing import Any, Unpack, overload
+from typing import Any, Self, Unpack, overload
 
+from capability_client.client.answers import FeedbackAnswer
+from capability_client.client.sources import Source
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
-from capability_client.session.messages import Message, Model
-from capability_client.session.options import Source
+from capability_client.session.messages import Message, ModelReply
+from capability_client.session.serialization import restore_session
 from capability_client.session.state import SessionSettings
-from capability_client.session.steps import Approver, Asker, Executor, Finished, Matcher, Presenter, Steps, T
+from capability_client.session.steps import (
+    Approver,
+    Asker,
+    Executor,
+    Finished,
+    FormEvent,
+    Host,
+    Matcher,
+    Presenter,
+    Steps,
+    T,
+)
 from capability_client.session.turns import Turn
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
+
+# One step of a model: it reads `session.prompt_parts()` and the messages, and has `session.tools()`.
+Model = Callable[["Session", Sequence[Message]], ModelReply]
 
 
 class Session(SessionCore):
@@ -41,6 +57,21 @@ class Session(SessionCore):
         if inspect.iscoroutinefunction(settings.get("compact")):
             raise TypeError("A Session cannot wait for a coroutine: use AsyncSession for a compact that is async")
         super().__init__(source, matcher=matcher, **settings)
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        source: Source,
+        *,
+        secret: bytes | None = None,
+        matcher: Matcher | None = None,
+        **settings: Unpack[SessionSettings],
+    ) -> Self:
+        """A session from its text; `settings` as for a new one. Raises `SessionFileRefused` with a sentence."""
+        session = cls(source, matcher=matcher, **settings)
+        restore_session(session, text, secret=secret, with_user="user" not in settings)
+        return session
 
     def _run(self, steps: Steps[T]) -> T:
         """Call what the steps need, one after the other."""
@@ -130,13 +161,13 @@ class Session(SessionCore):
         return self._run(self._prompt_parted())
 
     @overload
-    def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...
+    def call(self, tool: str, arguments: object, *, run: Executor, from_form: bool = False) -> CallResult: ...
     @overload
     def call(
-        self, tool: str, arguments: Any, *, run: None = None, from_form: bool = False
+        self, tool: str, arguments: object, *, run: None = None, from_form: bool = False
     ) -> CallResult | ToolCall: ...
     def call(
-        self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
+        self, tool: str, arguments: object, *, run: Executor | None = None, from_form: bool = False
     ) -> CallResult | ToolCall:
         """A tool call of the model, or of a form (`from_form`: strings become numbers, see coercion.py).
 
@@ -149,7 +180,7 @@ class Session(SessionCore):
         """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
         return self._run(self._ran(call_id, run))
 
-    def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
+    def result_of(self, tool: str, arguments: object, *, run: Executor) -> object:
         """What a model reads of its call: the result, or `{"error": {"code", "message"}}`.
 
         Raises `ApprovalRequired`, `AnswerRequired` and `FormRequired`, since a person comes first.
@@ -157,10 +188,10 @@ class Session(SessionCore):
         return self._run(self._result_of(tool, arguments, run))
 
     @overload
-    def submit(self, call_id: str, event: Any, *, run: Executor) -> CallResult: ...
+    def submit(self, call_id: str, event: FormEvent, *, run: Executor) -> CallResult: ...
     @overload
-    def submit(self, call_id: str, event: Any, *, run: None = None) -> CallResult | ToolCall: ...
-    def submit(self, call_id: str, event: Any, *, run: Executor | None = None) -> CallResult | ToolCall:
+    def submit(self, call_id: str, event: FormEvent, *, run: None = None) -> CallResult | ToolCall: ...
+    def submit(self, call_id: str, event: FormEvent, *, run: Executor | None = None) -> CallResult | ToolCall:
         """What the user sent with a form that the model opened: the renderer's event `{"name", "context"}`.
 
         The action's tool goes through the gate, its texts coerced: with `run` it runs, without it the open call is
@@ -170,18 +201,18 @@ class Session(SessionCore):
         """
         return self._run(self._submitted(call_id, event, run))
 
-    def result_of_form(self, call_id: str, event: Any, *, run: Executor) -> Any:
+    def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor) -> object:
         """As `result_of`, of a form that the user sent; `event` None: they closed it. Raises `ApprovalRequired`.
 
         Where it is an error, the form may still be open: `form(call_id).state` says so.
         """
         return self._run(self._result_of_form(call_id, event, run))
 
-    def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
+    def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> object:
         """As `result_of`, of a waiting call that a person approves now."""
         return self._run(self._result_of_approved(call_id, run, by))
 
-    def feedback(self, outcome: str) -> list[dict[str, Any]]:
+    def feedback(self, outcome: str) -> list[FeedbackAnswer]:
         """Report an outcome for each skill that was used in this turn: the responses. Raises `RegistryError`."""
         return self._run(self._reported(outcome))
 
@@ -205,7 +236,7 @@ class Session(SessionCore):
         what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form stays open. Raises
         `TurnRunning` while another turn of the session is running.
         """
-        return self._messages(self._messages_of_turn(message, model, run, approve, ask, show))
+        return self._messages(self._messages_of_turn(message, Host(model, run, approve, ask, show)))
 
     def say(
         self,

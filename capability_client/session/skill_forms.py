@@ -34,17 +34,17 @@ class SkillForm:
     capability_id: str
     schema_id: str
     digest: str
-    entry: Json = field(repr=False)
-    data: Json = field(repr=False)
+    entry: dict[str, object] = field(repr=False)
+    data: dict[str, object] = field(repr=False)
     # As the model gave it, to recognize the same form.
-    given: Json = field(repr=False)
+    given: dict[str, object] = field(repr=False)
     state: FormState = "open"
     turn: int = 0
     problem: str = ""
     tool_call_id: str = ""
     outcome: str = ""
     is_heard: bool = False
-    sent: Json = field(default_factory=dict, repr=False)
+    sent: dict[str, object] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
@@ -52,46 +52,52 @@ class SkillForm:
         return one_line(str(self.entry.get("title") or self.schema_id), most=120)
 
     @property
+    def _definition(self) -> Json:
+        found: Any = self.entry["definition"]
+        return dict(found)
+
+    @property
     def surface_id(self) -> str:
         """Under which its messages show it; the same one after a reload of the page."""
         return f"form-{self.call_id}"
 
-    def messages(self, surface_id: str | None = None) -> list[Json]:
+    def messages(self, surface_id: str | None = None) -> list[dict[str, object]]:
         """The three A2UI v0.9.1 messages that show it; once it was sent or closed, what was sent, with no button."""
         name = surface_id or self.surface_id
         if self.state == "open":
-            return surface_messages(self.entry["definition"], name, data=self.data)
+            return surface_messages(self._definition, name, data=self.data)
         return surface_messages(self._answered(), name)
 
-    def as_dict(self) -> Json:
+    def as_dict(self) -> dict[str, object]:
         """What a person has to see, as JSON: for a framework that hands on what a run is interrupted by."""
         shown = {"call_id": self.call_id, "capability_id": self.capability_id, "schema_id": self.schema_id}
         return {**shown, "title": self.title, "problem": self.problem, "messages": self.messages()}
 
-    def plain(self) -> str:
-        """The form as text, for a terminal."""
-        return draw_form(self.entry["definition"], self.data)
+    def plain(self, data: Mapping[str, object] | None = None) -> str:
+        """The form as text, for a terminal; `data` is the form's data as the user left it."""
+        return draw_form(self._definition, self.data if data is None else data)
 
     def labels(self) -> list[str]:
         """What the form asks for, in the words of its fields."""
-        fields = find_inputs(self.entry["definition"]).values()
+        fields = find_inputs(self._definition).values()
         named = (one_line(str(each.get("label")), most=80) for each in fields if isinstance(each.get("label"), str))
         return list(dict.fromkeys(named))[:20]
 
-    def press(self, button: str, data: Mapping[str, Any] | None = None) -> Json:
+    def press(self, button: str, data: Mapping[str, object] | None = None) -> dict[str, object]:
         """The event of a button, as a renderer delivers it; `data` is the form's data as the user left it.
 
         For a program without a renderer, such as a terminal. Raises `ValueError` for a button that there is not.
         """
-        return press_button(self.entry["definition"], self.data if data is None else data, button)
+        return press_button(self._definition, self.data if data is None else data, button)
 
-    def as_row(self) -> Json:
+    def as_row(self) -> dict[str, object]:
         """For the text of a session; the definition comes from the bundle again."""
         return {**vars(self), "entry": {"title": self.title}}
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any], bundle: Bundle) -> SkillForm:
+    def of_row(cls, given: Mapping[str, object], bundle: Bundle) -> SkillForm:
         """From `as_row`. Raises `ValueError`, `KeyError` or `TypeError` for what is none."""
+        row: Any = given
         if row["state"] not in ("open", "sent", "closed") or not isinstance(row["data"], dict):
             raise ValueError("a form of the file has no known state")
         if row["digest"] == bundle.digest:
@@ -128,7 +134,7 @@ class FormRequired(CallRefused):
     def __init__(self, form: SkillForm) -> None:
         super().__init__(f"The form {form.schema_id} is shown to the user; the result comes once they have sent it")
         self.form = form
-        self.call_id = form.call_id
+        self.call_id: str = form.call_id
 
 
 class FormUnknown(CallRefused):

@@ -18,14 +18,14 @@ from capability_client.session.messages import Compactor, Message
 from capability_client.session.operations import Tracer, no_trace
 from capability_client.session.options import EVENTS_MAX, Event, EventKind, SessionOptions, User
 from capability_client.session.skill_forms import SkillForm
-from capability_client.session.steps import Json, Matcher
+from capability_client.session.steps import Matcher
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.text.sanitize import strip_surrogates
 from capability_kit.tool_gate import ToolCall, ToolCallGate
 
-logger = logging.getLogger("capability_client.session")
+logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
 class SessionSettings(TypedDict, total=False):
@@ -41,12 +41,21 @@ class SessionSettings(TypedDict, total=False):
     compact: Compactor | None
 
 
+class SessionSummary(TypedDict):
+    """The session in short."""
+
+    session_id: str
+    user_id: str
+    loaded_skills: list[str]
+    context: dict[str, object]
+
+
 class SessionState:
     """The state of one conversation. Not for several threads or tasks at once."""
 
     def __init__(
         self,
-        source: Any,
+        source: object,
         *,
         user: User | None = None,
         environment: Environment | None = None,
@@ -71,26 +80,28 @@ class SessionState:
             raise TypeError("roles is a list of texts, such as ['member'], not one text")
         if compact is not None and not callable(compact):
             raise TypeError(f"compact is a function of messages, not {type(compact).__name__}")
-        self.source = source
-        self.user = user or User()
-        self.environment = environment or Environment.probe()
-        self.options = options or SessionOptions()
-        self.session_id = session_id or secrets.token_hex(8)
+        self._source: Any = source
+        self.user: User = user or User()
+        self.environment: Environment = environment or Environment.probe()
+        self.options: SessionOptions = options or SessionOptions()
+        self.session_id: str = session_id or secrets.token_hex(8)
         if self.options.matches_by_triggers and matcher is not None:
             raise ValueError("A matcher and SessionOptions(matches_by_triggers=True) exclude each other")
-        self.matcher = None if self.options.matches_by_triggers else matcher or getattr(source, "match", None)
+        self.matcher: Matcher | None = (
+            None if self.options.matches_by_triggers else matcher or getattr(source, "match", None)
+        )
         self.on_event = on_event
-        self.trace = trace or no_trace
+        self.trace: Tracer = trace or no_trace
         self.compact = compact
-        self.gate = ToolCallGate(roles)
+        self.gate: ToolCallGate = ToolCallGate(roles)
         # The forms that the model opened, by the id of each.
         self.forms: dict[str, SkillForm] = {}
-        self.introduction = Introduction()
-        self.number = 0
+        self.introduction: Introduction = Introduction()
+        self.number: int = 0
         self.events: list[Event] = []
         self.messages: list[Message] = []
         self.disabled: set[str] = set()
-        self.active = ActiveSkills(self.options)
+        self.active: ActiveSkills = ActiveSkills(self.options)
         # What this turn used, by load, message, tool or file; and what a call of a skill that is not active reads.
         self.used: dict[str, Bundle] = {}
         self.gone: dict[str, str] = {}
@@ -99,18 +110,23 @@ class SessionState:
         self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
         # What a model has read of skills and tools, in this order, so that it need not read it again (layout.py).
-        self.layout_state = LayoutState()
+        self.layout_state: LayoutState = LayoutState()
         # Those of the options, and what an answer of the matcher told.
-        self.exclusive_groups = set(self.options.exclusive_groups)
+        self.exclusive_groups: set[str] = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
         # A runtime that makes a session for each step may keep this one, and give it to the next.
-        self.index = SkillIndex()
+        self.index: SkillIndex = SkillIndex()
         self._listed_in_turn = -1
         self._turn_mutex = threading.Lock()
         self._running_turn: Callable[[], object] = no_turn
         self._is_tool_running = False
         # Calls that were cancelled and go on in their threads.
         self._detached: set[str] = set()
+
+    @property
+    def source(self) -> object:
+        """Where capabilities come from."""
+        return self._source
 
     def refresh(self) -> None:
         """Probe the computer again, after something was installed or allowed."""
@@ -129,7 +145,7 @@ class SessionState:
         """The user as the host should keep them now (profiles.py): with the introduction that has taken place."""
         return replace(self.user, is_introduced=self.is_introduced)
 
-    def state(self) -> Json:
+    def state(self) -> SessionSummary:
         """The session in short: `{"session_id", "user_id", "loaded_skills", "context"}`."""
         return {
             "session_id": self.session_id,
@@ -137,6 +153,10 @@ class SessionState:
             "loaded_skills": [each.capability_id for each in self.active],
             "context": dict(self.user.context),
         }
+
+    def _count_turn(self) -> None:
+        self.number += 1
+        self.used.clear()
 
     def _event_count(self) -> int:
         return self.events[-1].event_id if self.events else 0

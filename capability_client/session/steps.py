@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from capability_client.session.messages import Message
+from capability_client.session.messages import AnyModel, Message
 from capability_client.session.operations import Operation
 from capability_client.session.skill_forms import SkillForm
 from capability_kit.tool_gate import ToolCall
@@ -14,14 +14,32 @@ from capability_kit.ui.ask import AskForm
 
 T = TypeVar("T")
 Json = dict[str, Any]
-Matcher = Callable[[str], Any]
-Executor = Callable[[ToolCall], Any]
-Approver = Callable[[ToolCall], Any]
-Asker = Callable[[AskForm], Any]
+# The response of capability_match (client/answers.py) for a message; for an `AsyncSession` perhaps awaited, as below.
+Matcher = Callable[[str], object]
+# Does a tool's own work, and returns its result.
+Executor = Callable[[ToolCall], object]
+# Asks the person: True runs the call.
+Approver = Callable[[ToolCall], bool]
+AsyncApprover = Callable[[ToolCall], bool | Awaitable[bool]]
+# Asks the user, and returns the reply, as `AskForm.read` takes it.
+Asker = Callable[[AskForm], object]
 # Shows a form and returns its event, or None where the user closed it.
-Presenter = Callable[[SkillForm], Any]
+FormEvent = Mapping[str, object]
+Presenter = Callable[[SkillForm], FormEvent | None]
+AsyncPresenter = Callable[[SkillForm], FormEvent | Awaitable[FormEvent | None] | None]
 # Yields what to call, is sent what that returned (or thrown what it raised), and returns a T.
 Steps = Generator[Operation | Message, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a host passes to a turn: its model, its tools, its people."""
+
+    model: AnyModel
+    run: Executor
+    approve: AsyncApprover
+    ask: Asker | None = None
+    show: AsyncPresenter | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,19 +25,19 @@ from capability_client.session.conversation import (
 from capability_client.session.hints import Hint, hints_from_match, local_hints
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.invocations import read_mentions
-from capability_client.session.messages import Message, Model, ModelCall, ModelReply, TurnRunning
+from capability_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
 from capability_client.session.operations import Operation
 from capability_client.session.options import Event
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.state import no_turn
-from capability_client.session.steps import Approver, Asker, Executor, Presenter, Steps
+from capability_client.session.steps import Host, Steps
 from capability_client.session.system_prompt import notes_of
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line, strip_surrogates
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall
 
-logger = logging.getLogger("capability_client.session")
+logger: logging.Logger = logging.getLogger("capability_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
 # How often a form is shown in one call.
 SHOWN_MAX: Final = 3
@@ -88,8 +88,7 @@ class SessionTurns(SessionCalls):
         message = strip_surrogates(message)
         before = self._event_count()
         self._fix_layout()
-        self.number += 1
-        self.used.clear()
+        self._count_turn()
         self._count_message()
         if not self.options.carry:
             self._drop_all("skills do not stay from one turn to the next")
@@ -192,9 +191,7 @@ class SessionTurns(SessionCalls):
         finally:
             self._running_turn = no_turn
 
-    def _messages_of_turn(
-        self, text: str, model: Model, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
-    ) -> Steps[None]:
+    def _messages_of_turn(self, text: str, host: Host) -> Steps[None]:
         """Yields each message of the turn, beside what is to be called.
 
         Whatever ends it early, each open call gets a result: what is recorded is what a vendor accepts.
@@ -203,20 +200,18 @@ class SessionTurns(SessionCalls):
             yield from self._heard(text)
             try:
                 yield self._record(Message("user", text))
-                yield from self._replies(model, run, approve, ask, show)
+                yield from self._replies(host)
             finally:
                 self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
                 self._is_tool_running = False
                 self._forget_lost()
 
-    def _replies(
-        self, model: Model, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
-    ) -> Steps[None]:
+    def _replies(self, host: Host) -> Steps[None]:
         for _ in range(self.options.steps_max):
             yield from self._fit_messages()
             for loaded in self._appended_loads():
                 yield self._record(loaded)
-            reply = yield Operation("model", partial(model, self, tuple(self.messages)))
+            reply = yield Operation("model", partial(host.model, self, tuple(self.messages)))
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
             yield self._record(Message("agent", reply.text or "", tuple(reply.calls)))
@@ -225,7 +220,7 @@ class SessionTurns(SessionCalls):
             question = ""
             for call in reply.calls:
                 try:
-                    result = yield from self._result_for_model(call, run, approve, ask, show)
+                    result = yield from self._result_for_model(call, host)
                 except AnswerRequired as waiting:
                     question = waiting.ask.plain()
                     result = {"asked": question, "note": "The user's next message is the answer."}
@@ -275,40 +270,38 @@ class SessionTurns(SessionCalls):
             raise TypeError(f"compact returns a text, not {type(text).__name__}")
         return [summary_message(text, self.options.tokens_estimate_max)] if text.strip() else []
 
-    def _result_for_model(
-        self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None, show: Presenter | None
-    ) -> Steps[Any]:
+    def _result_for_model(self, call: ModelCall, host: Host) -> Steps[Any]:
         """What the model reads, with what waits for a person decided. Raises `AnswerRequired` without `ask`."""
         try:
-            return (yield from self._result_of(call.name, call.arguments, run))
+            return (yield from self._result_of(call.name, call.arguments, host.run))
         except ApprovalRequired as waiting:
-            return (yield from self._result_of_decision(waiting.call, run, approve))
+            return (yield from self._result_of_decision(waiting.call, host))
         except FormRequired as waiting:
-            return (yield from self._result_of_shown(waiting.form, run, approve, show))
+            return (yield from self._result_of_shown(waiting.form, host))
         except AnswerRequired as waiting:
-            if ask is None:
+            if host.ask is None:
                 raise
             return self.answer(
-                waiting.call_id, (yield Operation("ask", partial(ask, waiting.ask), call_id=waiting.call_id))
+                waiting.call_id, (yield Operation("ask", partial(host.ask, waiting.ask), call_id=waiting.call_id))
             ).result
 
-    def _result_of_decision(self, call: ToolCall, run: Executor, approve: Approver) -> Steps[Any]:
-        if (yield operation_of_call("approve", approve, call)) is not True:
+    def _result_of_decision(self, call: ToolCall, host: Host) -> Steps[Any]:
+        if (yield operation_of_call("approve", host.approve, call)) is not True:
             return self.result_of_rejected(call.call_id)
-        return (yield from self._result_of_approved(call.call_id, run, self.user.name or "the user"))
+        return (yield from self._result_of_approved(call.call_id, host.run, self.user.name or "the user"))
 
-    def _result_of_shown(self, form: SkillForm, run: Executor, approve: Approver, show: Presenter | None) -> Steps[Any]:
+    def _result_of_shown(self, form: SkillForm, host: Host) -> Steps[Any]:
         """What the user made of a form. One that was not taken is shown again, with the reason, a few times."""
         for _ in range(SHOWN_MAX):
-            if show is None:
+            if host.show is None:
                 break
-            event = yield Operation("show", partial(show, form), form.capability_id, own_tools.FORM, form.call_id)
+            event = yield Operation("show", partial(host.show, form), form.capability_id, own_tools.FORM, form.call_id)
             if event is not None and not isinstance(event, Mapping):
                 raise TypeError(f"show returns the form's event, or None, not {type(event).__name__}")
             try:
-                result = yield from self._result_of_form(form.call_id, event, run)
+                result = yield from self._result_of_form(form.call_id, event, host.run)
             except ApprovalRequired as waiting:
-                return (yield from self._result_of_decision(waiting.call, run, approve))
+                return (yield from self._result_of_decision(waiting.call, host))
             if form.state != "open":
                 return result
         return self.result_of_unshown(form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 import rfc8785
 
@@ -24,6 +24,24 @@ def is_capability_id(value: object) -> bool:
     return isinstance(value, str) and len(value) <= 64 and CAPABILITY_ID.fullmatch(value) is not None
 
 
+class ToolPolicy(TypedDict):
+    """Who may call a tool, and whether a person decides about each call."""
+
+    kind: Literal["read", "write"]
+    requires_approval: NotRequired[bool]
+    allowed_roles: NotRequired[list[str]]
+
+
+class ToolContract(TypedDict):
+    """A tool of a bundle, as its author wrote it (schemas/tools.schema.json)."""
+
+    name: str
+    description: str
+    args_schema: dict[str, object]
+    policy: ToolPolicy
+    result_schema: NotRequired[dict[str, object] | bool]
+
+
 @dataclass(frozen=True, slots=True)
 class ListingEntry:
     """One capability of the list: enough to match, to hint and to say what it needs, not to use."""
@@ -37,17 +55,17 @@ class ListingEntry:
     replaced_by: str | None = None
     skill_groups: tuple[str, ...] = ()
     os: tuple[str, ...] = ("common",)
-    dependency_level: Any = "builtin"
+    dependency_level: object = "builtin"
     priority: int = 0
-    dependencies: Json = field(default_factory=dict)
-    confidence: Json | None = None
+    dependencies: dict[str, object] = field(default_factory=dict)
+    confidence: dict[str, object] | None = None
     # The user alone starts it: no message leads to it.
     is_closed_to_model: bool = False
     # It is not offered to users by its name.
     is_off_menu: bool = False
 
     @classmethod
-    def from_answer(cls, row: Any) -> ListingEntry:
+    def from_answer(cls, row: object) -> ListingEntry:
         """Read one entry of `capability_registry_list`. Raises `ResponseRejected`."""
         if not isinstance(row, dict) or not is_capability_id(row.get("capability_id")):
             raise ResponseRejected("An entry of the list has no capability_id")
@@ -129,13 +147,13 @@ class Bundle:
     capability_id: str
     digest: str
     skill_doc: str
-    tools: tuple[Json, ...]
-    ui_schemas: tuple[Json, ...]
-    capability: Json
+    tools: tuple[ToolContract, ...]
+    ui_schemas: tuple[dict[str, object], ...]
+    capability: dict[str, object]
     revision: int = 0
     status: str = "published"
     replaced_by: str | None = None
-    confidence: Json | None = None
+    confidence: dict[str, object] | None = None
     files: tuple[SupportingFile, ...] = ()
     withheld_tools: tuple[str, ...] = ()
     is_stale: bool = field(default=False, compare=False)
@@ -163,33 +181,33 @@ class Bundle:
         return found if isinstance(found, int) and not isinstance(found, bool) else 0
 
     @classmethod
-    def from_answer(cls, answer: Any, *, is_stale: bool = False, age_seconds: float = 0.0) -> Bundle:
+    def from_answer(cls, answer: object, *, is_stale: bool = False, age_seconds: float = 0.0) -> Bundle:
         """Parse a response of `capability_skill_load` and recompute its digest.
 
         Raises `ResponseRejected` for another shape, `DigestMismatch` where content and digest disagree.
         """
-        _check_parts(answer)
-        check_digest(answer)
-        confidence, revision = answer.get("confidence"), answer.get("revision", 0)
-        replaced_by = answer.get("replaced_by")
+        row = _checked_parts(answer)
+        check_digest(row)
+        confidence, revision = row.get("confidence"), row.get("revision", 0)
+        replaced_by = row.get("replaced_by")
         return cls(
-            capability_id=answer["capability_id"],
-            digest=answer["digest"],
-            skill_doc=answer["skill_doc"],
-            tools=tuple(answer["tools"]),
-            ui_schemas=tuple(answer["ui_schemas"]),
-            capability=answer["capability"],
+            capability_id=row["capability_id"],
+            digest=row["digest"],
+            skill_doc=row["skill_doc"],
+            tools=tuple(row["tools"]),
+            ui_schemas=tuple(row["ui_schemas"]),
+            capability=row["capability"],
             revision=revision if isinstance(revision, int) else 0,
-            status=_text(answer, "status", default="published"),
+            status=_text(row, "status", default="published"),
             replaced_by=replaced_by if isinstance(replaced_by, str) else None,
             confidence=confidence if isinstance(confidence, dict) else None,
-            files=tuple(map(_supporting_file, _objects(answer, "files"))) if "files" in answer else (),
-            withheld_tools=_texts(answer, "withheld_tools"),
+            files=tuple(map(_supporting_file, _objects(row, "files"))) if "files" in row else (),
+            withheld_tools=_texts(row, "withheld_tools"),
             is_stale=is_stale,
             age_seconds=age_seconds,
         )
 
-    def as_answer(self) -> Json:
+    def as_answer(self) -> dict[str, object]:
         """The response that it was parsed from, to be cached."""
         return {
             "capability_id": self.capability_id,
@@ -225,7 +243,8 @@ def check_digest(answer: Mapping[str, Any]) -> None:
         raise DigestMismatch(f"The bundle has the digest {found}, and the registry says {answer['digest']}")
 
 
-def _check_parts(answer: Any) -> None:
+def _checked_parts(answer: object) -> Json:
+    """The response, where it has the parts of a bundle."""
     if not isinstance(answer, dict) or not is_capability_id(answer.get("capability_id")):
         raise ResponseRejected("The answer is no bundle: it has no capability_id")
     if not isinstance(answer.get("digest"), str) or not DIGEST.fullmatch(answer["digest"]):
@@ -237,6 +256,7 @@ def _check_parts(answer: Any) -> None:
     for tool in _objects(answer, "tools"):
         _check_tool(tool)
     _text(answer, "skill_doc"), _objects(answer, "ui_schemas")
+    return answer
 
 
 def _check_tool(tool: Json) -> None:

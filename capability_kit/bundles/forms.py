@@ -24,7 +24,7 @@ class FormAction:
 
     kind: Literal["tool", "reply", "dismiss"]
     tool: str
-    arguments: Json
+    arguments: dict[str, object]
 
 
 def parse_form(bundle: Bundle, schema_id: str) -> Json:
@@ -37,7 +37,7 @@ def parse_form(bundle: Bundle, schema_id: str) -> Json:
 
 
 def surface_messages(
-    definition: Mapping[str, Any], surface_id: str, *, data: Any = None, version: str = VERSION
+    definition: Mapping[str, Any], surface_id: str, *, data: object = None, version: str = VERSION
 ) -> list[Json]:
     """The three messages that show a definition; `data` replaces its sample data."""
     create = {key: definition[key] for key in ("catalogId", "theme", "sendDataModel") if key in definition}
@@ -49,12 +49,14 @@ def surface_messages(
     ]
 
 
-def form_messages(bundle: Bundle, schema_id: str, *, surface_id: str | None = None, data: Any = None) -> list[Json]:
+def form_messages(
+    bundle: Bundle, schema_id: str, *, surface_id: str | None = None, data: object = None
+) -> list[dict[str, object]]:
     """For an A2UI v0.9 renderer. Without `data` the form begins with its sample data. Raises `FormError`."""
     return surface_messages(parse_form(bundle, schema_id)["definition"], surface_id or schema_id, data=data)
 
 
-def form_action(bundle: Bundle, schema_id: str, event: Mapping[str, Any]) -> FormAction:
+def form_action(bundle: Bundle, schema_id: str, event: Mapping[str, object]) -> FormAction:
     """What an event that a renderer delivered means; its texts are coerced by the session's gate, not here.
 
     `event` is `{"name", "context", ...}`, from a browser: only these two are read. Raises `FormError`.

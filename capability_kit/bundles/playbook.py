@@ -150,18 +150,19 @@ class PlaybookDoc:
         """The whole text; what `read` was given, byte for byte."""
         return self.before + "".join(section.markdown() for section in self.sections)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """`{"before", "sections": [{"heading", "text", "steps": [{"heading", "parts": [{"kind", "text"}]}]}]}`."""
         return {"before": self.before, "sections": [_section_dict(section) for section in self.sections]}
 
     @staticmethod
-    def from_dict(document: dict[str, Any]) -> PlaybookDoc:
+    def from_dict(document: dict[str, object]) -> PlaybookDoc:
         """From `as_dict`. Raises `KeyError` and `TypeError` for anything else."""
+        given: dict[str, Any] = document
         return PlaybookDoc(
-            document["before"],
+            given["before"],
             tuple(
                 PlaybookSection(one["heading"], one["text"], tuple(_step_of(step) for step in one["steps"]))
-                for one in document["sections"]
+                for one in given["sections"]
             ),
         )
 

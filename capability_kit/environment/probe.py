@@ -37,7 +37,7 @@ class Environment:
     permissions: frozenset[str] = frozenset()
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Mapping[str, object]) -> Self:
         """Read `{"os": "linux", "bins": [...], "python": [...], ...}`; what is left out is empty.
 
         Raises `ValueError` for anything else, with the fix in the message.

@@ -70,13 +70,13 @@ class Readiness:
         fixes = "; ".join(f"{item.what}: {item.fix}" for item in self.missing)
         return f"Missing {fixes}." if fixes else ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """For JSON."""
         missing = [{"kind": item.kind, "name": item.name, "fix": item.fix} for item in self.missing]
         return {"status": self.status, "level": self.level, "missing": missing, "reason": self.reason}
 
 
-def check_readiness(capability: Bundle | ListingEntry | Mapping[str, Any], environment: Environment) -> Readiness:
+def check_readiness(capability: Bundle | ListingEntry | Mapping[str, object], environment: Environment) -> Readiness:
     """Judge a bundle, its capability.json, or an entry of the list.
 
     Wrong system: UNAVAILABLE. A program, Python package or app is missing: NEED_SETUP, also where a key is missing

@@ -37,10 +37,13 @@ class Ask:
     options: tuple[str, ...]
     label: str
     request_id: str
-    default: Any = None
+    default: object = None
 
-    def entry(self) -> Json:
+    def entry(self) -> dict[str, object]:
         """The question as an entry of ui_schemas.json: its one action is a reply."""
+        return self._entry()
+
+    def _entry(self) -> Json:
         components: list[Json] = [
             {"id": "root", "component": "Column", "children": ["prompt", *self._roots()]},
             {"id": "prompt", "component": "Text", "text": {"path": "/prompt"}, "variant": "h4"},
@@ -48,9 +51,9 @@ class Ask:
         ]
         return _entry(f"Ask{self.widget.title().replace('_', '')}.v1", components, self._data())
 
-    def messages(self, surface_id: str | None = None) -> list[Json]:
+    def messages(self, surface_id: str | None = None) -> list[dict[str, object]]:
         """The three A2UI v0.9.1 messages that show it."""
-        return surface_messages(self.entry()["definition"], surface_id or f"ask-{self.request_id}")
+        return surface_messages(self._entry()["definition"], surface_id or f"ask-{self.request_id}")
 
     def plain(self) -> str:
         """The same question in words, for a terminal or a voice."""
@@ -62,7 +65,7 @@ class Ask:
         how = "one or more numbers, separated by commas" if self.widget == "checkbox" else "a number, or the words"
         return "\n".join([self.prompt, *lines, f"({how})"])
 
-    def read(self, reply: Any) -> Any:
+    def read(self, reply: object) -> object:
         """The value of a reply: a text, true or false, or for checkbox a list of texts.
 
         `reply` is the `context` of the form's event, or what the person typed. Raises `ReplyNotUnderstood`.
@@ -73,7 +76,7 @@ class Ask:
             reply = reply.get("value")
         return self.value_of(reply)
 
-    def value_of(self, reply: Any) -> Any:
+    def value_of(self, reply: object) -> object:
         """As `read`, of the value alone."""
         if isinstance(reply, str):
             reply = self._from_words(reply.strip())
@@ -91,7 +94,7 @@ class Ask:
         data: Json = {"request_id": self.request_id, "prompt": self.prompt}
         return data if self.widget in ("buttons", "confirm") else {**data, "value": self.initial()}
 
-    def initial(self) -> Any:
+    def initial(self) -> object:
         """The value that a form begins with: the default, as its component keeps it."""
         if self.widget == "text_input":
             return self.default or ""
@@ -108,7 +111,7 @@ class Ask:
             *_button("send", "Continue", {"value": {"path": "/value"}}, is_primary=True),
         ]
 
-    def input(self, component_id: str, path: str) -> Json:
+    def input(self, component_id: str, path: str) -> dict[str, object]:
         """The field whose value is kept at this path of the data model."""
         label = self.label or self.prompt
         shared: Json = {"id": component_id, "label": label, "value": {"path": path}, "accessibility": {"label": label}}
@@ -165,11 +168,14 @@ class AskForm:
     questions: Mapping[str, Ask]
     request_id: str
 
-    def entry(self) -> Json:
+    def entry(self) -> dict[str, object]:
         """The questions as an entry of ui_schemas.json: its one action is a reply with all values."""
+        return self._entry()
+
+    def _entry(self) -> Json:
         fields = {name: f"field_{number}" for number, name in enumerate(self.questions)}
-        values = {fields[name]: {"path": f"/{fields[name]}"} for name in self.questions}
-        components = [
+        values: Json = {fields[name]: {"path": f"/{fields[name]}"} for name in self.questions}
+        components: list[Json] = [
             {"id": "root", "component": "Column", "children": [*fields.values(), "send"]},
             *(each.input(fields[name], f"/{fields[name]}") for name, each in self.questions.items()),
             *_button("send", "Continue", values, is_primary=True),
@@ -177,11 +183,13 @@ class AskForm:
         data = {fields[name]: each.initial() for name, each in self.questions.items()}
         return _entry("AskForm.v1", components, {"request_id": self.request_id, **data})
 
-    def messages(self, surface_id: str | None = None) -> list[Json]:
+    def messages(self, surface_id: str | None = None) -> list[dict[str, object]]:
         """The three A2UI v0.9.1 messages that show it; the same ones again after a reload of the page."""
-        return surface_messages(self.entry()["definition"], surface_id or f"ask-{self.request_id}")
+        return surface_messages(self._entry()["definition"], surface_id or f"ask-{self.request_id}")
 
-    def answered_messages(self, answers: Mapping[str, Any], surface_id: str | None = None) -> list[Json]:
+    def answered_messages(
+        self, answers: Mapping[str, object], surface_id: str | None = None
+    ) -> list[dict[str, object]]:
         """The messages that show the questions with their answers, and nothing to press any more."""
         lines = [f"{each.prompt} {_shown(answers.get(name))}" for name, each in self.questions.items()]
         ids = [f"line_{number}" for number in range(len(lines))]
@@ -194,7 +202,7 @@ class AskForm:
         """The same questions in words."""
         return "\n\n".join(each.plain() for each in self.questions.values())
 
-    def read(self, reply: Any) -> dict[str, Any]:
+    def read(self, reply: object) -> dict[str, object]:
         """The value of each question: `reply` is the `context` of the form's event, or what each name is answered with.
 
         Typed words are taken where there is one question. Raises `ReplyNotUnderstood`.
@@ -215,7 +223,7 @@ class AskForm:
 
 
 def ask(
-    prompt: str, widget: Widget = "confirm", options: Sequence[str] = (), *, label: str = "", default: Any = None
+    prompt: str, widget: Widget = "confirm", options: Sequence[str] = (), *, label: str = "", default: object = None
 ) -> Ask:
     """Create a question. `label` is the text in the field of text_input, where A2UI 0.9 knows no placeholder.
 

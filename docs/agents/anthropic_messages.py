@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import httpx2
 
-from capability_client import Session
-from capability_client.session import Message, ModelCall, ModelReply, PromptParts, export_messages
+from capability_client import Message, ModelCall, ModelReply, PromptParts, Session, export_messages
 
 KEPT: Final = {"type": "ephemeral"}
 
@@ -52,6 +51,6 @@ def system_of(parts: PromptParts) -> list[dict[str, Any]]:
 def kept_messages(messages: Sequence[Message], parts: PromptParts) -> list[dict[str, Any]]:
     """The messages, kept up to the last of them; what is of this request alone stands behind that."""
     exported = export_messages(messages, "anthropic", turn=parts.turn)
-    last = exported[-1]["content"]
+    last: Any = exported[-1]["content"]
     last[-2 if parts.turn and len(last) > 1 else -1]["cache_control"] = KEPT
     return exported

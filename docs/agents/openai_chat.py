@@ -9,8 +9,7 @@ from typing import Any
 
 import httpx2
 
-from capability_client import Session
-from capability_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Message, ModelCall, ModelReply, Session, export_messages
 
 
 @dataclass(frozen=True)

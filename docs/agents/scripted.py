@@ -13,8 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from capability_client import Registry, Session, User
-from capability_client.session import Message, ModelCall, ModelReply, SkillForm, ToolCall
+from capability_client import Message, ModelCall, ModelReply, Registry, Session, SkillForm, ToolCall, User
 
 
 class Scripted:
@@ -59,9 +58,10 @@ def batch_of(weights: Sequence[str]) -> dict[str, Any]:
     return {"schema_id": "WeightBatchEditor.v1", "data": {"source": "chat", "entries": rows}}
 
 
-def keep_weights(call: ToolCall) -> Any:
+def keep_weights(call: ToolCall) -> dict[str, int]:
     """What stands behind the tools: here, nothing but an answer that fits the contract."""
-    return {"saved": len(call.arguments["entries"])}
+    entries = call.arguments["entries"]
+    return {"saved": len(entries) if isinstance(entries, list) else 0}
 
 
 def ask_person(call: ToolCall) -> bool:
@@ -73,7 +73,7 @@ def ask_person(call: ToolCall) -> bool:
 def show_form(form: SkillForm) -> dict[str, Any]:
     """The user sees the form, corrects one value, and presses a button; a UI would draw `form.messages()`."""
     print("\n".join(f"  | {line}" for line in form.plain().splitlines()))
-    data = copy.deepcopy(form.data)
+    data: dict[str, Any] = copy.deepcopy(form.data)
     data["entries"][1]["weight"] = "187.4"
     print("person: changes 187.9 to 187.4, and presses Save all")
     return form.press("save_all", data)

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from anthropic import Anthropic
 from openai import OpenAI
 
-from capability_client import Registry, Session, User
-from capability_client.session import Message, ModelCall, ModelReply, export_messages
+from capability_client import Message, ModelCall, ModelReply, Registry, Session, User, export_messages
 from docs.agents.anthropic_messages import kept_messages, system_of
 from docs.agents.openai_chat import call_of
 from docs.agents.scripted import ask_person, keep_weights

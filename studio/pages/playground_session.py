@@ -297,7 +297,8 @@ def _text(bundle: Bundle) -> str:
 def _forms(session: Session) -> Iterator[ShownForm]:
     """Of the skills in use, the most recent first. What is loaded has passed: its forms can be drawn."""
     for one in session.active:
-        for entry in one.bundle.ui_schemas:
+        entries: tuple[dict[str, Any], ...] = one.bundle.ui_schemas
+        for entry in entries:
             name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
             calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
             messages, plain = form_messages(one.bundle, name), build_html_form(entry["definition"])

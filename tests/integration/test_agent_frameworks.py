@@ -5,6 +5,7 @@ The models are scripted, or a stand-in answers what the vendors' own packages as
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from tests.unit.capability_client.registries import FakeRegistry, fake_registry
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")
 VENDORS = ("langgraph==1.2.22", "langchain-openai==1.7.3", "openai==3.54.0", "anthropic==2.12.0")
+CHECKERS = ("pyright[nodejs]==1.1.414",)
 MESSAGE = "I just weighed 187.6 lbs"
 
 
@@ -30,7 +32,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """`(its Python, a folder to run in)`: nothing of the checkout is importable there."""
     folder = tmp_path_factory.mktemp("frameworks")
     kit, client = (copy_package(name, folder / "source") for name in ("capability_kit", "capability_client"))
-    python = install(folder / "venv", str(kit), f"{client}[{','.join(EXTRAS)}]", *VENDORS)
+    python = install(folder / "venv", str(kit), f"{client}[{','.join(EXTRAS)}]", *VENDORS, *CHECKERS)
     shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
     return python, folder
 
@@ -89,6 +91,18 @@ def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Pa
     done = subprocess.run([str(python), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["True", "1", "1", "site-packages", "8"]
     assert (ROOT / "capability_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_pyright_knows_every_type_of_the_library_but_those_of_the_frameworks(environment: tuple[Path, Path]) -> None:
+    """Base classes and results that a framework has not typed itself are left out."""
+    python, folder = environment
+    command = [str(python.parent / "pyright"), "--verifytypes", "capability_client", "--outputjson"]
+    env = os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    env.pop("PYTHONPATH", None)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300)
+    symbols = json.loads(done.stdout)["typeCompleteness"]["symbols"]
+    unknown = {one["name"] for one in symbols if one["isExported"] and not one["isTypeKnown"]}
+    assert {name for name in unknown if not name.startswith("capability_client.integrations.")} == set()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
 from tests.integration.stand_ins import anthropic_answer, openai_answer
+from tests.json_values import parsed
 from tests.servers import ROOT, Studio
 from tests.unit.capability_client.registries import fake_registry
 
@@ -88,7 +89,7 @@ def test_a_quarantine_and_its_end_reach_a_running_conversation(live_studio: Stud
             assert any(event.kind == "dropped" and event.capability_id == "meals" for event in events)
             assert "- meals: it was taken out of use" in session.prompt().prompt
             result = session.result_of("capability_skill_load", {"capability_id": "meals"}, run=keep_weights)
-            assert result["error"]["code"] == "CAPABILITY_QUARANTINED"
+            assert parsed(result)["error"]["code"] == "CAPABILITY_QUARANTINED"
         finally:
             live_studio.manage("bundle", "restore", "meals", "--note", "for a test")
         live_studio.server.wait_until(is_listed)

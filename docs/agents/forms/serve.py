@@ -13,8 +13,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
-from capability_client import ApprovalRequired, FormError, Registry, Session, form_action, form_messages
-from capability_client.session import CallRefused, CallResult, ToolCall
+from capability_client import (
+    ApprovalRequired,
+    CallRefused,
+    CallResult,
+    FormError,
+    Registry,
+    Session,
+    ToolCall,
+    form_action,
+    form_messages,
+)
 from docs.agents.scripted import keep_weights
 
 FOLDER: Final = Path(__file__).parent

@@ -23,6 +23,7 @@ from capability_kit.json_schema.evaluator import SchemaUnsafe
 from capability_kit.json_schema.validation import find_schema_error, without_nulls
 from tests import costs
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.test_session import ALL, Shelf
 
@@ -207,7 +208,7 @@ def test_the_model_loads_by_a_tool_and_a_missing_skill_is_a_result() -> None:
     assert done.result == {"loaded": "meals", "status": "READY", "missing": ""}
     done = session.call("capability_skill_load", {"capability_id": "sleep_tracking"})
     assert isinstance(done, CallResult)
-    assert "Currently available" in done.result["error"]["message"]
+    assert "Currently available" in parsed(done.result)["error"]["message"]
 
 
 def test_long_names_are_cut_the_same_way_each_time() -> None:
@@ -218,7 +219,7 @@ def test_long_names_are_cut_the_same_way_each_time() -> None:
     assert wire_name("a" * 30, "b" * 32) == "a" * 30 + "__" + "b" * 32
     session = Session(Shelf([bundle(capability_id, tools=[tool(name)])]), environment=ALL)
     session.load(capability_id)
-    assert session.tools("openai", with_own=False)[0]["function"]["name"] == wire
+    assert parsed(session.tools("openai", with_own=False)[0]["function"])["name"] == wire
     call = session.call(wire, {})
     assert isinstance(call, ToolCall)
     assert call.tool == name
@@ -317,7 +318,7 @@ def test_a_capability_whose_id_begins_with_a_digit_is_callable_by_gemini() -> No
     session = Session(shelf, environment=ALL)
     session.load("3d_print")
     (declared,) = session.tools("gemini", with_own=False)
-    assert [each["name"] for each in declared["functionDeclarations"]] == ["_3d_print__print_start"]
+    assert [each["name"] for each in parsed(declared)["functionDeclarations"]] == ["_3d_print__print_start"]
     assert session.tools("anthropic", with_own=False)[0]["name"] == "3d_print__print_start"
     for name in ("_3d_print__print_start", "3d_print__print_start"):
         found = session.call(name, {})

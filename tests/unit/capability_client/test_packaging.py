@@ -133,4 +133,4 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     import capability_client
 
     with pytest.raises(AttributeError, match="nonsense"):
-        capability_client.nonsense  # noqa: B018
+        capability_client.nonsense  # type: ignore[attr-defined]  # noqa: B018

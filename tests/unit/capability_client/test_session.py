@@ -14,6 +14,7 @@ from capability_client.session import Session, SessionFileRefused, SessionOption
 from capability_kit import errors
 from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
 from capability_kit.environment.probe import Environment
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle, examples
 
 ALL = Environment(
@@ -99,7 +100,7 @@ def test_two_skills_in_one_answer() -> None:
     for hint in turn.hints:
         session.load(hint.capability_id)
     assert set(_active(session)) == {"workouts", "weights"}
-    names = {tool["function"]["name"] for tool in session.tools("openai")}
+    names = {parsed(tool["function"])["name"] for tool in session.tools("openai")}
     assert {"weights__weight_entry_list", "capability_skill_load"} <= names
     assert any(name.startswith("workouts__") for name in names)
 
@@ -201,7 +202,7 @@ def test_sixteen_thousand_characters_together_the_most_recent_first_and_the_rest
     assert [name for name, reason in prompt.omitted if reason.startswith("BUDGET")] == ["a"]
     assert "left out for want of room" in prompt.prompt
     assert "- a" in prompt.prompt
-    names = {tool["function"]["name"] for tool in session.tools()}
+    names = {parsed(tool["function"])["name"] for tool in session.tools()}
     assert not any(name.startswith("a__") for name in names)
 
 

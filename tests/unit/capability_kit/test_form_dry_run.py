@@ -12,9 +12,9 @@ from capability_kit.form_dry_run import dry_run_action
 KILOS = {"type": "object", "properties": {"kilos": {"type": "number"}}, "required": ["kilos"]}
 
 
-def _bundle(actions: Any, *tools: dict[str, Any]) -> Bundle:
+def _bundle(actions: Any, *tools: Any) -> Bundle:
     form = {"schema_id": "A.v1", "definition": {"components": []}, "actions": actions}
-    capability = {"name": "Weights"}
+    capability: dict[str, object] = {"name": "Weights"}
     return Bundle("weights", "", "x", tools=tools, ui_schemas=(form,), capability=capability)
 
 

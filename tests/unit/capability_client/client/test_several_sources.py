@@ -14,6 +14,7 @@ from capability_client.session import AsyncSession, Session
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.errors import InstallCodeNotFound, RegistryUnreachable, Unavailable
 from tests.event_loop import run_async
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import Given, fake_registry, listing, load_answer
 from tests.unit.capability_client.test_session import ALL
 
@@ -242,8 +243,8 @@ UNTYPED: Any = Session
             lambda folder: UNTYPED(SeveralSources(LocalSkills(folder), AsyncRegistry("http://127.0.0.1:9"))),
             "AsyncSession",
         ),
-        (lambda folder: SeveralSources(str(folder)), "a Registry, an AsyncRegistry or LocalSkills, not str"),
-        (lambda folder: SeveralSources(LocalSkills(folder), None), "LocalSkills, not NoneType"),
+        (lambda folder: SeveralSources(parsed(str(folder))), "a Registry, an AsyncRegistry or LocalSkills, not str"),
+        (lambda folder: SeveralSources(LocalSkills(folder), parsed(None)), "LocalSkills, not NoneType"),
     ],
 )
 def test_a_wrong_combination_is_a_type_error_that_names_the_fix(

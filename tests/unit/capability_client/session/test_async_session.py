@@ -13,6 +13,7 @@ from capability_client.session import ApprovalRequired, AsyncSession, CallNotOpe
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.event_loop import run_async
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import Given, entry, examples, fake_registry, load_answer
 from tests.unit.capability_client.test_session import ALL
 
@@ -71,7 +72,7 @@ def test_an_executor_that_is_a_coroutine_function_is_awaited_and_a_plain_one_doe
 
     async def run(call: ToolCall) -> dict[str, int]:
         await asyncio.sleep(0)
-        return {"saved": len(call.arguments["entries"])}
+        return {"saved": len(parsed(call.arguments["entries"]))}
 
     def list_rows(call: ToolCall) -> dict[str, Any]:
         threads.append(threading.current_thread())
@@ -102,7 +103,7 @@ UNTYPED: Any = Session
         (lambda: UNTYPED(AsyncRegistry("http://127.0.0.1:9")), "AsyncSession"),
         (lambda: AsyncSession(Registry("http://127.0.0.1:9")), "AsyncRegistry"),
         (lambda: UNTYPED("http://127.0.0.1:9"), "Registry or LocalSkills, not str"),
-        (lambda: AsyncSession("http://127.0.0.1:9"), "AsyncRegistry or LocalSkills, not str"),
+        (lambda: AsyncSession(parsed("http://127.0.0.1:9")), "AsyncRegistry or LocalSkills, not str"),
         (lambda: UNTYPED(FakeRegistry(), user="Ada"), "user is a User, not str"),
         (lambda: UNTYPED(FakeRegistry(), roles="member"), "roles is a list"),
         (lambda: UNTYPED(FakeRegistry()).turn(None), "not NoneType"),

@@ -21,6 +21,7 @@ from capability_client.session import (
 from capability_client.session.conversation import cut_history, repair, result_text, shorten, shorten_turn
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.event_loop import run_async
+from tests.json_values import parsed
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL
 from tests.vendors import VendorRefused, check_anthropic, check_gemini, check_openai
@@ -101,7 +102,7 @@ def test_arguments_that_are_a_text_reach_every_vendor() -> None:
     odd = Message("agent", "", (ModelCall("1", "tool", '{"a": '), ModelCall("2", "tool", None)))
     messages = [_user(), odd, _result("1"), _result("2")]
     accepted(messages)
-    assert export_messages(messages, "openai")[1]["tool_calls"][0]["function"]["arguments"] == '{"a": '
+    assert parsed(export_messages(messages, "openai"))[1]["tool_calls"][0]["function"]["arguments"] == '{"a": '
     assert [each["type"] for each in export_messages(messages, "openai_responses")[1:]] == [
         "function_call", "function_call", "function_call_output", "function_call_output"
     ]  # fmt: skip

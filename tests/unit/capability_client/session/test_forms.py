@@ -39,6 +39,7 @@ from capability_client.session import (
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.environment.probe import Environment
 from tests.event_loop import run_async
+from tests.json_values import parsed
 from tests.servers import ROOT
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL
@@ -54,12 +55,12 @@ CANCEL = {"name": "cancel", "context": {}}
 def _bundle(*, skill_doc: str = "", tools: Iterable[Any] | None = None, **capability: Any) -> Any:
     """The weights of the examples, with changes."""
     answer = copy.deepcopy(WEIGHTS.as_answer())
-    given = {key: value for key, value in answer["capability"].items() if key != "capability_id"} | capability
+    given = {key: value for key, value in parsed(answer["capability"]).items() if key != "capability_id"} | capability
     return build_bundle(
         "weights",
-        skill_doc=skill_doc or answer["skill_doc"],
-        tools=answer["tools"] if tools is None else tools,
-        ui_schemas=answer["ui_schemas"],
+        skill_doc=parsed(skill_doc or answer["skill_doc"]),
+        tools=parsed(answer["tools"] if tools is None else tools),
+        ui_schemas=parsed(answer["ui_schemas"]),
         **given,
     )
 
@@ -71,7 +72,7 @@ def _session(*bundles: Any, **settings: Any) -> Session:
 
 
 def _run(call: ToolCall) -> Any:
-    return {"saved": len(call.arguments["entries"])}
+    return {"saved": len(parsed(call.arguments["entries"]))}
 
 
 def _opened(session: Session, **given: Any) -> SkillForm:
@@ -83,7 +84,7 @@ def _opened(session: Session, **given: Any) -> SkillForm:
 def _event(form: SkillForm, **values: Any) -> dict[str, Any]:
     """The user changes values and presses Save, as a renderer sends it."""
     data = copy.deepcopy(form.data)
-    data["entries"][0].update(values)
+    parsed(data["entries"])[0].update(values)
     return form.press("save", data)
 
 
@@ -104,7 +105,7 @@ def test_a_form_leads_from_the_model_to_a_saved_call() -> None:
         "updateDataModel",
         "updateComponents",
     ]
-    assert form.messages()[1]["updateDataModel"]["value"]["entries"][0]["weight"] == "187.6"
+    assert parsed(form.messages())[1]["updateDataModel"]["value"]["entries"][0]["weight"] == "187.6"
     call = _waiting(session, form, _event(form, weight="187.2"))
     assert call.arguments == {"source": "chat", "entries": [{**ENTRY, "weight": 187.2}]}
     session.approve(call.call_id, by="Ada")
@@ -157,10 +158,10 @@ def test_a_form_that_no_loaded_skill_has_is_refused_with_those_that_there_are(wa
 def test_a_form_of_a_skill_that_is_not_loaded_names_the_way() -> None:
     session = Session(FakeRegistry([_bundle()]), environment=ALL)
     result = session.result_of("form_open", OPEN, run=_run)
-    assert result["error"]["code"] == "FORM_UNKNOWN"
+    assert parsed(result)["error"]["code"] == "FORM_UNKNOWN"
     assert (
         "there are: none. The form of another skill can be opened once capability_skill_load"
-        in (result["error"]["message"])
+        in (parsed(result)["error"]["message"])
     )
 
 
@@ -358,7 +359,7 @@ def test_a_skill_that_is_taken_out_of_use_closes_its_forms() -> None:
     session = _session()
     form, sent = _opened(session), _opened(session, data={})
     call = _waiting(session, sent, _event(sent, weight="1", measured_on="2026-01-15", unit=["lb"]))
-    session.source.quarantine("weights")
+    parsed(session.source).quarantine("weights")
     session.turn("hello")
     for each in (form, sent):
         with pytest.raises(CallNotOpen):
@@ -372,7 +373,7 @@ def test_another_release_and_a_disabled_skill_close_the_form() -> None:
     form = _opened(session)
     session.reload("weights")
     assert form.state == "open"
-    session.source.publish(_bundle(skill_doc="# Weights\n\nOther words.\n"))
+    parsed(session.source).publish(_bundle(skill_doc="# Weights\n\nOther words.\n"))
     session.reload("weights")
     with pytest.raises(CallNotOpen, match="another release of weights was loaded; open it again"):
         session.submit(form.call_id, _event(form))
@@ -386,7 +387,7 @@ def test_another_release_and_a_disabled_skill_close_the_form() -> None:
 
 
 def _resumed(session: Session) -> Session:
-    return Session.from_json(session.to_json(), session.source, environment=ALL)
+    return Session.from_json(session.to_json(), parsed(session.source), environment=ALL)
 
 
 def test_an_open_form_is_sent_in_another_process() -> None:
@@ -410,7 +411,7 @@ def test_a_form_of_another_release_than_the_session_has_is_not_sent() -> None:
     session = _session()
     form = _opened(session)
     session.submit(form.call_id, CANCEL)
-    session.source.publish(_bundle(skill_doc="# Weights\n\nOther words.\n"))
+    parsed(session.source).publish(_bundle(skill_doc="# Weights\n\nOther words.\n"))
     session.reload("weights")
     assert _resumed(session).form(form.call_id).messages() == form.messages()
 
@@ -423,7 +424,7 @@ def test_a_file_with_a_damaged_form_is_refused(change: dict[str, Any]) -> None:
     document["content"]["forms"][0] |= change
     document["checksum"] = serialization._checksum(document["content"], None)
     with pytest.raises(SessionFileRefused):
-        Session.from_json(json.dumps(document), session.source, environment=ALL)
+        Session.from_json(json.dumps(document), parsed(session.source), environment=ALL)
 
 
 # In a turn.
@@ -507,7 +508,7 @@ def test_a_program_without_forms_lets_the_model_ask_in_words() -> None:
 def test_show_returns_an_event() -> None:
     session = _session()
     with pytest.raises(TypeError, match="show returns the form's event"):
-        session.say("my weight", _model(), run=_run, approve=bool, show=lambda form: "save")
+        session.say("my weight", _model(), run=_run, approve=bool, show=parsed(lambda form: "save"))
 
 
 def test_a_turn_that_is_interrupted_while_a_form_is_shown_leaves_it_open_to_be_sent_later() -> None:
@@ -549,7 +550,7 @@ def test_two_forms_in_one_reply_are_shown_one_after_the_other() -> None:
     calls = (ModelCall("1", "form_open", OPEN), ModelCall("2", "form_open", {**OPEN, "data": {}}))
 
     def show(form: SkillForm) -> Any:
-        seen.append(form.data["entries"][0]["weight"])
+        seen.append(parsed(form.data["entries"])[0]["weight"])
         return CANCEL
 
     session.say("my weight", Scripted(ModelReply("", calls), ModelReply("Done.")), run=_run, approve=bool, show=show)
@@ -576,11 +577,11 @@ def test_result_of_form_is_what_a_model_reads() -> None:
         session.result_of("form_open", OPEN, run=_run)
     form = waiting.value.form
     refused = session.result_of_form(form.call_id, {"name": "nothing"}, run=_run)
-    assert refused["error"]["code"] == "FORM_EVENT_INVALID"
+    assert parsed(refused)["error"]["code"] == "FORM_EVENT_INVALID"
     with pytest.raises(ApprovalRequired) as approval:
         session.result_of_form(form.call_id, _event(form), run=_run)
     result = session.result_of_approved(approval.value.call_id, run=_run, by="Ada")
-    assert (result["arguments"], result["result"]) == (SENT, {"saved": 1})
+    assert (parsed(result)["arguments"], parsed(result)["result"]) == (SENT, {"saved": 1})
 
 
 def test_an_async_session_waits_for_a_form() -> None:
@@ -600,10 +601,10 @@ def test_an_async_session_waits_for_a_form() -> None:
         assert _result(session)["result"] == {"saved": 1}
         with pytest.raises(FormRequired) as waiting:
             await session.call("form_open", OPEN)
-        assert (await session.submit(waiting.value.call_id, CANCEL, run=_run)).result["form"] == "closed"
+        assert parsed((await session.submit(waiting.value.call_id, CANCEL, run=_run)).result)["form"] == "closed"
         with pytest.raises(FormRequired) as waiting:
             await session.result_of("form_open", OPEN, run=_run)
-        assert (await session.result_of_form(waiting.value.call_id, None, run=_run))["form"] == "closed"
+        assert (parsed(await session.result_of_form(waiting.value.call_id, None, run=_run)))["form"] == "closed"
 
     run_async(talk())
 
@@ -623,7 +624,7 @@ def test_what_the_user_cannot_correct_is_shown_once_and_ends_the_form(layout: An
     assert _result(session)["error"]["code"] == "ROLE_NOT_ALLOWED"
     assert len(seen) == 1
     assert not session.open_forms()
-    assert session.result_of_form("form_0", CANCEL, run=_run)["error"]["code"] == "CALL_NOT_OPEN"
+    assert parsed(session.result_of_form("form_0", CANCEL, run=_run))["error"]["code"] == "CALL_NOT_OPEN"
 
 
 def test_a_call_of_a_form_that_goes_on_in_its_thread_is_told_when_it_ends() -> None:

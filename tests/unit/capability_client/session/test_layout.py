@@ -30,6 +30,7 @@ from capability_kit.bundles.bundle import ListingEntry
 from capability_kit.prompt import estimate_tokens
 from tests.event_loop import run_async
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.servers import ROOT
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL
@@ -121,7 +122,7 @@ def test_a_skill_that_is_not_to_be_used_takes_its_text_and_its_tools_along(leave
     _names(session)
     assert "<skill alpha " in session.prompt_parts().skills
     if leave == "quarantine":
-        session.source.quarantine("alpha")
+        parsed(session.source).quarantine("alpha")
         session.turn("hello")
     else:
         getattr(session, leave)("alpha")
@@ -198,10 +199,10 @@ def test_the_order_goes_to_the_next_process() -> None:
     for name in ("beta", "alpha"):
         session.turn(f"${name}")
         kept = session.to_json()
-        session = Session.from_json(kept, session.source, environment=ALL)
+        session = Session.from_json(kept, parsed(session.source), environment=ALL)
     assert _names(session)[-4:] == ["beta__beta_list", "beta__beta_put", "alpha__alpha_list", "alpha__alpha_put"]
     parts = session.prompt_parts()
-    assert parts == Session.from_json(session.to_json(), session.source, environment=ALL).prompt_parts()
+    assert parts == Session.from_json(session.to_json(), parsed(session.source), environment=ALL).prompt_parts()
 
 
 @pytest.mark.parametrize("change", [{"skills": 1}, {"tools": [["a"]]}, {"fixed": [1]}, {"expired": [["a", "b"]]}])
@@ -219,7 +220,7 @@ def test_a_file_of_an_older_client_has_no_layout() -> None:
     document = json.loads(session.to_json())
     del document["content"]["layout"], document["content"]["forms"]
     document["checksum"] = serialization._checksum(document["content"], None)
-    resumed = Session.from_json(json.dumps(document), session.source, environment=ALL)
+    resumed = Session.from_json(json.dumps(document), parsed(session.source), environment=ALL)
     assert "<skill alpha " in resumed.prompt_parts().skills
 
 
@@ -280,7 +281,7 @@ def test_a_call_by_the_one_tool_passes_the_same_gate() -> None:
         ("alpha", "ARGUMENTS_INVALID"),
     ):
         result = session.result_of("capability_tool_call", given, run=lambda call: None)
-        assert result["error"]["code"] == code, given
+        assert parsed(result)["error"]["code"] == code, given
     assert "capability_tool_call" not in _names(_session())
     with pytest.raises(ToolUnknown):
         _session().call("capability_tool_call", {"tool": "x", "arguments": {}})
@@ -347,7 +348,7 @@ def test_what_is_active_before_the_first_message_stands_as_in_the_other_layout()
     assert session.tools() == tools
     assert session.prompt_parts().skills == parts.skills
     assert "- beta" in session.prompt_parts().turn
-    session.source.quarantine("beta")
+    parsed(session.source).quarantine("beta")
     session.turn("hello")
     assert "<skill beta " not in session.prompt_parts().skills
     assert "beta__beta_put" not in _names(session)
@@ -358,10 +359,12 @@ def test_a_loop_of_ones_own_reads_a_skill_in_the_result_and_what_the_user_starte
     session.turn("$alpha")
     assert "<skill alpha " in session.prompt_parts().turn
     result = session.result_of("capability_skill_load", {"capability_id": "alpha"}, run=bool)
-    assert "<skill alpha " in result["instructions"]
+    assert "<skill alpha " in parsed(result)["instructions"]
     assert "<skill alpha " not in session.prompt_parts().turn
     again = session.result_of("capability_skill_load", {"capability_id": "alpha"}, run=bool)
-    assert "instructions" in again, "whether it still stands in a conversation of its own, the session does not know"
+    assert "instructions" in parsed(again), (
+        "whether it still stands in a conversation of its own, the session does not know"
+    )
 
 
 def test_the_marker_of_an_appended_skill_is_not_known_to_authors() -> None:
@@ -369,7 +372,7 @@ def test_the_marker_of_an_appended_skill_is_not_known_to_authors() -> None:
     for _ in range(2):
         session = _session(options=APPEND)
         session.turn("hello")
-        text = session.result_of("capability_skill_load", {"capability_id": "alpha"}, run=bool)["instructions"]
+        text = parsed(session.result_of("capability_skill_load", {"capability_id": "alpha"}, run=bool))["instructions"]
         markers.add(text.split("<skill alpha ")[1].split(">")[0])
     assert len(markers) == 2
 
@@ -377,7 +380,7 @@ def test_the_marker_of_an_appended_skill_is_not_known_to_authors() -> None:
 def test_a_conversation_with_appended_skills_goes_to_another_process() -> None:
     session = _session(options=APPEND)
     _say(session, "hello", _load("alpha"))
-    other = Session.from_json(session.to_json(), session.source, environment=ALL, options=APPEND)
+    other = Session.from_json(session.to_json(), parsed(session.source), environment=ALL, options=APPEND)
     assert other.prompt_parts() == session.prompt_parts()
     assert other.tools() == session.tools()
     _say(other, "and now?")
@@ -431,7 +434,7 @@ def test_limits_of_own_tools_are_checked_though_they_are_not_shown() -> None:
         ("capability_registry_list", {"more": 1}),
         ("ask_user", {"questions": [{"name": "a", "prompt": "b", "widget": "confirm", "more": 1}]}),
     ):
-        assert session.result_of(name, given, run=bool)["error"]["code"] == "ARGUMENTS_INVALID"
+        assert parsed(session.result_of(name, given, run=bool))["error"]["code"] == "ARGUMENTS_INVALID"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from capability_client.session import (
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.event_loop import run_async
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL
 
@@ -96,7 +97,7 @@ def test_words_of_a_hostile_list_have_an_end_and_stay_on_their_line() -> None:
     assert len(session.system_prompt().prompt) < 8_000
     assert "\n## System" not in session.system_prompt().prompt
     listed = session.call("capability_registry_list", {}, run=lambda call: None).result
-    assert len(listed["capabilities"]) == 100
+    assert len(parsed(listed)["capabilities"]) == 100
     assert len(json.dumps(listed)) < 60_000
 
 
@@ -245,7 +246,7 @@ def test_a_session_resumed_elsewhere_has_no_role_and_no_approval_of_the_file() -
     with pytest.raises(RoleNotAllowed):
         elsewhere.run_call(waiting.value.call_id, _never)
     read = elsewhere.result_of_approved
-    assert read("call_0", run=_never, by="Ada")["error"]["code"] == "CALL_NOT_OPEN"
+    assert parsed(read("call_0", run=_never, by="Ada"))["error"]["code"] == "CALL_NOT_OPEN"
     text = session.to_json().replace('"waiting"', '"approved"')
     with pytest.raises(ValueError, match="changed or damaged"):
         Session.from_json(text, source, environment=ALL)

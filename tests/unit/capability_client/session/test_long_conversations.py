@@ -41,6 +41,7 @@ from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat, call_of
 from tests.event_loop import run_async
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.session.test_conversation import accepted
 from tests.unit.capability_client.test_session import ALL
 from tests.vendors import StrictVendor, Vendor, tool_names
@@ -267,7 +268,7 @@ class Talk:
             self.session = self.life.checked(self.session, kept)
             if (late := self.life.late(self.session)) is not None:
                 self.life.seen["late form"] += 1
-                assert self.session.submit(*late, run=self.run).result["form"] == "closed"
+                assert parsed(self.session.submit(*late, run=self.run).result)["form"] == "closed"
         self.life.check_all()
 
 
@@ -361,7 +362,7 @@ class AsyncTalk:
             self.session = self.life.checked(self.session, kept)
             if (late := self.life.late(self.session)) is not None:
                 self.life.seen["late form"] += 1
-                assert (await self.session.submit(*late, run=self.run)).result["form"] == "closed"
+                assert parsed((await self.session.submit(*late, run=self.run)).result)["form"] == "closed"
         self.life.check_all()
         assert self.life.seen["CancelledError"]
         assert self.life.seen["TimeoutError"]

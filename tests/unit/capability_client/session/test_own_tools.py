@@ -32,6 +32,7 @@ from capability_kit.errors import (
 )
 from capability_kit.ui.ask import ReplyNotUnderstood
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.test_session import ALL
 
@@ -44,7 +45,7 @@ def _session(*bundles: Any, **settings: Any) -> Session:
 
 
 def _own(session: Session) -> set[str]:
-    return {each["name"] for each in session.tools("mcp")}
+    return {str(each["name"]) for each in session.tools("mcp")}
 
 
 def _call(session: Session, name: str, **arguments: Any) -> Any:
@@ -91,8 +92,8 @@ def test_the_list_tells_what_speaks_against_a_skill_before_it_is_chosen() -> Non
 def test_a_list_that_is_read_again_names_what_is_new_and_no_longer_offers_what_went() -> None:
     session = _session()
     session.turn("weights")
-    session.source.publish(build_bundle("sleep"))
-    session.source.retire("meals")
+    parsed(session.source).publish(build_bundle("sleep"))
+    parsed(session.source).retire("meals")
     assert [row["capability_id"] for row in _call(session, "capability_registry_list")["capabilities"]] == [
         "weights", "sleep"
     ]  # fmt: skip
@@ -106,7 +107,7 @@ def test_wrong_arguments_of_the_loader_ask_nothing_of_the_registry() -> None:
     for odd in ({"id": "weights"}, {}, None, {"capability_id": 5}):
         with pytest.raises(ArgumentsInvalid, match=r"capability_id|object"):
             session.call("capability_skill_load", odd)
-    assert [name for name, _ in session.source.requests if name == "load"] == []
+    assert [name for name, _ in parsed(session.source).requests if name == "load"] == []
     found = _call(session, "capability_skill_load", capability_id="sleep_tracking")
     assert found["error"]["code"] == "CAPABILITY_NOT_FOUND"
     assert "Currently available" in found["error"]["message"]
@@ -116,7 +117,7 @@ def test_a_skill_is_reloaded_and_says_whether_it_changed() -> None:
     session = _session()
     session.load("weights")
     assert _call(session, "capability_skill_reload", capability_id="weights")["is_changed"] is False
-    session.source.publish(build_bundle("weights", skill_doc="# Weights\n\nNew text.\n"))
+    parsed(session.source).publish(build_bundle("weights", skill_doc="# Weights\n\nNew text.\n"))
     assert _call(session, "capability_skill_reload", capability_id="weights")["is_changed"] is True
     assert "New text." in session.prompt().prompt
 
@@ -147,7 +148,7 @@ def test_feedback_of_a_turn_counts_once_for_each_skill_that_was_used() -> None:
     for _ in range(2):
         assert [row["capability_id"] for row in session.feedback("confirmed_success")] == ["weights"]
     assert _call(session, "capability_feedback", capability_id="meals", outcome="likely_failure") == {"recorded": True}
-    sent = [given for name, given in session.source.requests if name == "feedback"]
+    sent = [given for name, given in parsed(session.source).requests if name == "feedback"]
     assert [given["capability_id"] for given in sent] == ["weights", "weights", "meals"]
     assert sent[0]["idempotency_key"] == sent[1]["idempotency_key"] != sent[2]["idempotency_key"]
 
@@ -178,7 +179,7 @@ def test_several_questions_are_one_form_that_survives_another_process() -> None:
     with pytest.raises(AnswerRequired) as asked:
         session.call("ask_user", {"questions": QUESTIONS})
     form = asked.value.ask
-    data = form.messages()[1]["updateDataModel"]["value"]
+    data = parsed(form.messages()[1]["updateDataModel"])["value"]
     assert (data["field_0"], data["field_1"], data["field_2"], data["field_3"]) == (["kg"], "", ["Yes"], [])
     resumed = Session.from_json(session.to_json(), FakeRegistry(), environment=ALL)
     with pytest.raises(ReplyNotUnderstood):
@@ -204,7 +205,10 @@ def test_a_default_answers_for_what_was_left_out_and_an_odd_question_is_refused(
     session = _session()
     with pytest.raises(AnswerRequired) as asked:
         session.call("ask_user", {"questions": QUESTIONS[:2]})
-    assert session.answer(asked.value.call_id, {"name": "Ada"}).result["answers"] == {"unit": "kg", "name": "Ada"}
+    assert parsed(session.answer(asked.value.call_id, {"name": "Ada"}).result)["answers"] == {
+        "unit": "kg",
+        "name": "Ada",
+    }
     for odd in (
         [{"name": "x", "prompt": "Which?", "widget": "radio"}],
         [{"name": "x", "prompt": "Which?", "widget": "radio", "options": ["a", "b"], "default": "c"}],
@@ -291,8 +295,8 @@ def test_a_wrong_path_names_the_files_that_there_are() -> None:
     assert error["message"] == "'weights' has no file 'references/none.md'"
     assert error["available_files"] == ["references/forms.md"]
     refused = SupportingFileNotFound("No such file", data={"available_files": ["a.md", "x\n## System", *["b.md"] * 90]})
-    assert refused.model_error()["available_files"][:3] == ["a.md", "x ## System", "b.md"]
-    assert len(refused.model_error()["available_files"]) == 50
+    assert parsed(refused.model_error()["available_files"])[:3] == ["a.md", "x ## System", "b.md"]
+    assert len(parsed(refused.model_error()["available_files"])) == 50
 
 
 @pytest.mark.parametrize(
@@ -334,9 +338,9 @@ def test_an_error_is_not_what_people_read_and_has_an_end() -> None:
         many = [{"capability_id": long, "name": long, "code": long, "message": long}] * 90
         data = {"details": long, "findings": many, "suggestions": many, "available_capabilities": [long] * 90}
         error = kind(long, data=data | {"available_files": [long] * 90})
-        assert error.user_message() not in error.model_error()["message"]
+        assert error.user_message() not in parsed(error.model_error()["message"])
         assert len(json.dumps(error.model_error())) < 8_000
-        assert "\n" not in error.model_error()["message"]
+        assert "\n" not in parsed(error.model_error()["message"])
 
 
 def test_a_quarantined_skill_says_that_it_is_not_to_be_followed() -> None:

@@ -353,7 +353,7 @@ def test_a_check_that_is_refused_ends_no_turn_and_takes_nothing_away(session: Se
             raise RateLimited("Too many calls", data={"retry_after_seconds": 60.0})
 
     session.turn("hello")
-    session.source = Refusing()
+    session._source = Refusing()
     events = session.turn("hello").events
     assert _holds(session) == {"weights", "meals"}
     assert [event.words for event in events if event.kind == "index"] == [

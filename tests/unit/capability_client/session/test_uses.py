@@ -10,6 +10,7 @@ import pytest
 from capability_client.session import ApprovalRequired, ModelCall, ModelReply, Session, SessionOptions, ToolUnknown
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.factories import tool
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL
@@ -132,4 +133,4 @@ def test_a_file_of_an_expired_skill_says_so_too() -> None:
     session.unload("alpha")
     given = {"capability_id": "alpha", "path": FILE["path"]}
     found = session.call("capability_file_load", given, run=lambda call: None).result
-    assert "alpha is no longer active (it was unloaded); load it again" in found["error"]["message"]
+    assert "alpha is no longer active (it was unloaded); load it again" in parsed(found)["error"]["message"]

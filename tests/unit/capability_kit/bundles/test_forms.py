@@ -8,6 +8,7 @@ import pytest
 
 from capability_client import FormAction, FormError, form_action, form_messages
 from capability_kit.bundles.bundle import Bundle
+from tests.json_values import parsed
 from tests.unit.capability_client.registries import example
 
 FORM = "WeightEntryForm.v1"
@@ -20,10 +21,10 @@ def weights() -> Bundle:
 
 def test_three_messages_show_a_form(weights: Bundle) -> None:
     create, data, components = form_messages(weights, FORM)
-    assert create["createSurface"]["surfaceId"] == FORM
-    assert create["createSurface"]["catalogId"].endswith("basic/catalog.json")
-    assert data["updateDataModel"]["value"]["entries"][0]["weight"] == "187.6"
-    assert any(each["id"] == "root" for each in components["updateComponents"]["components"])
+    assert parsed(create["createSurface"])["surfaceId"] == FORM
+    assert parsed(create["createSurface"])["catalogId"].endswith("basic/catalog.json")
+    assert parsed(data["updateDataModel"])["value"]["entries"][0]["weight"] == "187.6"
+    assert any(each["id"] == "root" for each in parsed(components["updateComponents"])["components"])
     assert {each["version"] for each in (create, data, components)} == {"v0.9.1"}
 
 

@@ -10,6 +10,7 @@ import pytest
 from capability_kit.ui.ask import WIDGETS, Ask, ReplyNotUnderstood, ask
 from capability_rules.validation import validate_bundle
 from tests.factories import bundle
+from tests.json_values import parsed
 from tests.sweeps import check_each
 
 OPTIONS = ("Research Assistant", "Personal Finance", "Skip for now")
@@ -37,7 +38,7 @@ def test_three_messages_show_it(widget: Any) -> None:
         "updateDataModel",
         "updateComponents",
     ]
-    surfaces = {next(v for k, v in each.items() if k != "version")["surfaceId"] for each in messages}
+    surfaces = {parsed(next(v for k, v in each.items() if k != "version"))["surfaceId"] for each in messages}
     assert surfaces == {f"ask-{asked.request_id}"}
 
 

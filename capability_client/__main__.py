@@ -1,4 +1,4 @@
-"""`python -m capability_client skills|load|match|doctor|chat|playbook|docs`; `--help` says the rest."""
+"""`python -m capability_client skills|load|match|doctor|chat|playbook|stubs|docs`; `--help` says the rest."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from capability_client.cli import evaluating
 from capability_client.cli import install as installing
 from capability_client.cli.chat import Chat
+from capability_client.cli.stubs import write_stubs
 from capability_client.client.client import Registry
 from capability_client.client.local_registry import LocalSkills
 from capability_client.session import Session, SessionFileRefused, SessionOptions, Source, User, draft_playbook
@@ -76,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     playbook.add_argument("--name", required=True)
     playbook.add_argument("--problem", required=True, help="what was solved, in your words")
     playbook.add_argument("--to", type=Path, help="the folder to write; else one named like the id")
+    stubs = _add(verbs, "stubs", _stubs, "write the types of a capability's tools, for the functions of a Toolbox")
+    stubs.add_argument("capability_id")
     docs = _add(verbs, "docs", _docs, "where the pages for agent developers are, or one of them")
     docs.add_argument("page", nargs="?", help="print this page, such as agents")
     return parser
@@ -224,6 +227,11 @@ def _playbook(options: argparse.Namespace) -> int:
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
     print(f"Wrote {folder}. Read it, then: manage.py bundle validate {folder}")
+    return 0
+
+
+def _stubs(options: argparse.Namespace) -> int:
+    print(write_stubs(_source(options).load(options.capability_id.replace("-", "_"))), end="")
     return 0
 
 

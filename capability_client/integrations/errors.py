@@ -22,7 +22,7 @@ def question_in_words(error: AnswerRequired) -> dict[str, Any]:
 async def result_of_shown(
     session: AsyncSession,
     form: SkillForm,
-    run: Executor,
+    run: Executor | None,
     show: AsyncPresenter | None,
     approve: AsyncApprover | None = None,
     by: str = "",

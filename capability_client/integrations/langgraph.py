@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, Unpack
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.graph.message import add_messages
@@ -29,6 +29,7 @@ from capability_client.integrations.errors import question_in_words
 from capability_client.session import AnswerRequired, ApprovalRequired, FormRequired, Session, SkillForm, Source
 from capability_client.session.invocations import SkillIndex
 from capability_client.session.message_export import FROM_SESSION
+from capability_client.session.state import SessionSettings
 from capability_client.session.steps import Executor
 
 
@@ -40,9 +41,19 @@ class SkillState(TypedDict):
 
 
 class SkillNodes:
-    """`settings` are those of `Session`; `by` is the name of the person who approves."""
+    """`run` does a tool's own work, else the `toolbox` of `settings`, which are those of `Session`.
 
-    def __init__(self, source: Source, run: Executor, *, by: str = "the user", **settings: Any) -> None:
+    `by` is the name of the person who approves.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        run: Executor | None = None,
+        *,
+        by: str = "the user",
+        **settings: Unpack[SessionSettings],
+    ) -> None:
         self._source = source
         self._run = run
         self._by = by

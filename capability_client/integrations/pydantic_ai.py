@@ -36,9 +36,9 @@ _ANY = SchemaValidator(schema=core_schema.any_schema())
 
 
 class SkillToolset(AbstractToolset[Any]):
-    """`run` does a tool's own work; `by` is the name of the person who approves."""
+    """`run` does a tool's own work, else the session's toolbox; `by` is the name of the person who approves."""
 
-    def __init__(self, session: AsyncSession, run: Executor, *, by: str = "the user") -> None:
+    def __init__(self, session: AsyncSession, run: Executor | None = None, *, by: str = "the user") -> None:
         self.session = session
         self._run = run
         self._by = by

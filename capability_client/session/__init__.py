@@ -22,6 +22,7 @@ from capability_client.session.steps import (
     FormEvent,
     Presenter,
 )
+from capability_client.session.toolbox import Toolbox, ToolsNotImplemented
 from capability_client.session.turns import Turn
 from capability_kit.tool_gate import (
     AnswerRequired,
@@ -81,6 +82,8 @@ __all__ = [
     "ToolCall",
     "ToolUnknown",
     "ToolWithheld",
+    "Toolbox",
+    "ToolsNotImplemented",
     "Tracer",
     "Turn",
     "TurnRunning",

@@ -166,11 +166,11 @@ class AsyncSession(SessionCore):
         """As `Session.call`; `run` may be a coroutine function."""
         return await self._run(self._called(tool, arguments, run, from_form=from_form))
 
-    async def run_call(self, call_id: str, run: Executor) -> CallResult:
+    async def run_call(self, call_id: str, run: Executor | None = None) -> CallResult:
         """As `Session.run_call`; `run` may be a coroutine function."""
         return await self._run(self._ran(call_id, run))
 
-    async def result_of(self, tool: str, arguments: object, *, run: Executor) -> object:
+    async def result_of(self, tool: str, arguments: object, *, run: Executor | None = None) -> object:
         """As `Session.result_of`."""
         return await self._run(self._result_of(tool, arguments, run))
 
@@ -182,11 +182,11 @@ class AsyncSession(SessionCore):
         """As `Session.submit`; `run` may be a coroutine function."""
         return await self._run(self._submitted(call_id, event, run))
 
-    async def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor) -> object:
+    async def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor | None = None) -> object:
         """As `Session.result_of_form`."""
         return await self._run(self._result_of_form(call_id, event, run))
 
-    async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> object:
+    async def result_of_approved(self, call_id: str, *, run: Executor | None = None, by: str) -> object:
         """As `Session.result_of_approved`."""
         return await self._run(self._result_of_approved(call_id, run, by))
 
@@ -199,7 +199,7 @@ class AsyncSession(SessionCore):
         message: str,
         model: AsyncModel,
         *,
-        run: Executor,
+        run: Executor | None = None,
         approve: AsyncApprover,
         ask: Asker | None = None,
         show: AsyncPresenter | None = None,
@@ -212,7 +212,7 @@ class AsyncSession(SessionCore):
         message: str,
         model: AsyncModel,
         *,
-        run: Executor,
+        run: Executor | None = None,
         approve: AsyncApprover,
         ask: Asker | None = None,
         show: AsyncPresenter | None = None,

@@ -17,6 +17,7 @@ from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation, OperationKind
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.steps import Executor, Json, Steps
+from capability_client.session.toolbox import Toolbox
 from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.errors import CapabilityNotFound, RegistryError
@@ -118,11 +119,12 @@ class SessionCalls(SessionForms):
         call = self.open_call(tool, arguments, from_form=from_form)
         return call if run is None else (yield from self._ran(call.call_id, run))
 
-    def _ran(self, call_id: str, run: Executor) -> Steps[CallResult]:
+    def _ran(self, call_id: str, run: Executor | None) -> Steps[CallResult]:
         """Run an open call once, and check its result. Where `run` raises, the call is `failed` and may run again.
 
         Roles are the caller's: a session that was resumed with others than those that opened the call refuses it.
         """
+        execute = self._executor(run)
         call = self.gate.find(call_id)
         bundle = self.bundles.get(call.capability_id)
         contract = find_contract(bundle, call.tool) if bundle else None
@@ -134,7 +136,7 @@ class SessionCalls(SessionForms):
         if bundle is not None:
             self._mark_used(bundle)
         try:
-            result = yield operation_of_call("execute_tool", run, call)
+            result = yield operation_of_call("execute_tool", execute, call)
         except BaseException as error:
             self._note_failed(call, error)
             raise
@@ -144,6 +146,13 @@ class SessionCalls(SessionForms):
         if contract is not None:
             check_result(contract, result)
         return CallResult(call, result)
+
+    def _executor(self, run: Executor | None) -> Executor:
+        """What runs a call. Raises `TypeError` where neither the caller nor the session has any."""
+        found = run or self.toolbox
+        if found is None:
+            raise TypeError("Tools need a run=, or a session with a toolbox=")
+        return found
 
     def _note_failed(self, call: ToolCall, error: BaseException) -> None:
         """A call that was cancelled and goes on in its thread is `running` until that ends."""
@@ -261,7 +270,7 @@ class SessionCalls(SessionForms):
 
     # What a model reads.
 
-    def _result_of(self, tool: str, arguments: Any, run: Executor) -> Steps[Any]:
+    def _result_of(self, tool: str, arguments: Any, run: Executor | None) -> Steps[Any]:
         try:
             done = yield from self._called(tool, arguments, None, from_form=False)
         except (ApprovalRequired, AnswerRequired, FormRequired):
@@ -270,7 +279,7 @@ class SessionCalls(SessionForms):
             return error_result(error.code, str(error))
         return done.result if isinstance(done, CallResult) else (yield from self._ran_for_model(done.call_id, run))
 
-    def _result_of_form(self, call_id: str, event: Any, run: Executor) -> Steps[Any]:
+    def _result_of_form(self, call_id: str, event: Any, run: Executor | None) -> Steps[Any]:
         try:
             done = self.close_form(call_id) if event is None else (yield from self._accepted(call_id, event))
         except ApprovalRequired:
@@ -285,7 +294,7 @@ class SessionCalls(SessionForms):
         self.form(call_id).is_heard = True
         return done.result
 
-    def _result_of_approved(self, call_id: str, run: Executor, by: str) -> Steps[Any]:
+    def _result_of_approved(self, call_id: str, run: Executor | None, by: str) -> Steps[Any]:
         try:
             self.approve(call_id, by=by)
         except CallRefused as error:
@@ -306,7 +315,8 @@ class SessionCalls(SessionForms):
         self._form_of_call(call_id)
         return error_result("CALL_REJECTED", "The user said no to this call; do not call it again for this message.")
 
-    def _ran_for_model(self, call_id: str, run: Executor) -> Steps[Any]:
+    def _ran_for_model(self, call_id: str, run: Executor | None) -> Steps[Any]:
+        run = self._executor(run)
         try:
             done = yield from self._ran(call_id, run)
         except CallRefused as error:
@@ -330,7 +340,8 @@ class SessionCalls(SessionForms):
 
 def operation_of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call: ToolCall) -> Operation:
     """The operation that passes a call to the host's own function."""
-    return Operation(kind, partial(run, call), call.capability_id, call.tool, call.call_id)
+    bound = run.bound(call) if isinstance(run, Toolbox) else partial(run, call)
+    return Operation(kind, bound, call.capability_id, call.tool, call.call_id)
 
 
 def error_result(code: str, message: str) -> Json:

@@ -15,6 +15,7 @@ from capability_client.session.operations import Operation
 from capability_client.session.options import ARGUMENTS_MAX
 from capability_client.session.steps import Steps
 from capability_client.session.system_prompt import build_system_prompt
+from capability_client.session.toolbox import ToolsNotImplemented
 from capability_kit.bundles.bundle import Bundle, ToolContract, is_capability_id
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import Readiness, check_readiness
@@ -43,6 +44,7 @@ class SkillLoader(SessionCatalog):
             except CapabilityQuarantined as error:
                 self._withdraw(name, error.message)
                 raise
+            self._require_tools(bundle)
             self._keep(bundle)
         yield from self._use(bundle, arguments, explicit=explicit)
         return bundle
@@ -54,9 +56,16 @@ class SkillLoader(SessionCatalog):
         except (CapabilityQuarantined, CapabilityNotFound) as error:
             self._withdraw(name, error.message if isinstance(error, CapabilityQuarantined) else WITHDRAWN)
             raise
+        self._require_tools(bundle)
         self._keep(bundle)
         yield from self._use(bundle, "", explicit=True)
         return bundle
+
+    def _require_tools(self, bundle: Bundle) -> None:
+        """Raises `ToolsNotImplemented` where the toolbox lacks the function of a tool."""
+        missing = self.toolbox.missing(bundle) if self.toolbox is not None else []
+        if missing:
+            raise ToolsNotImplemented.of(bundle.capability_id, missing)
 
     def _keep(self, bundle: Bundle) -> None:
         name = bundle.capability_id

@@ -176,11 +176,11 @@ class Session(SessionCore):
         """
         return self._run(self._called(tool, arguments, run, from_form=from_form))
 
-    def run_call(self, call_id: str, run: Executor) -> CallResult:
+    def run_call(self, call_id: str, run: Executor | None = None) -> CallResult:
         """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
         return self._run(self._ran(call_id, run))
 
-    def result_of(self, tool: str, arguments: object, *, run: Executor) -> object:
+    def result_of(self, tool: str, arguments: object, *, run: Executor | None = None) -> object:
         """What a model reads of its call: the result, or `{"error": {"code", "message"}}`.
 
         Raises `ApprovalRequired`, `AnswerRequired` and `FormRequired`, since a person comes first.
@@ -201,14 +201,14 @@ class Session(SessionCore):
         """
         return self._run(self._submitted(call_id, event, run))
 
-    def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor) -> object:
+    def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor | None = None) -> object:
         """As `result_of`, of a form that the user sent; `event` None: they closed it. Raises `ApprovalRequired`.
 
         Where it is an error, the form may still be open: `form(call_id).state` says so.
         """
         return self._run(self._result_of_form(call_id, event, run))
 
-    def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> object:
+    def result_of_approved(self, call_id: str, *, run: Executor | None = None, by: str) -> object:
         """As `result_of`, of a waiting call that a person approves now."""
         return self._run(self._result_of_approved(call_id, run, by))
 
@@ -221,7 +221,7 @@ class Session(SessionCore):
         message: str,
         model: Model,
         *,
-        run: Executor,
+        run: Executor | None = None,
         approve: Approver,
         ask: Asker | None = None,
         show: Presenter | None = None,
@@ -243,7 +243,7 @@ class Session(SessionCore):
         message: str,
         model: Model,
         *,
-        run: Executor,
+        run: Executor | None = None,
         approve: Approver,
         ask: Asker | None = None,
         show: Presenter | None = None,

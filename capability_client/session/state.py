@@ -19,6 +19,7 @@ from capability_client.session.operations import Tracer, no_trace
 from capability_client.session.options import EVENTS_MAX, Event, EventKind, SessionOptions, User
 from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Matcher
+from capability_client.session.toolbox import Toolbox
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
@@ -39,6 +40,7 @@ class SessionSettings(TypedDict, total=False):
     on_event: Callable[[Event], None] | None
     trace: Tracer | None
     compact: Compactor | None
+    toolbox: Toolbox | None
 
 
 class SessionSummary(TypedDict):
@@ -66,16 +68,18 @@ class SessionState:
         on_event: Callable[[Event], None] | None = None,
         trace: Tracer | None = None,
         compact: Compactor | None = None,
+        toolbox: Toolbox | None = None,
     ) -> None:
         """`source` is where capabilities come from, `roles` what the host program says that the user has.
 
         `environment` is this computer where it is left out. `matcher` replaces the source's `match`. `on_event` is
         called with each event, and `trace` around each call of the source, a tool, the model or a person: its context
         manager is entered before it and left after it (operations.py). `compact` is called with the messages that no
-        longer fit, the oldest turns, and returns a text in their place. Raises `TypeError` for an argument of another
-        type.
+        longer fit, the oldest turns, and returns a text in their place. `toolbox` has the functions of tools, where a
+        method is given no `run`. Raises `TypeError` for an argument of another type.
         """
         _check_types(user=(user, User), environment=(environment, Environment), options=(options, SessionOptions))
+        _check_types(toolbox=(toolbox, Toolbox))
         if isinstance(roles, str):
             raise TypeError("roles is a list of texts, such as ['member'], not one text")
         if compact is not None and not callable(compact):
@@ -93,6 +97,7 @@ class SessionState:
         self.on_event = on_event
         self.trace: Tracer = trace or no_trace
         self.compact = compact
+        self.toolbox = toolbox
         self.gate: ToolCallGate = ToolCallGate(roles)
         # The forms that the model opened, by the id of each.
         self.forms: dict[str, SkillForm] = {}

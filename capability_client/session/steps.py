@@ -36,7 +36,7 @@ class Host:
     """What a host passes to a turn: its model, its tools, its people."""
 
     model: AnyModel
-    run: Executor
+    run: Executor | None
     approve: AsyncApprover
     ask: Asker | None = None
     show: AsyncPresenter | None = None

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from capability_client.session import (
         AnswerRequired,
+        Approval,
         ApprovalRequired,
         Approver,
         ArgumentsInvalid,
@@ -188,6 +189,7 @@ _NAMES: Final = {
 __all__ = [
     "AnswerRequired",
     "AnswerTooLarge",
+    "Approval",
     "ApprovalRequired",
     "Approver",
     "ArgumentsInvalid",

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Literal
 
+from capability_kit.approvals import Approval, Grant, is_over
 from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import Readiness
@@ -41,7 +43,8 @@ ERRORS_MAX: Final = 10
 class ToolCall:
     """One call of a tool. `idempotency_key`, for writes: send it on, so that a repeated call counts once.
 
-    `turn` is that in which a person rejected it; 0 where nobody did.
+    `turn` is that in which a person rejected it; 0 where nobody did. `asked` are the arguments that the model gave,
+    where a person changed them; `approved_until` is when the approval expires, empty for never.
     """
 
     call_id: str
@@ -53,6 +56,8 @@ class ToolCall:
     idempotency_key: str | None = None
     approved_by: str = ""
     turn: int = 0
+    asked: dict[str, object] | None = None
+    approved_until: str = ""
 
     def summary(self) -> str:
         """What a person is asked to approve, on one line."""
@@ -155,12 +160,19 @@ class AnswerRequired(CallRefused):
         self.ask: AskForm = questions
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class ToolCallGate:
     """All calls of one session."""
 
-    def __init__(self, roles: Iterable[str] = ()) -> None:
+    def __init__(self, roles: Iterable[str] = (), *, clock: Callable[[], datetime] = _now) -> None:
         self.roles: frozenset[str] = frozenset(roles)
         self._calls: dict[str, ToolCall] = {}
+        self._clock = clock
+        # Tools that a person has approved for the rest of the session.
+        self.grants: list[Grant] = []
 
     def open(
         self, bundle: Bundle, tool: Mapping[str, Any], arguments: object, *, from_form: bool, turn: int
@@ -174,7 +186,10 @@ class ToolCallGate:
         checked = check_arguments(tool, arguments, from_form=from_form)
         policy = tool["policy"]
         waits = policy.get("requires_approval") is True
+        grant = self.grant_of(bundle, tool["name"]) if waits else None
         known = self._same(bundle, tool["name"], checked, turn)
+        if known is not None:
+            self._void_expired(known)
         if known is not None and known.state == "running":
             raise CallNotOpen(
                 f"The same call of {known.tool} was interrupted and is still running; find out whether it took effect "
@@ -183,7 +198,9 @@ class ToolCallGate:
         if known is not None and known.state == "rejected":
             raise CallRejected(f"A person said no to this call of {known.tool}; do not call it again for this message")
         if known is not None and known.state == "waiting":
-            raise ApprovalRequired(known)
+            if grant is None:
+                raise ApprovalRequired(known)
+            known.state, known.approved_by, known.approved_until = "approved", grant.by, grant.until
         # What a person approved under another policy, or a policy that asks for a person since, is asked again.
         if known is not None and (not waits or known.approved_by):
             return known
@@ -193,21 +210,46 @@ class ToolCallGate:
             tool=tool["name"],
             arguments=checked,
             kind=policy["kind"],
-            state="waiting" if waits else "ready",
+            state="approved" if grant is not None else "waiting" if waits else "ready",
             idempotency_key=secrets.token_urlsafe(18) if policy["kind"] == "write" else None,
+            approved_by=grant.by if grant is not None else "",
+            approved_until=grant.until if grant is not None else "",
         )
         self.keep(call)
-        if waits:
+        if call.state == "waiting":
             raise ApprovalRequired(call)
         return call
 
-    def approve(self, call_id: str, *, by: str) -> ToolCall:
-        """A person approves it, as it is. Raises `CallNotOpen`."""
+    def approve(
+        self, call_id: str, approval: Approval, *, bundle: Bundle | None, tool: Mapping[str, Any] | None
+    ) -> ToolCall:
+        """A person approves it; `bundle` and `tool` are those of the call. Raises `CallNotOpen`.
+
+        `ArgumentsInvalid` for changed arguments that do not fit; the call waits on then.
+        """
         call = self._waiting(call_id)
-        if not by.strip():
+        if not approval.by.strip():
             raise CallNotOpen("An approval names the person who gives it")
-        call.state, call.approved_by = "approved", by
+        if approval.arguments is not None:
+            if tool is None:
+                raise CallNotOpen(f"{call.tool} is not there any more, so that its arguments cannot be changed")
+            changed = check_arguments(tool, dict(approval.arguments), from_form=True)
+            call.asked, call.arguments = (call.asked or call.arguments) if changed != call.arguments else None, changed
+        call.state, call.approved_by, call.approved_until = "approved", approval.by, approval.until
+        if approval.for_session and bundle is not None:
+            self.grants.append(Grant(bundle.capability_id, bundle.digest, call.tool, approval.by, approval.until))
         return call
+
+    def grant_of(self, bundle: Bundle, tool: str) -> Grant | None:
+        """The approval for the rest of the session that this tool has now."""
+        now, key = self._clock(), (bundle.capability_id, bundle.digest, tool)
+        self.grants = [each for each in self.grants if not is_over(each.until, now)]
+        return next((each for each in self.grants if (each.capability_id, each.digest, each.tool) == key), None)
+
+    def _void_expired(self, call: ToolCall) -> None:
+        """What was approved and has not begun in time waits again."""
+        if call.state in ("approved", "failed") and is_over(call.approved_until, self._clock()):
+            call.state, call.approved_by, call.approved_until = "waiting", "", ""
 
     def reject(self, call_id: str, *, turn: int) -> ToolCall:
         """A person says no, in this turn. Raises `CallNotOpen`."""
@@ -218,6 +260,7 @@ class ToolCallGate:
     def reject_all_of(self, capability_id: str) -> list[ToolCall]:
         """Nothing of this capability runs any more: what waits, was approved or failed is rejected, and returned."""
         states = ("waiting", *_OPEN)
+        self.grants = [each for each in self.grants if each.capability_id != capability_id]
         found = [one for one in self._calls.values() if one.capability_id == capability_id and one.state in states]
         for call in found:
             call.state = "rejected"
@@ -226,6 +269,7 @@ class ToolCallGate:
     def take(self, call_id: str) -> ToolCall:
         """The call, to be run now; nobody else can run it meanwhile. Raises `CallNotOpen`, `ApprovalRequired`."""
         call = self.find(call_id)
+        self._void_expired(call)
         if call.state == "waiting":
             raise ApprovalRequired(call)
         if call.state not in _OPEN:
@@ -261,7 +305,10 @@ class ToolCallGate:
         """The latest open call of the same tool with the same arguments, one that was rejected in this turn, or a
         write that is still running."""
         for call in reversed(self._calls.values()):
-            is_same = (call.capability_id, call.tool, call.arguments) == (bundle.capability_id, tool, arguments)
+            is_same = (call.capability_id, call.tool) == (bundle.capability_id, tool) and arguments in (
+                call.arguments,
+                call.asked,
+            )
             is_rejected = call.state == "rejected" and call.turn == turn
             is_running = call.state == "running" and call.kind == "write"
             if is_same and (is_rejected or is_running or call.state in ("waiting", "approved", "failed")):

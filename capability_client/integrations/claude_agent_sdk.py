@@ -23,11 +23,10 @@ import asyncio
 import json
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from claude_agent_sdk import (
     HookMatcher,
-    McpSdkServerConfig,
     PermissionResultAllow,
     PermissionResultDeny,
     SdkMcpTool,
@@ -37,6 +36,10 @@ from claude_agent_sdk import (
 from capability_client.integrations.errors import question_in_words, result_of_shown, settled
 from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused, FormRequired
 from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
+from capability_kit.approvals import Approval
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig
 
 CALL: Final = "capability_tool_call"
 SERVER: Final = "skills"
@@ -113,8 +116,9 @@ class SkillServer:
             try:
                 self.session.open_call(str(given.get("tool")), given.get("arguments"))
             except ApprovalRequired as waiting:
-                if await settled(self._approve(waiting.call)) is True:
-                    self.session.approve(waiting.call_id, by=self._by)
+                said = await settled(self._approve(waiting.call))
+                if said is True or isinstance(said, Approval):
+                    self.session.approve(waiting.call_id, said if isinstance(said, Approval) else None, by=self._by)
                     return PermissionResultAllow()
                 self.session.reject(waiting.call_id)
                 return PermissionResultDeny(message="The user said no to this call; do not call it again.")

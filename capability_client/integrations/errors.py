@@ -8,6 +8,7 @@ from typing import Any
 from capability_client.session import AsyncSession, SkillForm
 from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
 from capability_client.session.turns import SHOWN_MAX
+from capability_kit.approvals import Approval
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired
 
@@ -43,8 +44,10 @@ async def result_of_shown(
                 message = "The user sent the form. Call this tool with these arguments: a person approves it then."
                 tool = wire_name(call.capability_id, call.tool)
                 return {"error": {"code": waiting.code, "message": message}, "tool": tool, "arguments": call.arguments}
-            if await settled(approve(call)) is True:
-                return await session.result_of_approved(waiting.call_id, run=run, by=by)
+            said = await settled(approve(call))
+            if said is True or isinstance(said, Approval):
+                approval = said if isinstance(said, Approval) else None
+                return await session.result_of_approved(waiting.call_id, approval, run=run, by=by)
             return session.result_of_rejected(waiting.call_id)
         if form.state != "open":
             return result

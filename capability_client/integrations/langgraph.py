@@ -8,7 +8,8 @@
     graph.add_conditional_edges("think", skills.has_calls, {True: "act", False: END})
     graph.add_conditional_edges("act", skills.has_calls, {True: "act", False: "think"})
 
-A call that waits for a person is an `interrupt` with its summary; resume with `Command(resume=True)` to approve it. A
+A call that waits for a person is an `interrupt` with its summary; resume with `Command(resume=True)` to approve it, or
+with the fields of an `Approval`, such as `Command(resume={"arguments": {...}, "for_session": True})`. A
 conversation that waits can go on in another process, from whichever checkpointer keeps it.
 
 A form that the model opens is an `interrupt` too, `{"form": {"schema_id", "title", "problem", "messages"}}`: resume
@@ -31,6 +32,7 @@ from capability_client.session.invocations import SkillIndex
 from capability_client.session.message_export import FROM_SESSION
 from capability_client.session.state import SessionSettings
 from capability_client.session.steps import Executor
+from capability_kit.approvals import Approval
 
 
 class SkillState(TypedDict):
@@ -119,8 +121,10 @@ class SkillNodes:
 
     def _decided(self, session: Session, waiting: ApprovalRequired) -> Any:
         """The graph stops here; when it is resumed this node runs again, and the interrupt returns the answer."""
-        if interrupt(waiting.call.summary()) is True:
-            return session.result_of_approved(waiting.call_id, run=self._run, by=self._by)
+        said = interrupt(waiting.call.summary())
+        approval = Approval(**said) if isinstance(said, dict) else None
+        if said is True or approval is not None:
+            return session.result_of_approved(waiting.call_id, approval, run=self._run, by=self._by)
         return session.result_of_rejected(waiting.call_id)
 
     def _shown(self, session: Session, form: SkillForm) -> Any:

@@ -24,6 +24,7 @@ from capability_client.session.steps import (
 )
 from capability_client.session.toolbox import Toolbox, ToolsNotImplemented
 from capability_client.session.turns import Turn
+from capability_kit.approvals import Approval
 from capability_kit.tool_gate import (
     AnswerRequired,
     ApprovalRequired,
@@ -42,6 +43,7 @@ from capability_kit.tool_gate import (
 
 __all__ = [
     "AnswerRequired",
+    "Approval",
     "ApprovalRequired",
     "Approver",
     "ArgumentsInvalid",

@@ -30,6 +30,7 @@ from capability_client.session.steps import (
     T,
 )
 from capability_client.session.turns import Turn
+from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
@@ -186,9 +187,11 @@ class AsyncSession(SessionCore):
         """As `Session.result_of_form`."""
         return await self._run(self._result_of_form(call_id, event, run))
 
-    async def result_of_approved(self, call_id: str, *, run: Executor | None = None, by: str) -> object:
+    async def result_of_approved(
+        self, call_id: str, approval: Approval | None = None, *, run: Executor | None = None, by: str = ""
+    ) -> object:
         """As `Session.result_of_approved`."""
-        return await self._run(self._result_of_approved(call_id, run, by))
+        return await self._run(self._result_of_approved(call_id, approval, run, by))
 
     async def feedback(self, outcome: str) -> list[FeedbackAnswer]:
         """As `Session.feedback`."""

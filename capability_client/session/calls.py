@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from capability_client.session.operations import Operation, OperationKind
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.steps import Executor, Json, Steps
 from capability_client.session.toolbox import Toolbox
+from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.errors import CapabilityNotFound, RegistryError
@@ -89,15 +91,26 @@ class SessionCalls(SessionForms):
     def needs_approval(self, tool: str) -> bool:
         """Whether a person decides about each call of this tool; False for a tool that does not exist now."""
         try:
-            _, contract = find_tool(self._tools(), tool)
+            bundle, contract = find_tool(self._tools(), tool)
         except ToolUnknown:
             return False
-        return contract["policy"].get("requires_approval") is True
+        if contract["policy"].get("requires_approval") is not True:
+            return False
+        return self.gate.grant_of(bundle, contract["name"]) is None
 
-    def approve(self, call_id: str, *, by: str) -> ToolCall:
-        """A person approves a waiting call, exactly as it is; `run_call` runs it then."""
-        call = self.gate.approve(call_id, by=by)
-        self._note_call(call, f"approved by {one_line(by, most=60)}")
+    def approve(self, call_id: str, approval: Approval | None = None, *, by: str = "") -> ToolCall:
+        """A person approves a waiting call; `run_call` runs it then.
+
+        As it is, by the person named `by`; or as the `approval` says. Raises `CallNotOpen`, and `ArgumentsInvalid` for
+        changed arguments that do not fit: the call waits on.
+        """
+        given = approval or Approval(by)
+        given = given if given.by else replace(given, by=by)
+        bundle = self.bundles.get(self.gate.find(call_id).capability_id)
+        contract = find_contract(bundle, self.gate.find(call_id).tool) if bundle is not None else None
+        call = self.gate.approve(call_id, given, bundle=bundle, tool=contract)
+        words = f"approved by {one_line(given.by, most=60)}" + " for the session" * given.for_session
+        self._note_call(call, words + (", with other arguments" if call.asked is not None else ""))
         return call
 
     def reject(self, call_id: str) -> ToolCall:
@@ -294,9 +307,9 @@ class SessionCalls(SessionForms):
         self.form(call_id).is_heard = True
         return done.result
 
-    def _result_of_approved(self, call_id: str, run: Executor | None, by: str) -> Steps[Any]:
+    def _result_of_approved(self, call_id: str, approval: Approval | None, run: Executor | None, by: str) -> Steps[Any]:
         try:
-            self.approve(call_id, by=by)
+            self.approve(call_id, approval, by=by)
         except CallRefused as error:
             return error_result(error.code, str(error))
         return (yield from self._ran_for_model(call_id, run))
@@ -325,7 +338,7 @@ class SessionCalls(SessionForms):
             logger.warning("a tool failed", exc_info=True)
             return error_result("TOOL_FAILED", one_line(f"{type(error).__name__}: {error}", most=300))
         if self._form_of_call(call_id) is None:
-            return done.result
+            return done.result if done.call.asked is None else _with_changes(done)
         # What the user has sent may differ from what the model filled in.
         return {"form": "sent", "tool": done.call.tool, "arguments": done.call.arguments, "result": done.result}
 
@@ -342,6 +355,11 @@ def operation_of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call:
     """The operation that passes a call to the host's own function."""
     bound = run.bound(call) if isinstance(run, Toolbox) else partial(run, call)
     return Operation(kind, bound, call.capability_id, call.tool, call.call_id)
+
+
+def _with_changes(done: CallResult) -> Json:
+    note = "Before they approved the call, the user changed its arguments to these."
+    return {"note": note, "arguments": done.call.arguments, "result": done.result}
 
 
 def error_result(code: str, message: str) -> Json:

@@ -21,6 +21,7 @@ from capability_client.session.layout_state import LayoutState
 from capability_client.session.messages import Message, ModelCall
 from capability_client.session.options import Event, User
 from capability_client.session.skill_forms import SkillForm
+from capability_kit.approvals import Grant, check_until
 from capability_kit.bundles.bundle import Bundle, is_capability_id
 from capability_kit.errors import RegistryError
 from capability_kit.text.sanitize import strip_surrogates
@@ -54,7 +55,8 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "gone": session.gone,
         "withdrawn": session.withdrawn,
         "active": [_active(each) for each in session.active],
-        "calls": [asdict(call) for call in session.gate.kept()],
+        "calls": [_call(call) for call in session.gate.kept()],
+        **({"grants": [asdict(each) for each in session.gate.grants]} if session.gate.grants else {}),
         "layout": session.layout_state.as_row(),
         "forms": _plain([form.as_row() for form in session.forms.values()]),
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
@@ -134,6 +136,13 @@ def _active(each: ActiveSkill) -> dict[str, Any]:
     }
 
 
+def _call(call: ToolCall) -> dict[str, Any]:
+    """Without what a client before approvals had an end does not know, where it is empty."""
+    empty = (key for key, value in (("asked", call.asked), ("approved_until", call.approved_until)) if not value)
+    left_out = set(empty)
+    return {key: value for key, value in asdict(call).items() if key not in left_out}
+
+
 def _fill(session: SessionCore, content: dict[str, Any]) -> None:
     # Every bundle is checked against its digest again.
     bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
@@ -164,7 +173,11 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
             raise ValueError("a call of the file has no known state")
         # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
         state = "failed" if row["state"] == "running" else row["state"]
+        check_until(row.get("approved_until", ""))
         session.gate.keep(ToolCall(**{**row, "state": state}))
+    session.gate.grants = [Grant(**row) for row in content.get("grants", ())]
+    for grant in session.gate.grants:
+        check_until(grant.until)
     if "layout" in content:
         session.layout_state = LayoutState.of_row(content["layout"])
     for row in content.get("forms", ()):

@@ -32,6 +32,7 @@ from capability_client.session.steps import (
     T,
 )
 from capability_client.session.turns import Turn
+from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
@@ -208,9 +209,11 @@ class Session(SessionCore):
         """
         return self._run(self._result_of_form(call_id, event, run))
 
-    def result_of_approved(self, call_id: str, *, run: Executor | None = None, by: str) -> object:
-        """As `result_of`, of a waiting call that a person approves now."""
-        return self._run(self._result_of_approved(call_id, run, by))
+    def result_of_approved(
+        self, call_id: str, approval: Approval | None = None, *, run: Executor | None = None, by: str = ""
+    ) -> object:
+        """As `result_of`, of a waiting call that a person approves now: as it is (`by`), or as the `approval` says."""
+        return self._run(self._result_of_approved(call_id, approval, run, by))
 
     def feedback(self, outcome: str) -> list[FeedbackAnswer]:
         """Report an outcome for each skill that was used in this turn: the responses. Raises `RegistryError`."""
@@ -228,13 +231,13 @@ class Session(SessionCore):
     ) -> Generator[Message, None, None]:
         """One whole turn: each message of it as it comes, the user's first.
 
-        The model answers and its calls go through the gate. `approve(call)` asks the person: True runs it, anything
-        else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the question, in words,
-        is the agent's last message. `show(form)` shows a form that the model opens, and returns its event, or None
-        where the user closed it; what does not fit is shown again, with `form.problem`. Without it the model asks in
-        words. A tool that raises is an error that the model reads. Whatever else ends the turn early, `messages` stays
-        what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form stays open. Raises
-        `TurnRunning` while another turn of the session is running.
+        The model answers and its calls go through the gate. `approve(call)` asks the person: True or an `Approval` runs
+        it, anything else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the
+        question, in words, is the agent's last message. `show(form)` shows a form that the model opens, and returns its
+        event, or None where the user closed it; what does not fit is shown again, with `form.problem`. Without it the
+        model asks in words. A tool that raises is an error that the model reads. Whatever else ends the turn early,
+        `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form
+        stays open. Raises `TurnRunning` while another turn of the session is running.
         """
         return self._messages(self._messages_of_turn(message, Host(model, run, approve, ask, show)))
 

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from capability_client.session.messages import AnyModel, Message
 from capability_client.session.operations import Operation
 from capability_client.session.skill_forms import SkillForm
+from capability_kit.approvals import Approval
 from capability_kit.tool_gate import ToolCall
 from capability_kit.ui.ask import AskForm
 
@@ -18,9 +19,9 @@ Json = dict[str, Any]
 Matcher = Callable[[str], object]
 # Does a tool's own work, and returns its result.
 Executor = Callable[[ToolCall], object]
-# Asks the person: True runs the call.
-Approver = Callable[[ToolCall], bool]
-AsyncApprover = Callable[[ToolCall], bool | Awaitable[bool]]
+# Asks the person: True, or an `Approval`, runs the call.
+Approver = Callable[[ToolCall], bool | Approval]
+AsyncApprover = Callable[[ToolCall], bool | Approval | Awaitable[bool | Approval]]
 # Asks the user, and returns the reply, as `AskForm.read` takes it.
 Asker = Callable[[AskForm], object]
 # Shows a form and returns its event, or None where the user closed it.

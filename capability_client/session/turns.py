@@ -32,6 +32,7 @@ from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.state import no_turn
 from capability_client.session.steps import Host, Steps
 from capability_client.session.system_prompt import notes_of
+from capability_kit.approvals import Approval
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line, strip_surrogates
@@ -286,9 +287,12 @@ class SessionTurns(SessionCalls):
             ).result
 
     def _result_of_decision(self, call: ToolCall, host: Host) -> Steps[Any]:
-        if (yield operation_of_call("approve", host.approve, call)) is not True:
+        said = yield operation_of_call("approve", host.approve, call)
+        approval = said if isinstance(said, Approval) else None
+        if said is not True and approval is None:
             return self.result_of_rejected(call.call_id)
-        return (yield from self._result_of_approved(call.call_id, host.run, self.user.name or "the user"))
+        by = self.user.name or "the user"
+        return (yield from self._result_of_approved(call.call_id, approval, host.run, by))
 
     def _result_of_shown(self, form: SkillForm, host: Host) -> Steps[Any]:
         """What the user made of a form. One that was not taken is shown again, with the reason, a few times."""

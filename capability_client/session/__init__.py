@@ -5,7 +5,7 @@ from capability_client.session.async_session import AsyncModel, AsyncSession
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
 from capability_client.session.message_export import export_messages
-from capability_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
+from capability_client.session.messages import Delta, Message, ModelCall, ModelReply, TurnCancelled, TurnRunning
 from capability_client.session.operations import Operation, Tracer
 from capability_client.session.options import Event, SessionOptions, User
 from capability_client.session.playbook_draft import draft_playbook
@@ -58,6 +58,7 @@ __all__ = [
     "CallRejected",
     "CallResult",
     "ConversationStart",
+    "Delta",
     "Event",
     "Executor",
     "FileProfiles",
@@ -88,6 +89,7 @@ __all__ = [
     "ToolsNotImplemented",
     "Tracer",
     "Turn",
+    "TurnCancelled",
     "TurnRunning",
     "User",
     "draft_playbook",

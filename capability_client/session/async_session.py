@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self, Unpack, overload
 
@@ -13,8 +13,8 @@ from capability_client.client.sources import AsyncSource, Source
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
-from capability_client.session.messages import Message, ModelReply
-from capability_client.session.operations import Operation
+from capability_client.session.messages import Delta, Message, ModelReply, TurnCancelled
+from capability_client.session.operations import Operation, is_async
 from capability_client.session.serialization import restore_session
 from capability_client.session.state import SessionSettings
 from capability_client.session.steps import (
@@ -28,6 +28,7 @@ from capability_client.session.steps import (
     Matcher,
     Steps,
     T,
+    Together,
 )
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
@@ -36,7 +37,10 @@ from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
 
 # As `Model`, for an `AsyncSession`.
-AsyncModel = Callable[["AsyncSession", Sequence[Message]], ModelReply | Awaitable[ModelReply]]
+AsyncModel = Callable[
+    ["AsyncSession", Sequence[Message]],
+    ModelReply | Awaitable[ModelReply] | Iterator[str | ModelReply] | AsyncIterator[str | ModelReply],
+]
 
 
 class AsyncSession(SessionCore):
@@ -52,6 +56,7 @@ class AsyncSession(SessionCore):
         if hasattr(source, "url") and not inspect.iscoroutinefunction(source.list):
             raise TypeError("A Registry blocks: use AsyncRegistry here, or Session with Registry")
         super().__init__(source, matcher=matcher, **settings)
+        self._running: set[asyncio.Future[Any]] = set()
 
     @classmethod
     def from_json(
@@ -70,34 +75,50 @@ class AsyncSession(SessionCore):
 
     async def _run(self, steps: Steps[T]) -> T:
         try:
-            while isinstance(found := await self._advance(steps), Message):
+            while not isinstance(found := await self._advance(steps), Finished):
                 pass
             return found.value
         finally:
             steps.close()
 
-    async def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+    async def _advance(self, steps: Steps[T]) -> Message | Delta | Finished[T]:
         """Call what the steps need until their next message, or their end."""
+        try:
+            return await self._called_until_message(steps)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self._is_cancelled or (task is not None and task.cancelling()):
+                raise
+            raise TurnCancelled("The turn was cancelled") from None
+
+    async def _called_until_message(self, steps: Steps[T]) -> Message | Delta | Finished[T]:
         send: Callable[[], Any] = partial(next, steps)
         while True:
             try:
                 need = send()
             except StopIteration as done:
                 return Finished(done.value)
-            if isinstance(need, Message):
+            if isinstance(need, Message | Delta):
                 return need
             try:
-                with self.trace(need):
-                    outcome = await self._outcome(need)
+                outcome = await self._done(need)
             except BaseException as error:  # noqa: BLE001 - the steps decide what it means
                 send = partial(steps.throw, error)
             else:
                 send = partial(steps.send, outcome)
 
+    async def _done(self, need: Operation | Together) -> Any:
+        if self._is_cancelled:
+            raise asyncio.CancelledError
+        if isinstance(need, Together):
+            return await asyncio.gather(*map(self._run, need.steps))
+        with self.trace(need):
+            return await self._outcome(need)
+
     async def _outcome(self, need: Operation) -> Any:
         """What is not a coroutine function runs in a thread, which nothing can stop: a call of a tool goes on there."""
-        if inspect.iscoroutinefunction(need.run):
-            return await need.run()
+        if is_async(need.run):
+            return await self._until_cancelled(need)
         work = asyncio.ensure_future(asyncio.to_thread(need.run))
         try:
             outcome = await asyncio.shield(work)
@@ -109,6 +130,24 @@ class AsyncSession(SessionCore):
                 work.add_done_callback(partial(self._end_detached, need.call_id))
             raise
         return await outcome if inspect.isawaitable(outcome) else outcome
+
+    async def _until_cancelled(self, need: Operation) -> Any:
+        """As a task of its own, which `cancel()` can end."""
+        coroutine: Any = need.run()
+        work: asyncio.Future[Any] = asyncio.ensure_future(coroutine)
+        self._running.add(work)
+        try:
+            return await work
+        finally:
+            self._running.discard(work)
+            work.cancel()
+
+    def cancel(self) -> bool:
+        """As `Session.cancel`, at once; what runs in a thread goes on there by itself."""
+        self._is_cancelled = self._running_turn() is not None
+        for work in [*self._running] if self._is_cancelled else ():
+            work.cancel()
+        return self._is_cancelled
 
     def _end_detached(self, call_id: str, work: asyncio.Future[Any]) -> None:
         error = None if work.cancelled() else work.exception()
@@ -208,7 +247,20 @@ class AsyncSession(SessionCore):
         show: AsyncPresenter | None = None,
     ) -> TurnMessages:
         """As `Session.steps`; model, `run`, `approve`, `ask` and `show` may be coroutine functions."""
-        return TurnMessages(self._advance, self._messages_of_turn(message, Host(model, run, approve, ask, show)))
+        return TurnMessages(self.stream(message, model, run=run, approve=approve, ask=ask, show=show))
+
+    def stream(
+        self,
+        message: str,
+        model: AsyncModel,
+        *,
+        run: Executor | None = None,
+        approve: AsyncApprover,
+        ask: Asker | None = None,
+        show: AsyncPresenter | None = None,
+    ) -> TurnParts:
+        """As `Session.stream`; the model may be an async generator."""
+        return TurnParts(self._advance, self._messages_of_turn(message, Host(model, run, approve, ask, show)))
 
     async def say(
         self,
@@ -239,20 +291,20 @@ class AwaitableEntries:
         return self._read().__await__()
 
 
-class TurnMessages(AsyncIterator[Message]):
-    """The messages of a turn as they come. `break` ends it at once: an async generator would leave that to the loop."""
+class TurnParts(AsyncIterator[Message | Delta]):
+    """A turn as it comes. `break` ends it at once: an async generator would leave that to the loop."""
 
     def __init__(
-        self, advance: Callable[[Steps[None]], Awaitable[Message | Finished[None]]], steps: Steps[None]
+        self, advance: Callable[[Steps[None]], Awaitable[Message | Delta | Finished[None]]], steps: Steps[None]
     ) -> None:
         self._advance = advance
         self._steps = steps
 
-    async def __anext__(self) -> Message:
+    async def __anext__(self) -> Message | Delta:
         found = await self._advance(self._steps)
-        if isinstance(found, Message):
-            return found
-        raise StopAsyncIteration
+        if isinstance(found, Finished):
+            raise StopAsyncIteration
+        return found
 
     async def aclose(self) -> None:
         """End the turn."""
@@ -260,3 +312,19 @@ class TurnMessages(AsyncIterator[Message]):
 
     def __del__(self) -> None:
         self._steps.close()
+
+
+class TurnMessages(AsyncIterator[Message]):
+    """The messages of a turn as they come."""
+
+    def __init__(self, parts: TurnParts) -> None:
+        self._parts = parts
+
+    async def __anext__(self) -> Message:
+        while True:
+            if isinstance(found := await anext(self._parts), Message):
+                return found
+
+    async def aclose(self) -> None:
+        """End the turn."""
+        await self._parts.aclose()

@@ -31,6 +31,13 @@ class ModelReply:
     calls: tuple[ModelCall, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A part of what the agent says, while the model is still writing."""
+
+    text: str
+
+
 @dataclass(frozen=True)
 class Message:
     """One message; of a tool, the text is its result as JSON and `call_id` that of the call."""
@@ -51,6 +58,10 @@ class Message:
 AnyModel = Callable[[Any, Sequence[Message]], object]
 # The messages that no longer fit -> a text in their place, such as a summary; an empty one for nothing.
 Compactor = Callable[[Sequence[Message]], str | Awaitable[str]]
+
+
+class TurnCancelled(RuntimeError):
+    """`cancel()` has ended this turn; what was said so far is in `messages`."""
 
 
 class TurnRunning(RuntimeError):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 OperationKind = Literal[
@@ -16,6 +18,7 @@ OperationKind = Literal[
     "file",
     "feedback",
     "model",
+    "delta",
     "execute_tool",
     "approve",
     "ask",
@@ -36,6 +39,18 @@ class Operation:
     capability_id: str = ""
     tool: str = ""
     call_id: str = ""
+
+
+async def read_part(stream: AsyncIterator[object]) -> object:
+    """The next part of a reply that is streamed; None at its end."""
+    return await anext(stream, None)
+
+
+def is_async(run: object) -> bool:
+    """Whether a call of it gives something to be awaited, so that it does not block."""
+    while isinstance(run, partial):
+        run = run.func
+    return inspect.iscoroutinefunction(run) or inspect.iscoroutinefunction(getattr(run, "__call__", None))  # noqa: B004
 
 
 # Entered before an operation and left after it, with its exception if it raised one.

@@ -7,7 +7,7 @@ its first load, drops it after its turns, writes the prompt, and lets tools run 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self, Unpack, overload
 
@@ -16,7 +16,7 @@ from capability_client.client.sources import Source
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
-from capability_client.session.messages import Message, ModelReply
+from capability_client.session.messages import Delta, Message, ModelReply, TurnCancelled
 from capability_client.session.serialization import restore_session
 from capability_client.session.state import SessionSettings
 from capability_client.session.steps import (
@@ -30,6 +30,7 @@ from capability_client.session.steps import (
     Presenter,
     Steps,
     T,
+    Together,
 )
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
@@ -38,7 +39,8 @@ from capability_kit.prompt import Prompt
 from capability_kit.tool_gate import CallResult, ToolCall
 
 # One step of a model: it reads `session.prompt_parts()` and the messages, and has `session.tools()`.
-Model = Callable[["Session", Sequence[Message]], ModelReply]
+# A streaming one yields texts, and a `ModelReply` at its end where it calls tools.
+Model = Callable[["Session", Sequence[Message]], ModelReply | Iterator[str | ModelReply]]
 
 
 class Session(SessionCore):
@@ -77,21 +79,21 @@ class Session(SessionCore):
     def _run(self, steps: Steps[T]) -> T:
         """Call what the steps need, one after the other."""
         try:
-            while isinstance(found := self._advance(steps), Message):
+            while not isinstance(found := self._advance(steps), Finished):
                 pass
             return found.value
         finally:
             steps.close()
 
-    def _messages(self, steps: Steps[None]) -> Generator[Message, None, None]:
-        """The messages as they come. To stop listening ends the turn."""
+    def _messages(self, steps: Steps[None]) -> Generator[Message | Delta, None, None]:
+        """The messages and their parts as they come. To stop listening ends the turn."""
         try:
-            while isinstance(found := self._advance(steps), Message):
+            while not isinstance(found := self._advance(steps), Finished):
                 yield found
         finally:
             steps.close()
 
-    def _advance(self, steps: Steps[T]) -> Message | Finished[T]:
+    def _advance(self, steps: Steps[T]) -> Message | Delta | Finished[T]:
         """Call what the steps need until their next message, or their end."""
         send: Callable[[], Any] = partial(next, steps)
         while True:
@@ -99,8 +101,15 @@ class Session(SessionCore):
                 need = send()
             except StopIteration as done:
                 return Finished(done.value)
-            if isinstance(need, Message):
+            if isinstance(need, Message | Delta):
                 return need
+            if self._is_cancelled:
+                self._is_cancelled = False
+                steps.close()
+                raise TurnCancelled("The turn was cancelled")
+            if isinstance(need, Together):
+                send = partial(steps.send, [self._run(each) for each in need.steps])
+                continue
             try:
                 with self.trace(need):
                     outcome = need.run()
@@ -110,6 +119,14 @@ class Session(SessionCore):
                 send = partial(steps.throw, error)
             else:
                 send = partial(steps.send, outcome)
+
+    def cancel(self) -> bool:
+        """End the turn that is running, before its next call of the model or a tool: it raises `TurnCancelled`.
+
+        From another thread, or while a message of `steps` is shown. False where no turn is running.
+        """
+        self._is_cancelled = self._running_turn() is not None
+        return self._is_cancelled
 
     @property
     def entries(self) -> dict[str, ListingEntry]:
@@ -238,6 +255,23 @@ class Session(SessionCore):
         model asks in words. A tool that raises is an error that the model reads. Whatever else ends the turn early,
         `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form
         stays open. Raises `TurnRunning` while another turn of the session is running.
+        """
+        found = self.stream(message, model, run=run, approve=approve, ask=ask, show=show)
+        return (each for each in found if isinstance(each, Message))
+
+    def stream(
+        self,
+        message: str,
+        model: Model,
+        *,
+        run: Executor | None = None,
+        approve: Approver,
+        ask: Asker | None = None,
+        show: Presenter | None = None,
+    ) -> Generator[Message | Delta, None, None]:
+        """As `steps`, with the parts of what the agent says before the message that they become.
+
+        They come from a model that is a generator; `cancel()` ends the turn, for a button that stops it.
         """
         return self._messages(self._messages_of_turn(message, Host(model, run, approve, ask, show)))
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from capability_client.session.messages import AnyModel, Message
+from capability_client.session.messages import AnyModel, Delta, Message
 from capability_client.session.operations import Operation
 from capability_client.session.skill_forms import SkillForm
 from capability_kit.approvals import Approval
@@ -29,7 +29,7 @@ FormEvent = Mapping[str, object]
 Presenter = Callable[[SkillForm], FormEvent | None]
 AsyncPresenter = Callable[[SkillForm], FormEvent | Awaitable[FormEvent | None] | None]
 # Yields what to call, is sent what that returned (or thrown what it raised), and returns a T.
-Steps = Generator[Operation | Message, Any, T]
+Steps = Generator["Operation | Message | Delta | Together", Any, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,13 @@ class Host:
     approve: AsyncApprover
     ask: Asker | None = None
     show: AsyncPresenter | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Steps that do not wait for each other; what each returned is sent, in this order."""
+
+    steps: tuple[Steps[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from capability_client.session.operations import is_async
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.errors import RegistryError
@@ -78,6 +79,10 @@ class Toolbox:
         if function is None:
             raise ToolsNotImplemented.of(call.capability_id, [call.tool])
         return partial(function, call.arguments, call)
+
+    def is_async(self, capability_id: str, tool: str) -> bool:
+        """Whether the function of this tool is a coroutine function."""
+        return is_async(self._find(capability_id, tool))
 
     def __call__(self, call: ToolCall) -> object:
         """What the tool's function returns. Raises `ToolsNotImplemented`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,18 +25,19 @@ from capability_client.session.conversation import (
 from capability_client.session.hints import Hint, hints_from_match, local_hints
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.invocations import read_mentions
-from capability_client.session.messages import Message, ModelCall, ModelReply, TurnRunning
-from capability_client.session.operations import Operation
+from capability_client.session.messages import Delta, Message, ModelCall, ModelReply, TurnRunning
+from capability_client.session.operations import Operation, is_async, read_part
 from capability_client.session.options import Event
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.state import no_turn
-from capability_client.session.steps import Host, Steps
+from capability_client.session.steps import Host, Steps, Together
 from capability_client.session.system_prompt import notes_of
+from capability_client.session.toolbox import Toolbox
 from capability_kit.approvals import Approval
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line, strip_surrogates
-from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall
+from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall, ToolUnknown, find_tool
 
 logger: logging.Logger = logging.getLogger("capability_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
@@ -187,6 +188,7 @@ class SessionTurns(SessionCalls):
                     "iterator of its steps, or use a session for each conversation"
                 )
             self._running_turn = ref(turn)
+            self._is_cancelled = False
         try:
             yield
         finally:
@@ -213,15 +215,21 @@ class SessionTurns(SessionCalls):
             for loaded in self._appended_loads():
                 yield self._record(loaded)
             reply = yield Operation("model", partial(host.model, self, tuple(self.messages)))
+            if isinstance(reply, Iterator | AsyncIterator):
+                reply = yield from self._streamed(reply)
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
             yield self._record(Message("agent", reply.text or "", tuple(reply.calls)))
             if not reply.calls:
                 return
             question = ""
+            ahead = yield from self._read_together(reply.calls, host)
             for call in reply.calls:
                 try:
-                    result = yield from self._result_for_model(call, host)
+                    if call.call_id in ahead:
+                        result = ahead[call.call_id]
+                    else:
+                        result = yield from self._result_for_model(call, host)
                 except AnswerRequired as waiting:
                     question = waiting.ask.plain()
                     result = {"asked": question, "note": "The user's next message is the answer."}
@@ -231,6 +239,46 @@ class SessionTurns(SessionCalls):
                 yield self._record(Message("agent", question))
                 return
         yield self._record(Message("agent", TOO_MANY_STEPS))
+
+    def _streamed(self, stream: Iterator[Any] | AsyncIterator[Any]) -> Steps[ModelReply]:
+        """The reply whose parts come one after the other: texts, and a `ModelReply` at the end where it calls tools.
+
+        What was said when the turn ends early, the user has read: it is a message of its own.
+        """
+        read: Any = partial(read_part, stream) if isinstance(stream, AsyncIterator) else partial(next, stream, None)
+        said: list[str] = []
+        try:
+            while (part := (yield Operation("delta", read))) is not None:
+                if isinstance(part, ModelReply):
+                    return part if part.text else replace(part, text="".join(said))
+                said.append(_text_of(part))
+                yield Delta(part)
+        except BaseException:
+            if said:
+                self._record(Message("agent", "".join(said)))
+            raise
+        return ModelReply("".join(said))
+
+    def _read_together(self, calls: Sequence[ModelCall], host: Host) -> Steps[dict[str, Any]]:
+        """What the calls return that only read and that coroutine functions run, by `call_id`, where all do.
+
+        A call that writes may change what the next one reads: then each waits for the one before.
+        """
+        ids = {call.call_id for call in calls}
+        if len(calls) < 2 or len(ids) < len(calls) or not all(self._reads_async(call, host) for call in calls):
+            return {}
+        found = yield Together(tuple(self._result_for_model(call, host) for call in calls))
+        return {call.call_id: result for call, result in zip(calls, found, strict=True)}
+
+    def _reads_async(self, call: ModelCall, host: Host) -> bool:
+        try:
+            bundle, contract = find_tool(self._tools(), call.name)
+        except ToolUnknown:
+            return False
+        policy, run = contract["policy"], self._executor(host.run)
+        if policy["kind"] != "read" or policy.get("requires_approval") is True:
+            return False
+        return run.is_async(bundle.capability_id, contract["name"]) if isinstance(run, Toolbox) else is_async(run)
 
     def _record(self, message: Message) -> Message:
         if message.role == "agent" and not message.calls:
@@ -309,3 +357,9 @@ class SessionTurns(SessionCalls):
             if form.state != "open":
                 return result
         return self.result_of_unshown(form)
+
+
+def _text_of(part: object) -> str:
+    if not isinstance(part, str):
+        raise TypeError(f"A model streams texts, and a ModelReply at its end, not {type(part).__name__}")
+    return part

@@ -22,6 +22,7 @@ from capability_client.session.steps import (
     FormEvent,
     Presenter,
 )
+from capability_client.session.stores import FileSessions, MemorySessions, SessionLocked, SessionStore
 from capability_client.session.toolbox import Toolbox, ToolsNotImplemented
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
@@ -62,10 +63,12 @@ __all__ = [
     "Event",
     "Executor",
     "FileProfiles",
+    "FileSessions",
     "FormEvent",
     "FormEventInvalid",
     "FormRequired",
     "FormUnknown",
+    "MemorySessions",
     "Message",
     "Model",
     "ModelCall",
@@ -78,7 +81,9 @@ __all__ = [
     "RoleNotAllowed",
     "Session",
     "SessionFileRefused",
+    "SessionLocked",
     "SessionOptions",
+    "SessionStore",
     "SkillForm",
     "SkillNotReady",
     "Source",

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Self, Unpack, overload
 
@@ -16,7 +27,7 @@ from capability_client.session.layout import PromptParts
 from capability_client.session.messages import Delta, Message, ModelReply, TurnCancelled
 from capability_client.session.operations import Operation, is_async
 from capability_client.session.serialization import restore_session
-from capability_client.session.state import SessionSettings
+from capability_client.session.state import SessionSettings, StoredSettings
 from capability_client.session.steps import (
     Asker,
     AsyncApprover,
@@ -30,6 +41,7 @@ from capability_client.session.steps import (
     T,
     Together,
 )
+from capability_client.session.stores import SessionStore
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ListingEntry
@@ -72,6 +84,34 @@ class AsyncSession(SessionCore):
         session = cls(source, matcher=matcher, **settings)
         restore_session(session, text, secret=secret, with_user="user" not in settings)
         return session
+
+    @classmethod
+    @asynccontextmanager
+    async def stored(
+        cls,
+        store: SessionStore,
+        session_id: str,
+        source: AsyncSource | Source,
+        *,
+        secret: bytes | None = None,
+        matcher: Matcher | None = None,
+        **settings: Unpack[StoredSettings],
+    ) -> AsyncGenerator[Self, None]:
+        """As `Session.stored`."""
+        lock = store.lock(session_id)
+        await asyncio.to_thread(lock.__enter__)
+        try:
+            session = cls(source, matcher=matcher, **settings)
+            session.session_id = session_id
+            text = await asyncio.to_thread(store.read, session_id)
+            if text is not None:
+                restore_session(session, text, secret=secret, with_user="user" not in settings)
+            try:
+                yield session
+            finally:
+                await asyncio.to_thread(store.write, session_id, session.to_json(secret=secret))
+        finally:
+            await asyncio.to_thread(lock.__exit__, None, None, None)
 
     async def _run(self, steps: Steps[T]) -> T:
         try:

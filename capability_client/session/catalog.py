@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from capability_client.session.invocations import canonical_name, complete_name
+from capability_client.session.invocations import SkillIndex, canonical_name, complete_name
 from capability_client.session.operations import Operation
 from capability_client.session.state import SessionState
 from capability_client.session.steps import Steps
@@ -29,7 +29,8 @@ class SessionCatalog(SessionState):
 
     def _need_list(self) -> Steps[None]:
         if not self.index.is_read:
-            yield from self._read_list()
+            self.index = SkillIndex.of(self._source)
+            yield from self._read_list(changes_alone=True)
 
     def _read_list(self, *, changes_alone: bool = False) -> Steps[None]:
         """While the registry is away, the session goes on with what it knows.
@@ -41,7 +42,13 @@ class SessionCatalog(SessionState):
         need = partial(self._source.list, updated_since_revision=since) if is_delta else partial(self._source.list)
         try:
             listing = yield Operation("list", need)
+            if is_delta and listing.registry_revision < since:
+                # It went back to an older state, since which changes say nothing.
+                is_delta, listing = False, (yield Operation("list", partial(self._source.list)))
         except Unavailable as error:
+            if not self.index.is_read:
+                # What another session read, however long ago, is not what there is.
+                self.index = SkillIndex()
             self._note("index", "", f"The list of capabilities could not be read: {error.message}")
             return
         self._accept_list(listing, is_delta=is_delta)
@@ -52,6 +59,7 @@ class SessionCatalog(SessionState):
             self._note("index", "", words)
         before, was_read = self.index.entries, self.index.is_read
         (self.index.merge if is_delta else self.index.accept)(listing)
+        self.index.share(self._source)
         self._listed_in_turn = self.number
         if was_read and self.index.entries is not before:
             self._note_changes(before, self.index.entries)

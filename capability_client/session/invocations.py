@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from capability_kit.bundles.bundle import Listing, ListingEntry, list_open_triggers
 from capability_kit.text.tokenizer import tokenize
@@ -126,11 +131,30 @@ def _is_beside_skill(stems: Sequence[str], start: int, end: int) -> bool:
 _SKILL_STEMS: Final = frozenset(word.stem for text in sorted(_SKILL_WORDS) for word in tokenize(text))
 
 
+class ListedSkills:
+    """The entries of one list, ready for looking up. Never changed, so that sessions share it; each index is made when
+    it is needed first."""
+
+    def __init__(self, entries: Iterable[ListingEntry] = ()) -> None:
+        self.listed: tuple[ListingEntry, ...] = tuple(entries)
+        self.entries: dict[str, ListingEntry] = {entry.capability_id: entry for entry in self.listed}
+
+    @cached_property
+    def triggers(self) -> TriggerIndex:
+        """The intent triggers of all capabilities that a message may lead to."""
+        return TriggerIndex(list_open_triggers(self.listed))
+
+    @cached_property
+    def names(self) -> NameIndex:
+        """The names of all capabilities."""
+        return NameIndex(self.listed)
+
+
 class SkillIndex:
     """What a session knows of the registry's list, ready for looking up: empty until a list is accepted.
 
     `revision` is that of the list. `is_complete` says that it was all there is at that revision: the source answered
-    for itself, and not with an older list. Indexes are made when they are needed first.
+    for itself, and not with an older list.
     """
 
     def __init__(self) -> None:
@@ -139,30 +163,42 @@ class SkillIndex:
         self.revision: int = 0
         self.first_run: str = ""
         self.exclusive_groups: tuple[str, ...] = ()
-        self.entries: dict[str, ListingEntry] = {}
-        self._listed: tuple[ListingEntry, ...] = ()
-        self._triggers: TriggerIndex | None = None
-        self._names: NameIndex | None = None
+        self._skills = ListedSkills()
+
+    @classmethod
+    def of(cls, source: object) -> SkillIndex:
+        """What other sessions of this process know of the source; the first list of this one may say what changed."""
+        with _SHARED_MUTEX, suppress(TypeError):
+            index = copy(_SHARED.get(source) or cls())
+            index.is_read = False
+            return index
+        return cls()
+
+    def share(self, source: object) -> None:
+        """For sessions that begin later, where the list is complete. A source that cannot be referred to has none."""
+        with _SHARED_MUTEX, suppress(TypeError):
+            if self.is_complete:
+                _SHARED[source] = copy(self)
+
+    @property
+    def entries(self) -> dict[str, ListingEntry]:
+        """All capabilities by id: the same object until the list changes."""
+        return self._skills.entries
 
     @property
     def triggers(self) -> TriggerIndex:
         """The intent triggers of all capabilities that a message may lead to."""
-        if self._triggers is None:
-            self._triggers = TriggerIndex(list_open_triggers(self.entries.values()))
-        return self._triggers
+        return self._skills.triggers
 
     @property
     def names(self) -> NameIndex:
         """The names of all capabilities."""
-        if self._names is None:
-            self._names = NameIndex(self.entries.values())
-        return self._names
+        return self._skills.names
 
     def accept(self, listing: Listing) -> None:
         """Take this list in the place of the one before. `entries` stays the same object where nothing changed."""
-        if not self.is_read or (listing.entries is not self._listed and listing.entries != self._listed):
-            self._replace({entry.capability_id: entry for entry in listing.entries})
-            self._listed = listing.entries
+        if listing.entries is not self._skills.listed and listing.entries != self._skills.listed:
+            self._skills = ListedSkills(listing.entries)
         self._describe(listing)
 
     def merge(self, listing: Listing) -> None:
@@ -171,12 +207,8 @@ class SkillIndex:
         removed = {name for name in listing.removed if name in self.entries}
         if changed or removed:
             merged = self.entries | changed
-            self._replace({name: merged[name] for name in sorted(merged) if name not in removed - set(changed)})
-            self._listed = tuple(self.entries.values())
+            self._skills = ListedSkills(merged[name] for name in sorted(merged) if name not in removed - set(changed))
         self._describe(listing)
-
-    def _replace(self, entries: dict[str, ListingEntry]) -> None:
-        self.entries, self._triggers, self._names = entries, None, None
 
     def _describe(self, listing: Listing) -> None:
         self.is_read = True
@@ -184,6 +216,11 @@ class SkillIndex:
         self.revision = listing.registry_revision
         self.first_run = listing.first_run or ""
         self.exclusive_groups = listing.exclusive_groups
+
+
+# The latest complete list of each source.
+_SHARED: Final[WeakKeyDictionary[object, SkillIndex]] = WeakKeyDictionary()
+_SHARED_MUTEX: Final = threading.Lock()
 
 
 def complete_name(prefix: str, entries: Iterable[ListingEntry], *, most: int = 20) -> list[ListingEntry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self, Unpack, overload
 
@@ -18,7 +19,7 @@ from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
 from capability_client.session.messages import Delta, Message, ModelReply, TurnCancelled
 from capability_client.session.serialization import restore_session
-from capability_client.session.state import SessionSettings
+from capability_client.session.state import SessionSettings, StoredSettings
 from capability_client.session.steps import (
     Approver,
     Asker,
@@ -32,6 +33,7 @@ from capability_client.session.steps import (
     T,
     Together,
 )
+from capability_client.session.stores import SessionStore
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ListingEntry
@@ -75,6 +77,33 @@ class Session(SessionCore):
         session = cls(source, matcher=matcher, **settings)
         restore_session(session, text, secret=secret, with_user="user" not in settings)
         return session
+
+    @classmethod
+    @contextmanager
+    def stored(
+        cls,
+        store: SessionStore,
+        session_id: str,
+        source: Source,
+        *,
+        secret: bytes | None = None,
+        matcher: Matcher | None = None,
+        **settings: Unpack[StoredSettings],
+    ) -> Generator[Self, None, None]:
+        """The session of this id for one block: read from the store, or new; written at the end, also after an error.
+
+        Raises `SessionLocked` while another writer has it, and `SessionFileRefused`.
+        """
+        with store.lock(session_id):
+            session = cls(source, matcher=matcher, **settings)
+            session.session_id = session_id
+            text = store.read(session_id)
+            if text is not None:
+                restore_session(session, text, secret=secret, with_user="user" not in settings)
+            try:
+                yield session
+            finally:
+                store.write(session_id, session.to_json(secret=secret))
 
     def _run(self, steps: Steps[T]) -> T:
         """Call what the steps need, one after the other."""

@@ -29,18 +29,23 @@ from capability_kit.tool_gate import ToolCall, ToolCallGate
 logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
-class SessionSettings(TypedDict, total=False):
-    """The settings of a session, as `SessionState` explains them."""
+class StoredSettings(TypedDict, total=False):
+    """The settings of a session that has its id already, as `SessionState` explains them."""
 
     user: User | None
     environment: Environment | None
     roles: Iterable[str]
     options: SessionOptions | None
-    session_id: str | None
     on_event: Callable[[Event], None] | None
     trace: Tracer | None
     compact: Compactor | None
     toolbox: Toolbox | None
+
+
+class SessionSettings(StoredSettings, total=False):
+    """The settings of a session."""
+
+    session_id: str | None
 
 
 class SessionSummary(TypedDict):

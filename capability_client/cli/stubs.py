@@ -6,6 +6,7 @@ function is called.
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Mapping
@@ -100,7 +101,7 @@ class _Module:
             lines = "".join(f"    {key}: {found}\n" for key, found in fields.items())
             self.classes.append(f"class {name}(TypedDict):\n{lines}")
         else:
-            pairs = "".join(f'    {key!r}: "{found}",\n' for key, found in fields.items())
+            pairs = "".join(f"    {_quoted(key)}: {_quoted(found)},\n" for key, found in fields.items())
             self.classes.append(f'{name} = TypedDict("{name}", {{\n{pairs}}})\n')
         return name
 
@@ -132,7 +133,11 @@ def _class_name(name: str) -> str:
 
 def _literal(values: list[Any]) -> str:
     plain = [each for each in values if each is None or isinstance(each, str | int | bool)]
-    return f"Literal[{', '.join(map(repr, plain))}]" if len(plain) == len(values) and plain else "object"
+    return f"Literal[{', '.join(map(_quoted, plain))}]" if len(plain) == len(values) and plain else "object"
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True) if isinstance(value, str) else repr(value)
 
 
 def _union(types: Any) -> str:

@@ -77,6 +77,21 @@ def test_a_framework_shows_a_form_and_asks_for_what_the_user_sent(environment: t
     assert "ran weight_save" not in no, "a person said no"
 
 
+@pytest.mark.parametrize("name", ["pydantic_agent", "langgraph_agent"])
+def test_an_agent_of_the_docs_asks_and_shows_a_form(environment: tuple[Path, Path], name: str) -> None:
+    env = os.environ | {"PYTHONPATH": str(ROOT), "LANGSMITH_TRACING": "false"}
+    command = [str(environment[0]), str(ROOT / "tests" / "integration" / "agent_programs.py"), name]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines() == [
+        "asked: weight_entry_save_batch",
+        "Saved 1.",
+        "shown: WeightBatchEditor.v1",
+        "asked: weight_entry_save_batch",
+        "Saved 2.",
+    ]
+
+
 def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Path]) -> None:
     python, folder = environment
     code = (
@@ -111,17 +126,40 @@ def models() -> Iterator[FakeRegistry]:
         yield found
 
 
-def _run(python: Path, module: str, *arguments: str) -> str:
+GRAPH = """
+import sys
+from langchain_openai import ChatOpenAI
+from capability_client import Registry, User
+from capability_client.integrations.langgraph import SkillNodes
+from docs.agents.langgraph_agent import build, say
+from docs.agents.weight_tools import tools
+
+registry_url, model_url, text, answer = sys.argv[1:]
+
+
+def decide(asked):
+    print(f"person: {answer} to {asked}")
+    return answer == "yes"
+
+
+with Registry(registry_url) as registry:
+    skills = SkillNodes(registry, user=User(name="Alice"), toolbox=tools)
+    print(f"agent: {say(build(skills, ChatOpenAI(base_url=model_url, model='any')), '1', text, decide)}")
+"""
+
+
+def _run(python: Path, *arguments: str) -> str:
     env = os.environ | {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "LANGSMITH_TRACING": "false"}
-    command = [str(python), "-m", f"docs.agents.{module}", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [str(python), *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 def test_a_vendors_own_package(environment: tuple[Path, Path], live_studio: Studio, models: Any, vendor: str) -> None:
-    said = _run(environment[0], "vendor_sdks", vendor, live_studio.url, models.url, "any", MESSAGE)
+    said = _run(environment[0], "-m", "docs.agents.vendor_sdks", vendor, live_studio.url, models.url, "any", MESSAGE)
     assert said.startswith("person: yes to weight_entry_save_batch")
     assert 'agent: Done: {"saved": 1}' in said
 
@@ -132,7 +170,7 @@ def test_a_vendors_own_package(environment: tuple[Path, Path], live_studio: Stud
 def test_a_graph_that_waits_for_a_person(
     environment: tuple[Path, Path], live_studio: Studio, models: Any, answer: str, result: str
 ) -> None:
-    said = _run(environment[0], "langgraph_agent", live_studio.url, models.url, "any", MESSAGE, answer)
+    said = _run(environment[0], "-c", GRAPH, live_studio.url, models.url, MESSAGE, answer)
     assert said.count("person: ") == 1
     assert f"agent: {result}" in said
     names = {tool["function"]["name"] for tool in models.asked[-1].body["tools"]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.text.sanitize import strip_surrogates
@@ -49,9 +49,24 @@ def choose_marker(bundles: Sequence[Bundle], texts: Sequence[str], preamble: str
             text,
         ]
     seed = _hash(strip_surrogates("\n".join(parts)))
-    strings = (string for bundle in bundles for string in _strings(_written(bundle)))
-    written = "\n".join([*parts, *strings, *beside]).lower()
-    return next(marker for marker in _candidates(seed) if marker not in written)
+    written = "\n".join([*parts, *beside]).lower()
+    own = [_lowered(bundle) for bundle in bundles]
+    return next(marker for marker in _candidates(seed) if not any(marker in text for text in (written, *own)))
+
+
+# By the id of a bundle, which is held here, so that no other one can have it.
+_LOWERED: Final[dict[int, tuple[Bundle, str]]] = {}
+_LOWERED_MAX: Final = 64
+
+
+def _lowered(bundle: Bundle) -> str:
+    """All that its author wrote, in lower case. A bundle does not change, and each step of a model asks for it."""
+    kept = _LOWERED.get(id(bundle))
+    if kept is None:
+        while len(_LOWERED) >= _LOWERED_MAX:
+            _LOWERED.pop(next(iter(_LOWERED)), None)
+        kept = _LOWERED[id(bundle)] = (bundle, "\n".join(_strings(_written(bundle))).lower())
+    return kept[1]
 
 
 def _candidates(seed: str) -> Iterator[str]:

@@ -39,9 +39,12 @@ def repair(messages: Iterable[Message], *, was_running: bool = False) -> list[Me
     A result without a call is left out; a call without a result gets an error `INTERRUPTED`. `was_running`: the first
     call without a result had begun.
     """
+    found = list(messages)
+    if _is_whole(found):
+        return found
     kept: list[Message] = []
     pending: list[Message] = []
-    for message in [*messages, None]:
+    for message in [*found, None]:
         if message is not None and message.role == "tool":
             pending.append(message)
             continue
@@ -51,6 +54,22 @@ def repair(messages: Iterable[Message], *, was_running: bool = False) -> list[Me
         if message is not None:
             kept.append(message)
     return kept
+
+
+def _is_whole(messages: Sequence[Message]) -> bool:
+    """Whether each call has its result behind it, in the order of the calls, as nearly always."""
+    calls: tuple[ModelCall, ...] = ()
+    answered = 0
+    for message in messages:
+        if message.role == "tool":
+            if answered == len(calls) or calls[answered].call_id != message.call_id:
+                return False
+            answered += 1
+        elif answered < len(calls):
+            return False
+        else:
+            calls, answered = message.calls, 0
+    return answered == len(calls)
 
 
 def _results_of(message: Message, found: Iterable[Message], *, was_running: bool) -> list[Message]:
@@ -92,9 +111,10 @@ def cut_history(
 
 def shorten_turn(messages: Sequence[Message], tokens_max: int) -> list[Message]:
     """The messages of one turn, the longest of them cut so that together they are within `tokens_max`."""
-    sizes = sorted(each.tokens_estimate for each in messages)
+    sizes = [each.tokens_estimate for each in messages]
     if sum(sizes) <= tokens_max:
         return list(messages)
+    sizes.sort()
     left, most = tokens_max, tokens_max
     for index, size in enumerate(sizes):
         most = left // (len(sizes) - index)

@@ -19,7 +19,7 @@ from capability_client.session.loader import SkillLoader
 from capability_client.session.messages import Message, ModelCall
 from capability_client.session.steps import Json, Steps
 from capability_kit.bundles.bundle import Bundle, ToolContract
-from capability_kit.bundles.tool_export import Vendor, export_tools
+from capability_kit.bundles.tool_export import ToolExport, Vendor, export_tools
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.json_schema.portable import SchemaNotPortable, make_portable
@@ -134,10 +134,20 @@ class SessionLayout(SkillLoader):
             for name, tool in listed.items()
             if with_own or name not in own
         }
-        exported = export_tools(named, vendor, strict=strict, deferred=of_skills if deferred else ())
+        exported = self._exported(named, vendor, strict=strict, deferred=tuple(of_skills) if deferred else ())
         for name, why in exported.left_out.items():
             self._note("left_out", "", f"the tool {name}: {why}")
-        return exported.tools
+        # Of each a copy: hosts add to them, such as what a vendor is to keep.
+        return [dict(each) for each in exported.tools]
+
+    def _exported(
+        self, named: dict[str, ToolContract], vendor: Vendor, *, strict: bool, deferred: tuple[str, ...]
+    ) -> ToolExport:
+        """Made again where a tool came, went or changed: each step of a model asks for them."""
+        given = (vendor, strict, deferred, tuple(named.items()))
+        if self._last_export is None or self._last_export[0] != given:
+            self._last_export = (given, export_tools(named, vendor, strict=strict, deferred=deferred))
+        return self._last_export[1]
 
     def _settle_layout(self) -> None:
         """Before the session goes to another process, or to the next node of a graph: the order is that of now."""

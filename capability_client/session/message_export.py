@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from capability_client.session.conversation import repair
@@ -58,6 +59,10 @@ def _with_unique_ids(messages: Iterable[Message]) -> list[Message]:
             name = names.pop(0)
             made.append(message if message.call_id == name else replace(message, call_id=name))
             continue
+        if not message.calls:
+            names = []
+            made.append(message)
+            continue
         names = [_unique_id(call.call_id, seen) for call in message.calls]
         if names == [call.call_id for call in message.calls]:
             made.append(message)
@@ -67,8 +72,13 @@ def _with_unique_ids(messages: Iterable[Message]) -> list[Message]:
     return made
 
 
+@lru_cache(maxsize=4_096)
+def _clean_id(call_id: str) -> str:
+    return _ID_SIGNS.sub("_", call_id)[:40] or "call"
+
+
 def _unique_id(call_id: str, seen: set[str]) -> str:
-    base = _ID_SIGNS.sub("_", call_id)[:40] or "call"
+    base = _clean_id(call_id)
     name, number = base, 2
     while name in seen:
         name, number = f"{base}_{number}", number + 1
@@ -86,7 +96,7 @@ def _of_openai(message: Message) -> Json:
     if message.role == "user":
         return {"role": "user", "content": message.text}
     calls = [
-        {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": _arguments_text(call)}}
+        {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_text}}
         for call in message.calls
     ]
     return {"role": "assistant", "content": message.text or None} | ({"tool_calls": calls} if calls else {})
@@ -101,7 +111,7 @@ def _openai_responses(messages: Sequence[Message]) -> list[Json]:
         if message.text.strip():
             made.append({"role": "user" if message.role == "user" else "assistant", "content": message.text})
         made += [
-            {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": _arguments_text(call)}
+            {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": call.arguments_text}
             for call in message.calls
         ]
     return made
@@ -145,10 +155,6 @@ def _append(made: list[Json], role: str, key: str, parts: list[Json]) -> None:
 
 def _begun_by_user(made: list[Json], key: str, part: Json) -> list[Json]:
     return [{"role": "user", key: [part]}, *made] if made and made[0]["role"] != "user" else made
-
-
-def _arguments_text(call: ModelCall) -> str:
-    return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
 
 
 def _arguments_object(call: ModelCall) -> Json:

@@ -22,6 +22,11 @@ class ModelCall:
     name: str
     arguments: object
 
+    @cached_property
+    def arguments_text(self) -> str:
+        """The arguments as JSON; a text stays as it is."""
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+
 
 @dataclass(frozen=True)
 class ModelReply:

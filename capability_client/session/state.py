@@ -21,6 +21,7 @@ from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Matcher
 from capability_client.session.toolbox import Toolbox
 from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.tool_export import ToolExport
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.text.sanitize import strip_surrogates
@@ -127,6 +128,7 @@ class SessionState:
         # A runtime that makes a session for each step may keep this one, and give it to the next.
         self.index: SkillIndex = SkillIndex()
         self._listed_in_turn = -1
+        self._last_export: tuple[object, ToolExport] | None = None
         self._turn_mutex = threading.Lock()
         self._running_turn: Callable[[], object] = no_turn
         self._is_tool_running = False

@@ -98,7 +98,7 @@ def check_readiness(capability: Bundle | ListingEntry | Mapping[str, object], en
     named = dependencies if isinstance(dependencies, dict) else {}
     missing = tuple(
         _missing(kind, name, environment.os)
-        for kind in KINDS
+        for kind in (KINDS if named else ())
         for name in _listed(named.get(kind))
         if not environment.has(kind, name)
     )

@@ -229,6 +229,8 @@ class SessionCalls(SessionForms):
             changed = {"digest": bundle.digest, "is_changed": bundle.digest != before}
             said = {"loaded": bundle.capability_id, **changed, **own_tools.files_of(bundle)}
             return said | self._skill_in_result(bundle)
+        if tool == own_tools.INSTALL:
+            return (yield from self._installed(given["code"]))
         if tool == own_tools.FEEDBACK:
             yield from self._reported(given["outcome"], [canonical_name(given["capability_id"])])
             return {"recorded": True}
@@ -239,6 +241,12 @@ class SessionCalls(SessionForms):
         need = partial(self._source.file, active.bundle, given["path"])
         text = yield Operation("file", need, active.capability_id)
         return own_tools.file_result(given["path"], text, given.get("offset", 0))
+
+    def _installed(self, code: str) -> Steps[Json]:
+        """Redeem the user's code; what it opens is in the list from now on."""
+        found: Any = yield Operation("install", partial(self._source.install, code))
+        yield from self._read_list()
+        return {"installed": found["capability_id"], "name": one_line(str(found.get("name", "")), most=80)}
 
     def _not_active(self, capability_id: str) -> CapabilityNotFound:
         name = canonical_name(capability_id)

@@ -169,7 +169,7 @@ class SkillIndex:
     def of(cls, source: object) -> SkillIndex:
         """What other sessions of this process know of the source; the first list of this one may say what changed."""
         with _SHARED_MUTEX, suppress(TypeError):
-            index = copy(_SHARED.get(source) or cls())
+            index = copy(SHARED_INDEXES.get(source) or cls())
             index.is_read = False
             return index
         return cls()
@@ -178,7 +178,7 @@ class SkillIndex:
         """For sessions that begin later, where the list is complete. A source that cannot be referred to has none."""
         with _SHARED_MUTEX, suppress(TypeError):
             if self.is_complete:
-                _SHARED[source] = copy(self)
+                SHARED_INDEXES[source] = copy(self)
 
     @property
     def entries(self) -> dict[str, ListingEntry]:
@@ -219,7 +219,7 @@ class SkillIndex:
 
 
 # The latest complete list of each source.
-_SHARED: Final[WeakKeyDictionary[object, SkillIndex]] = WeakKeyDictionary()
+SHARED_INDEXES: Final[WeakKeyDictionary[object, SkillIndex]] = WeakKeyDictionary()
 _SHARED_MUTEX: Final = threading.Lock()
 
 

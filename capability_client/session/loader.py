@@ -206,6 +206,7 @@ class SkillLoader(SessionCatalog):
         has_files = (ahead or any(each.files for each in known)) and hasattr(self._source, "file")
         usable = set(self.options.own_tools)
         usable -= {own_tools.SEARCH} if not hasattr(self._source, "search") else set()
+        usable -= {own_tools.INSTALL} if not hasattr(self._source, "install") else set()
         usable -= {own_tools.FEEDBACK} if not hasattr(self._source, "feedback") else set()
         usable -= {own_tools.FILE} if not has_files else set()
         usable -= set() if ahead or any(each.ui_schemas for each in known) else {own_tools.FORM}

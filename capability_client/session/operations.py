@@ -17,6 +17,7 @@ OperationKind = Literal[
     "search",
     "file",
     "feedback",
+    "install",
     "model",
     "delta",
     "execute_tool",

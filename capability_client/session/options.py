@@ -38,7 +38,8 @@ class SessionOptions:
     `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
     of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
     `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text. `own_tools`: by
-    which of them the model uses the session itself (all but `capability_feedback`). `matches_by_triggers`: the intent
+    which of them the model uses the session itself (all but `capability_feedback` and
+    `capability_install`). `matches_by_triggers`: the intent
     triggers of the list decide, though the source has a `match`; no message leaves for it. `messages_max` and
     `tokens_estimate_max` limit the conversation that a model reads: over either, the oldest turns are left out
     (conversation.py). `layout`: skills stand in the system text, their tools among the tools ("system"), or a skill

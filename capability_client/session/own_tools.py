@@ -17,11 +17,12 @@ LOAD: Final = "capability_skill_load"
 RELOAD: Final = "capability_skill_reload"
 FILE: Final = "capability_file_load"
 FEEDBACK: Final = "capability_feedback"
+INSTALL: Final = "capability_install"
 FORM: Final = "form_open"
 ASK: Final = "ask_user"
-OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FORM, FEEDBACK, ASK})
-# A model that grades its own work is not evidence: an application that wants it to names the tool.
-DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK}
+OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, INSTALL, FORM, FEEDBACK, ASK})
+# An application that wants these names them: a model that grades its own work is not evidence, and few hand out codes.
+DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK, INSTALL}
 # Of the layout "append" alone.
 CALL: Final = "capability_tool_call"
 LISTED_MAX: Final = 100
@@ -66,6 +67,7 @@ _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
         {"capability_id": _TEXT, "path": _TEXT, "offset": {"type": "integer", "minimum": 0}},
         ("capability_id", "path"),
     ),
+    INSTALL: ("Redeem an install code that the user gave, SKILL-....", {"code": _TEXT}, ("code",)),
     FORM: (
         "Show the user a form of a loaded skill, with the data that is known; the result is what they sent.",
         {"schema_id": _TEXT, "data": {"type": "object"}},
@@ -105,7 +107,7 @@ def build_own_tools(names: Collection[str]) -> dict[str, ToolContract]:
         name: {
             "name": name,
             "description": words,
-            "policy": {"kind": "write" if name == FEEDBACK else "read"},
+            "policy": {"kind": "write" if name in (FEEDBACK, INSTALL) else "read"},
             "args_schema": {
                 "type": "object",
                 "properties": properties,

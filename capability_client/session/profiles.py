@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Protocol
 
 from capability_client.session.options import User
 from capability_kit.text.files import write_atomically
+
+logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
 class Profiles(Protocol):
@@ -30,14 +33,19 @@ class FileProfiles:
         self.folder: Path = Path(folder).expanduser()
 
     def read(self, user_id: str) -> User:
-        """The user; a new one where nothing is known. Raises `ValueError` for a file that is damaged."""
+        """The user; a new one where nothing is known.
+
+        So for a file that is damaged, which is kept beside, as `*.damaged`: a user who is introduced twice can go on.
+        """
         path = self._path(user_id)
         if not path.exists():
             return User(user_id=user_id)
         try:
             return User(**{**json.loads(path.read_text("utf-8")), "user_id": user_id})
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{path}: not a profile: {error}. Repair or remove the file") from None
+            logger.warning("%s is not a profile, and is kept as .damaged: %s", path, error)
+            path.replace(path.with_suffix(".damaged"))
+            return User(user_id=user_id)
 
     def write(self, user: User) -> None:
         """Keep a user, in one step. Raises `ValueError` without a `user_id`."""
@@ -54,8 +62,9 @@ class FileProfiles:
 
 
 def remember(profiles: Profiles, user_id: str, facts: Mapping[str, object]) -> User:
-    """Add facts to what is known of a user, and return the user."""
+    """Add facts to what is known of a user, and return the user. A fact `name`, or `user/name`, is their name."""
     user = profiles.read(user_id)
-    user = replace(user, context={**user.context, **facts})
+    name = next((facts[key] for key in ("name", "user/name") if isinstance(facts.get(key), str)), user.name)
+    user = replace(user, name=str(name), context={**user.context, **facts})
     profiles.write(user)
     return user

@@ -23,6 +23,7 @@ from capability_kit.environment.probe import Environment
 from capability_kit.errors import (
     CapabilityNotFound,
     CapabilityQuarantined,
+    InstallCodeNotFound,
     RateLimited,
     RegistryError,
     RegistryUnreachable,
@@ -57,7 +58,8 @@ def test_a_model_gets_those_that_the_source_can_answer() -> None:
         list, load, reload = FakeRegistry.list, FakeRegistry.load, FakeRegistry.reload
 
     full = Session(FakeRegistry([bundle("weights", files=[FILE])]), environment=ALL)
-    assert _own(full) == OWN_TOOLS - {"capability_file_load", "form_open", "capability_search", "capability_feedback"}
+    left_out = {"capability_file_load", "form_open", "capability_search", "capability_feedback", "capability_install"}
+    assert _own(full) == OWN_TOOLS - left_out
     full.load("weights")
     assert "capability_file_load" in _own(full), "an active skill has files"
     few = Session(FakeRegistry(), environment=ALL, options=SessionOptions(own_tools=frozenset({"ask_user"})))
@@ -376,3 +378,25 @@ def test_files_that_nobody_can_read_are_not_in_the_prompt() -> None:
     session = _session(bundle("weights", files=[FILE]), options=options)
     session.load("weights")
     assert FILE["path"] not in session.prompt().prompt
+
+
+class WithCodes(FakeRegistry):
+    """A registry whose key sees `hidden` once it has redeemed the code."""
+
+    def install(self, code: str) -> dict[str, str]:
+        if code != "SKILL-ABCD-EFGH-JKLM":
+            raise InstallCodeNotFound("No such code")
+        self.publish(build_bundle("hidden"))
+        return {"capability_id": "hidden", "name": "Hidden", "digest": ""}
+
+
+def test_a_model_redeems_the_users_code_where_the_program_lets_it() -> None:
+    options = SessionOptions(own_tools=OWN_TOOLS)
+    assert "capability_install" not in Session(WithCodes(), environment=ALL).own_tools(ahead=True)
+    assert "capability_install" not in Session(FakeRegistry(), environment=ALL, options=options).own_tools()
+    session = Session(WithCodes(), environment=ALL, options=options)
+    assert _call(session, "capability_install", code="SKILL-X")["error"]["code"] == "INSTALL_CODE_NOT_FOUND"
+    done = _call(session, "capability_install", code="SKILL-ABCD-EFGH-JKLM")
+    assert done == {"installed": "hidden", "name": "Hidden"}
+    assert "hidden" in session.entries
+    assert _call(session, "capability_skill_load", capability_id="hidden")["loaded"] == "hidden"

@@ -30,11 +30,26 @@ def test_who_was_introduced_is_greeted_the_next_time(tmp_path: Path) -> None:
     assert profiles.read("another") == User(user_id="another")
 
 
-def test_a_damaged_profile_and_one_without_an_id_are_refused(tmp_path: Path) -> None:
+def test_a_user_whose_profile_is_damaged_is_introduced_and_the_file_is_kept(tmp_path: Path) -> None:
     profiles = FileProfiles(tmp_path)
-    profiles.write(User(user_id="u1"))
+    profiles.write(User(user_id="u1", name="Ada"))
     next(tmp_path.iterdir()).write_text('{"name": "A", "role": "admin"}', "utf-8")
-    with pytest.raises(ValueError, match="not a profile"):
-        profiles.read("u1")
+    source = FakeRegistry([build_bundle("introduction")], first_run="introduction")
+    assert Session(source, environment=ALL, user=profiles.read("u1")).start().kind == "introduced"
+    assert [path.suffix for path in tmp_path.iterdir()] == [".damaged"]
+
+
+@pytest.mark.parametrize("key", ["name", "user/name"])
+def test_a_user_whose_name_is_remembered_is_known(tmp_path: Path, key: str) -> None:
+    profiles = FileProfiles(tmp_path)
+    assert not profiles.read("u1").is_known
+    user = remember(profiles, "u1", {key: "Ada", "unit": "kg"})
+    assert user.is_known
+    assert profiles.read("u1").name == "Ada"
+    assert remember(profiles, "u1", {"unit": "lb"}).name == "Ada"
+
+
+def test_a_profile_without_an_id_is_refused(tmp_path: Path) -> None:
+    profiles = FileProfiles(tmp_path)
     with pytest.raises(ValueError, match="needs a user_id"):
         profiles.write(User(name="Ada"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from capability_client import Bundle, CapabilityNotFound, Listing, ListingEntry, RegistryUnreachable, Session, User
-from capability_client.session.invocations import _SHARED, SkillIndex
+from capability_client.session.invocations import SHARED_INDEXES, SkillIndex
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.unit.capability_client.test_session import ALL
 
@@ -98,10 +98,10 @@ def test_a_source_without_changes_gives_its_list_and_shares_it() -> None:
 def test_a_source_goes_with_its_index() -> None:
     source = Changing()
     _session(source).entries  # noqa: B018
-    known = len(_SHARED)
+    known = len(SHARED_INDEXES)
     del source
     gc.collect()
-    assert len(_SHARED) < known
+    assert len(SHARED_INDEXES) < known
 
 
 def test_a_source_that_nothing_can_refer_to_has_an_index_of_its_own() -> None:

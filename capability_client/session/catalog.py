@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from functools import partial
 from itertools import islice
+from time import monotonic
 from typing import Final
 
 from capability_client.session.invocations import SkillIndex, canonical_name, complete_name
@@ -16,6 +17,8 @@ from capability_kit.errors import CapabilityNotFound, RegistryError, Unavailable
 from capability_kit.text.sanitize import one_line
 
 WITHDRAWN: Final = "it was taken out of use (quarantined, retired or hidden)"
+# How long later sessions ask for changes alone. What a key may see can change without a new revision of the list.
+WHOLE_LIST_SECONDS: Final = 600.0
 # Of those that a prompt names.
 WITHDRAWN_MAX: Final = 20
 
@@ -30,7 +33,8 @@ class SessionCatalog(SessionState):
     def _need_list(self) -> Steps[None]:
         if not self.index.is_read:
             self.index = SkillIndex.of(self._source)
-            yield from self._read_list(changes_alone=True)
+            is_recent = monotonic() - self.index.whole_at < WHOLE_LIST_SECONDS
+            yield from self._read_list(changes_alone=is_recent)
 
     def _read_list(self, *, changes_alone: bool = False) -> Steps[None]:
         """While the registry is away, the session goes on with what it knows.

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -161,6 +162,8 @@ class SkillIndex:
         self.is_read: bool = False
         self.is_complete: bool = False
         self.revision: int = 0
+        # When the whole list was read last, by the monotonic clock.
+        self.whole_at: float = 0.0
         self.first_run: str = ""
         self.exclusive_groups: tuple[str, ...] = ()
         self._skills = ListedSkills()
@@ -199,6 +202,7 @@ class SkillIndex:
         """Take this list in the place of the one before. `entries` stays the same object where nothing changed."""
         if listing.entries is not self._skills.listed and listing.entries != self._skills.listed:
             self._skills = ListedSkills(listing.entries)
+        self.whole_at = monotonic()
         self._describe(listing)
 
     def merge(self, listing: Listing) -> None:

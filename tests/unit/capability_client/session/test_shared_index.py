@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 
+import pytest
+
 from capability_client import Bundle, CapabilityNotFound, Listing, ListingEntry, RegistryUnreachable, Session, User
+from capability_client.session import catalog
 from capability_client.session.invocations import SHARED_INDEXES, SkillIndex
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.unit.capability_client.test_session import ALL
@@ -69,6 +72,14 @@ def test_what_was_published_since_is_there_for_the_next_session_and_not_noted_as
     assert source.sent == [50, 1]
     assert not session.events
     assert _session(source).entries is session.entries
+
+
+def test_the_whole_list_is_read_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Changing()
+    first = _session(source).entries
+    monkeypatch.setattr(catalog, "WHOLE_LIST_SECONDS", 0.0)
+    assert _session(source).entries is first, "nothing has changed"
+    assert source.sent == [50, 50]
 
 
 def test_a_registry_that_went_back_is_read_anew() -> None:

@@ -32,7 +32,7 @@ class SessionCatalog(SessionState):
 
     def _need_list(self) -> Steps[None]:
         if not self.index.is_read:
-            self.index = SkillIndex.of(self._source)
+            self._set_index(SkillIndex.of(self._source))
             is_recent = monotonic() - self.index.whole_at < WHOLE_LIST_SECONDS
             yield from self._read_list(changes_alone=is_recent)
 
@@ -52,7 +52,7 @@ class SessionCatalog(SessionState):
         except Unavailable as error:
             if not self.index.is_read:
                 # What another session read, however long ago, is not what there is.
-                self.index = SkillIndex()
+                self._set_index(SkillIndex())
             self._note("index", "", f"The list of capabilities could not be read: {error.message}")
             return
         self._accept_list(listing, is_delta=is_delta)

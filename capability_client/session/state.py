@@ -167,6 +167,9 @@ class SessionState:
             "context": dict(self.user.context),
         }
 
+    def _set_index(self, index: SkillIndex) -> None:
+        self.index = index
+
     def _count_turn(self) -> None:
         self.number += 1
         self.used.clear()

@@ -6,12 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from capability_client.client.sources import Source
 from capability_client.evaluation.cases import EvaluationCase, ToolMock
 from capability_client.evaluation.example_values import example_of
 from capability_client.evaluation.matching_values import contains
 from capability_client.evaluation.model_port import ModelFailed, Usage, VendorModel
 from capability_client.session.messages import Message
-from capability_client.session.options import SessionOptions, Source, User
+from capability_client.session.options import SessionOptions, User
 from capability_client.session.session import Session
 from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Matcher

@@ -68,7 +68,7 @@ def run_case(
         user=User(name="Alex", is_introduced=True),
     )
     found = Observation(usage=model.usage)
-    host = _Host(case, session, found)
+    host = _CaseHost(case, session, found)
     try:
         for message in case.messages:
             session.say(message, model, run=host.run, approve=host.approve, show=host.show)
@@ -95,7 +95,7 @@ def _needed(entry: ListingEntry, kind: str) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Host:
+class _CaseHost:
     """Tools, people and forms of one case."""
 
     case: EvaluationCase

@@ -38,7 +38,7 @@ import numpy as np
 
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.clauses import match_message, split_clauses
-from registry.matching.embedders import MiniLmEmbedder
+from registry.matching.embedders import Embedder, MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
 from registry.matching.ngram_index import Floats
@@ -51,7 +51,7 @@ JOINTS = (" and ", ", ", ", and ", " then ", ", then ", " and then ")
 class Vectors:
     """The vectors of texts, each made once."""
 
-    def __init__(self, embedder: MiniLmEmbedder | None) -> None:
+    def __init__(self, embedder: Embedder | None) -> None:
         self.embedder = embedder
         self.seconds = 0.0
         self._held: dict[str, Floats] = {}
@@ -69,6 +69,15 @@ class Vectors:
     def one(self, text: str) -> Floats | None:
         found = self.of([text])
         return None if found is None else found[0]
+
+    def of_messages(self, texts: list[str]) -> Floats | None:
+        """Made each time, as in the server."""
+        return None if self.embedder is None else self.embedder.embed(texts)
+
+
+def make_embedder(name: str) -> Embedder | None:
+    """The embedder of that name; None for "none"."""
+    return MiniLmEmbedder() if name == "minilm" else None
 
 
 def read(folder: Path, name: str, count: int) -> tuple[list[CapabilityProfile], list[Message], list[str]]:
@@ -187,7 +196,7 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=4000)
     parser.add_argument("--pairs", type=int, default=1000)
     options = parser.parse_args()
-    vectors = Vectors(MiniLmEmbedder() if options.embedder == "minilm" else None)
+    vectors = Vectors(make_embedder(options.embedder))
     tests = read_test(options.folder, options.intents)
     several = []
     print("| sentences | messages | top-1 | top-3 | right and kept | asked back | foreign refused | a message | fit |")

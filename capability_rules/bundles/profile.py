@@ -11,6 +11,7 @@ from capability_kit.bundles.invocation_rules import is_closed_to_model
 from capability_kit.json_text import parse_json
 from capability_kit.text.tokenizer import has_words, tokenize
 from capability_kit.text.trigger_matching import fold_substring, is_substring
+from capability_rules.bundles.description_phrases import PHRASES_MAX, find_phrases
 
 # The longest list and the longest text that the schema of capability.json allows.
 LIST_MAX: Final = 200
@@ -43,11 +44,17 @@ class CapabilityProfile:
         return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if has_words(text)))
 
     @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """What its description names, in the place of golden sentences: the fewer, the more of those there are."""
+        return find_phrases(self.description, most=max(0, PHRASES_MAX - len(self.sentences)))
+
+    @cached_property
     def samples(self) -> tuple[str, ...]:
-        """Every sentence that represents it: its own words, then the golden sentences. Where there is neither, as in a
-        draft that was just begun, its id. An emoji alone is no sentence: every short message would be near to it."""
+        """Every sentence that represents it: its own words, the golden sentences, then what its description names.
+        Where there is nothing, as in a draft that was just begun, its id. An emoji alone is no sentence: every short
+        message would be near to it."""
         spoken = (text for text in self.sentences if has_words(text))
-        return tuple(dict.fromkeys((*self.own_words, *spoken))) or (self.capability_id,)
+        return tuple(dict.fromkeys((*self.own_words, *spoken, *self.phrases))) or (self.capability_id,)
 
 
 def trigger_form(trigger: str) -> str:

@@ -43,6 +43,7 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
+_LESS_WHERE_DESCRIBED: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +219,12 @@ def decision_threshold(known: Sequence[CapabilityProfile], *, has_vectors: bool)
     """From which score on something is a match, 0 to 1.
 
     The more example sentences a capability has, the nearer an own message comes to one of them, and so does a foreign
-    one: the threshold rises with their usual number. Measured with 0, 5 and 20 (docs/matching.md).
+    one: the threshold rises with their usual number. Measured with 0, 5 and 20, and lower where what most of them are
+    known by is their descriptions (docs/matching.md).
     """
     counts = sorted(len(one.sentences) for one in known)
     usual = counts[len(counts) // 2] if counts else 0
     start, rise = (1.52, 0.07) if has_vectors else (1.25, 0.085)
+    if not usual and 2 * sum(len(one.phrases) > 1 for one in known) > len(known):
+        start -= _LESS_WHERE_DESCRIBED
     return (start + rise * log(1 + min(usual, 50))) / _SUM

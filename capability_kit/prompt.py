@@ -72,7 +72,8 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between;
+    """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between, and
+    behind them `near_misses`, what the message could mean;
     `tools_title` is above the tools, and says who provides them.
 
     `withdrawn` are lines about skills that were loaded and are not to be used any more.
@@ -85,6 +86,7 @@ class PromptContext:
 
     preamble: str = ""
     hints: tuple[str, ...] = ()
+    near_misses: tuple[str, ...] = ()
     user_context: Mapping[str, object] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     withdrawn: tuple[str, ...] = ()
@@ -141,6 +143,7 @@ def render_prompt(
         _section("Skills that expired (load one again before you follow it):", extras.expired),
         _section("Skills left out for want of room (load one again to bring it back):", cut_off),
         _section("Skills that fit this message (load one before you follow it):", extras.hints),
+        _section("Skills that this message could be about (load one only where it is):", extras.near_misses),
         _section("Forms that the user was shown, and what became of them:", extras.form_news),
     ]
     sections = passing

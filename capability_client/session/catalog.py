@@ -147,6 +147,7 @@ class SessionCatalog(SessionState):
 
     def _drop_hint(self, name: str) -> None:
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        self._near_misses = tuple(hint for hint in self._near_misses if hint.capability_id != name)
 
     def _drop(self, name: str, why: str) -> bool:
         """Deactivate a skill. False where it is not active."""

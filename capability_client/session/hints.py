@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from capability_kit.bundles.bundle import ListingEntry
 from capability_kit.text.sanitize import one_line
 from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
+
+# What scores less has a word in common with the message, hardly more.
+NEAR_MISS_FROM: Final = 0.1
+LINE_CHARACTERS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,10 @@ class Hint:
         """For the prompt."""
         led = f' (because of "{one_line(self.triggers[0], most=80)}")' if self.triggers else ""
         return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}{self.notes}"
+
+    def short_line(self) -> str:
+        """For the prompt, where it is not sure that it fits: 80 characters, and what speaks against it."""
+        return one_line(f"{self.capability_id}: {self.description}", most=LINE_CHARACTERS) + self.notes
 
 
 def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:
@@ -61,6 +69,20 @@ def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEnt
     found += [_hint(entries[name], 0.0, ()) for name in dict.fromkeys(needed) if name not in known]
     ranked = rank_hints(found)
     return sorted(ranked, key=lambda each: each.capability_id not in needed)
+
+
+def find_near_misses(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
+    """What a response of capability_match came near to without reaching its threshold, the nearest first: not hinted,
+    but named to the model, which knows more of what is meant."""
+    found = []
+    for row in _listed(answer.get("matches")):
+        entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None
+        if entry is None or entry.is_closed_to_model or row.get("below_threshold") is not True:
+            continue
+        score = _score(row.get("score"))
+        if score >= NEAR_MISS_FROM:
+            found.append(_hint(entry, score, ()))
+    return sorted(found, key=lambda each: (-each.score, each.capability_id))
 
 
 def _listed(value: Any) -> list[Any]:

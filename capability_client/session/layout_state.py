@@ -16,6 +16,8 @@ class LayoutState:
     are the skills that were active before the first message, each with its arguments (None: it has not come yet),
     `appended` the digests of those whose text stands in the conversation. `expired` are skills that
     expired, or made room for others, and were not loaded again, each with the turn in which it went.
+    `nearness` has what the conversation came near to, with the best score; `listed` the order of the list of skills,
+    once it was written in a conversation that has begun.
     """
 
     skills: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -23,6 +25,8 @@ class LayoutState:
     expired: dict[str, int] = field(default_factory=dict)
     fixed: dict[str, str] | None = None
     appended: dict[str, str] = field(default_factory=dict)
+    nearness: dict[str, float] = field(default_factory=dict)
+    listed: list[str] = field(default_factory=list)
 
     def forget(self, capability_id: str) -> None:
         """A skill that is not to be used any more leaves with its tools."""
@@ -42,6 +46,8 @@ class LayoutState:
             "expired": [list(each) for each in self.expired.items()],
             "fixed": None if self.fixed is None else [list(each) for each in self.fixed.items()],
             "appended": self.appended,
+            "nearness": self.nearness,
+            "listed": self.listed,
         }
 
     @classmethod
@@ -53,4 +59,7 @@ class LayoutState:
             expired={str(name): int(turn) for name, turn in row["expired"]},
             fixed=None if row["fixed"] is None else {str(name): str(given) for name, given in row["fixed"]},
             appended={str(name): str(digest) for name, digest in row["appended"].items()},
+            # A session that an earlier version saved has neither.
+            nearness={str(name): float(score) for name, score in row.get("nearness", {}).items()},
+            listed=[str(name) for name in row.get("listed", [])],
         )

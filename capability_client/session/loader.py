@@ -11,6 +11,7 @@ from typing import Any
 from capability_client.session import own_tools
 from capability_client.session.catalog import WITHDRAWN, SessionCatalog
 from capability_client.session.invocations import canonical_name
+from capability_client.session.list_order import order_entries
 from capability_client.session.operations import Operation
 from capability_client.session.options import ARGUMENTS_MAX
 from capability_client.session.steps import Steps
@@ -173,6 +174,7 @@ class SkillLoader(SessionCatalog):
         context = PromptContext(
             preamble=self.options.preamble,
             hints=tuple(hint.line() for hint in self._hints),
+            near_misses=tuple(hint.short_line() for hint in self._near_misses),
             user_context=self.user.context,
             variables=self.options.variables,
             withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
@@ -195,7 +197,8 @@ class SkillLoader(SessionCatalog):
 
     def _system_prompted(self) -> Steps[Prompt]:
         yield from self._need_list()
-        return build_system_prompt(list(self._known_entries().values()), self.options, self.environment)
+        entries = order_entries(self._known_entries().values(), self.layout_state, has_begun=self.number > 0)
+        return build_system_prompt(entries, self.options, self.environment)
 
     def own_tools(self, *, ahead: bool = False) -> dict[str, ToolContract]:
         """The tools by which a model uses the session itself, by name: those that the source can answer.

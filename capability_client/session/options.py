@@ -15,10 +15,10 @@ ACTIVE_MAX: Final = 4
 CHARACTERS_MAX: Final = 16_000
 HINTS_MAX: Final = 3
 INTRODUCTION_MESSAGES: Final = 4
-# Of the list of skills in the system prompt: how long it may get, so that fifty are in it, and each line, about. The
-# others are hinted when a message fits.
+# Of the list of skills in the system prompt: how long it may get, so that sixty are in it, and each line, about: 80
+# characters of English. The others are hinted when a message fits.
 LISTED_CHARACTERS_MAX: Final = 5_000
-LISTED_TOKENS_MAX: Final = 25
+LISTED_TOKENS_MAX: Final = 20
 ARGUMENTS_MAX: Final = 4_000
 EVENTS_MAX: Final = 500
 # Of the conversation, for `steps`; the tokens are an estimate, without prompt and tools.

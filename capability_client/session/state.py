@@ -125,6 +125,7 @@ class SessionState:
         # Those of the options, and what an answer of the matcher told.
         self.exclusive_groups: set[str] = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
+        self._near_misses: tuple[Hint, ...] = ()
         # A runtime that makes a session for each step may keep this one, and give it to the next.
         self.index: SkillIndex = SkillIndex()
         self._listed_in_turn = -1

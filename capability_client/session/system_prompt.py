@@ -34,10 +34,10 @@ NAMED: Final = (
 
 
 def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions, environment: Environment) -> Prompt:
-    """The list of what is available on this system, to a limit, and the trigger rules."""
+    """The list of what is available on this system, in the order of `entries` and to a limit, and the trigger rules."""
     closed = [each.capability_id for each in entries if each.is_closed_to_model]
     entries = [each for each in entries if not each.is_closed_to_model]
-    here = [each for each in _ordered(entries) if "common" in each.os or environment.os in each.os]
+    here = [each for each in entries if "common" in each.os or environment.os in each.os]
     elsewhere = {each.capability_id for each in entries} - {each.capability_id for each in here}
     listed = _listed(here, environment)
     left = len(here) - len(listed)
@@ -78,10 +78,6 @@ def _rules(options: SessionOptions) -> list[str]:
         NO_SKILL,
         MEMORY,
     ]
-
-
-def _ordered(entries: Sequence[ListingEntry]) -> list[ListingEntry]:
-    return sorted(entries, key=lambda each: (-each.priority, each.capability_id))
 
 
 def _listed(entries: Sequence[ListingEntry], environment: Environment) -> list[str]:

@@ -22,7 +22,7 @@ from capability_client.session.conversation import (
     shorten_turn,
     summary_message,
 )
-from capability_client.session.hints import Hint, hints_from_match, local_hints
+from capability_client.session.hints import Hint, find_near_misses, hints_from_match, local_hints
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.invocations import read_mentions
 from capability_client.session.messages import Delta, Message, ModelCall, ModelReply, TurnRunning
@@ -47,13 +47,15 @@ SHOWN_MAX: Final = 3
 
 @dataclass(frozen=True)
 class Turn:
-    """What one message of the user led to. `message` is without the `$name`s that were removed from it."""
+    """What one message of the user led to. `message` is without the `$name`s that were removed from it; `near_misses`
+    are what it could mean besides the hints, with which they are three at most."""
 
     number: int
     message: str
     hints: tuple[Hint, ...]
     active: tuple[ActiveSkill, ...]
     events: tuple[Event, ...]
+    near_misses: tuple[Hint, ...] = ()
 
 
 class _RunningTurn:
@@ -96,11 +98,12 @@ class SessionTurns(SessionCalls):
             self._drop_all("skills do not stay from one turn to the next")
         yield from self._need_list()
         rest, about = yield from self._invoked(message)
-        self._hints = yield from self._found_hints(about)
+        self._hints, self._near_misses = yield from self._found_hints(about)
+        self._note_nearness()
         # After matching: what the message is about is in use, and does not expire at this very moment.
         self._expire()
         events = tuple(event for event in self.events if event.event_id > before)
-        return Turn(self.number, rest, self._hints, tuple(self.active), events)
+        return Turn(self.number, rest, self._hints, tuple(self.active), events, self._near_misses)
 
     def record_reply(self) -> None:
         """Record that the agent has replied; messages of both sides count for the end of an introduction."""
@@ -128,22 +131,14 @@ class SessionTurns(SessionCalls):
                 self._note("not_loaded", capability_id, error.message)
         return mentions.message, mentions.without_names
 
-    def _found_hints(self, message: str) -> Steps[tuple[Hint, ...]]:
-        found = []
-        matched = yield from self._matched(message)
+    def _found_hints(self, message: str) -> Steps[tuple[tuple[Hint, ...], tuple[Hint, ...]]]:
+        """The hints, and the near misses that are named beside them."""
+        matched, near = yield from self._matched(message)
         for hint in matched:
-            if hint.capability_id in self.disabled:
-                continue
             active = self.active.get(hint.capability_id)
-            if active is not None:
+            if active is not None and hint.capability_id not in self.disabled:
                 self._mark_used(active.bundle)
-                continue
-            entry = self.index.entries[hint.capability_id]
-            judged = check_readiness(entry, self.environment)
-            if judged.status == "UNAVAILABLE":
-                self._note("left_out", hint.capability_id, judged.reason)
-                continue
-            found.append(replace(hint, notes=notes_of(entry, judged)))
+        found = self._usable_hints(matched)
         for hint in found[self.options.hints_max :]:
             words = f"at most {self.options.hints_max} are hinted, and others have a higher priority"
             self._note("left_out", hint.capability_id, words)
@@ -151,26 +146,47 @@ class SessionTurns(SessionCalls):
         for hint in kept:
             led = f"because of {hint.triggers[0]!r}" if hint.triggers else "by its meaning"
             self._note("hinted", hint.capability_id, led)
-        return tuple(kept)
+        return tuple(kept), tuple(self._usable_hints(near)[: self.options.hints_max - len(kept)])
 
-    def _matched(self, message: str) -> Steps[list[Hint]]:
+    def _usable_hints(self, hints: Iterable[Hint]) -> list[Hint]:
+        """Those of skills that are neither active nor disabled and work here, with what speaks against them."""
+        found = []
+        for hint in hints:
+            if hint.capability_id in self.disabled or self.active.get(hint.capability_id) is not None:
+                continue
+            entry = self.index.entries[hint.capability_id]
+            judged = check_readiness(entry, self.environment)
+            if judged.status == "UNAVAILABLE":
+                self._note("left_out", hint.capability_id, judged.reason)
+                continue
+            found.append(replace(hint, notes=notes_of(entry, judged)))
+        return found
+
+    def _note_nearness(self) -> None:
+        """Remember what the conversation came near to; the list of skills begins with it."""
+        for hint in (*self._hints, *self._near_misses):
+            self.layout_state.nearness[hint.capability_id] = max(
+                hint.score, self.layout_state.nearness.get(hint.capability_id, 0.0)
+            )
+
+    def _matched(self, message: str) -> Steps[tuple[list[Hint], list[Hint]]]:
         if self.matcher is None or not message.strip():
             yield from self._check_list(None)
-            return local_hints(message, self.index.triggers, self.index.entries)
+            return local_hints(message, self.index.triggers, self.index.entries), []
         try:
             answer = yield Operation("match", partial(self.matcher, message))
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
             if not isinstance(error, Unavailable):
                 yield from self._check_list(None)
-            return local_hints(message, self.index.triggers, self.index.entries)
+            return local_hints(message, self.index.triggers, self.index.entries), []
         if not isinstance(answer, Mapping) or "decision" not in answer:
             raise TypeError("A matcher returns the response of capability_match, such as registry.match does")
         groups = answer.get("exclusive_groups")
         if isinstance(groups, list):
             self.exclusive_groups.update(group for group in groups if isinstance(group, str))
         yield from self._check_list(answer.get("registry_revision"))
-        return hints_from_match(answer, self.index.entries)
+        return hints_from_match(answer, self.index.entries), find_near_misses(answer, self.index.entries)
 
     # One whole turn.
 

@@ -34,7 +34,7 @@ from matching import Vectors, make_embedder, make_matcher
 from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
 from capability_rules.discovery.bundle_discovery import discover_bundles
-from registry.matching.clauses import match_message
+from registry.matching.denied_intents import match_wanted
 from registry.matching.matcher import Matcher, MatchResult
 
 SEED = 0
@@ -127,7 +127,7 @@ def match_all(matcher: Matcher, messages: list[Message], vectors: Vectors) -> tu
     outcomes, spent = [], []
     for message in messages:
         began = time.process_time()
-        found = match_message(matcher, message.text, vectors.of_messages)
+        found = match_wanted(matcher, message.text, vectors.of_messages)
         spent.append((time.process_time() - began) * 1000)
         outcomes.append(Outcome(message, found))
     return outcomes, spent
@@ -164,7 +164,7 @@ def main() -> None:
     known = read_profiles(options.folder, named, options.others)
     vectors = Vectors(make_embedder(options.embedder))
     matcher, _ = make_matcher(known, vectors)
-    match_message(matcher, "the first one loads the model", vectors.of_messages)
+    match_wanted(matcher, "the first one loads the model", vectors.of_messages)
     chosen = [one for one in messages if options.part in ("all", one.part)]
     outcomes, spent = match_all(matcher, chosen, vectors)
     print(f"{len(known)} capabilities, {len(chosen)} messages, {options.embedder}, part: {options.part}")

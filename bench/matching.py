@@ -37,7 +37,8 @@ django.setup()
 import numpy as np
 
 from capability_rules.bundles.profile import CapabilityProfile
-from registry.matching.clauses import match_message, split_clauses
+from registry.matching.clauses import split_clauses
+from registry.matching.denied_intents import match_wanted
 from registry.matching.embedders import Embedder, MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
@@ -146,7 +147,7 @@ def measure_several(matcher: Matcher, tests: list[Message], foreign: list[str], 
     drawing = random.Random(SEED)
 
     def needed(text: str) -> tuple[str, ...]:
-        return match_message(matcher, text, vectors.of).needed
+        return match_wanted(matcher, text, vectors.of).needed
 
     def joined(one: str, two: str) -> str:
         return one.rstrip(" .,;") + drawing.choice(JOINTS) + two

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from capability_kit.bundles.bundle import ListingEntry
+from capability_kit.text.denials import blank_denials
 from capability_kit.text.sanitize import one_line
 from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
 
@@ -38,9 +39,10 @@ class Hint:
 
 
 def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:
-    """By the intent triggers of the list alone; works without a network. Weak hits count half."""
+    """By the intent triggers of the list alone, without those that the message says no to; works without a network.
+    Weak hits count half."""
     hits: dict[str, list[TriggerHit]] = {}
-    for hit in index.find(message):
+    for hit in index.find(blank_denials(message)):
         hits.setdefault(hit.owner, []).append(hit)
     found = []
     for capability_id, own in hits.items():

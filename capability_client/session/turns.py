@@ -22,6 +22,7 @@ from capability_client.session.conversation import (
     shorten_turn,
     summary_message,
 )
+from capability_client.session.follow_ups import is_follow_up
 from capability_client.session.hints import Hint, find_near_misses, hints_from_match, local_hints
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.invocations import read_mentions
@@ -134,6 +135,10 @@ class SessionTurns(SessionCalls):
     def _found_hints(self, message: str) -> Steps[tuple[tuple[Hint, ...], tuple[Hint, ...]]]:
         """The hints, and the near misses that are named beside them."""
         matched, near = yield from self._matched(message)
+        current = next(iter(self.active), None)
+        if current is not None and is_follow_up(message):
+            self._mark_used(current.bundle)
+            return (), ()
         for hint in matched:
             active = self.active.get(hint.capability_id)
             if active is not None and hint.capability_id not in self.disabled:

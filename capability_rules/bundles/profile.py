@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from capability_kit.bundles.invocation_rules import is_closed_to_model
 from capability_kit.json_text import parse_json
+from capability_kit.text.denials import find_denials
 from capability_kit.text.tokenizer import has_words, tokenize
 from capability_kit.text.trigger_matching import fold_substring, is_substring
 from capability_rules.bundles.description_phrases import PHRASES_MAX, find_phrases
@@ -47,6 +48,11 @@ class CapabilityProfile:
     def phrases(self) -> tuple[str, ...]:
         """What its description names, in the place of golden sentences: the fewer, the more of those there are."""
         return find_phrases(self.description, most=max(0, PHRASES_MAX - len(self.sentences)))
+
+    @cached_property
+    def says_no(self) -> bool:
+        """Whether one of its golden sentences says no to something, as messages that lead to it may then."""
+        return any(find_denials(sentence) for sentence in self.sentences)
 
     @cached_property
     def samples(self) -> tuple[str, ...]:

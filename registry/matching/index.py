@@ -22,7 +22,7 @@ from registry.common import caches
 from registry.matching import kernel_classifier
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
-from registry.matching.clauses import match_message
+from registry.matching.denied_intents import match_wanted
 from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
 from registry.matching.kept_words import KeptWords
@@ -103,9 +103,9 @@ class MatchIndex:
             return None
 
     def match(self, message: str, *, top: int, takes: Callable[[CapabilityProfile], bool] | None = None) -> MatchResult:
-        """As `match_message`, with the vectors of this process's embedder."""
+        """As `match_wanted`, with the vectors of this process's embedder."""
         with tracing.span("match message") as span:
-            found = match_message(self.matcher, message, self._vectors, top=top, takes=takes, counter=self._counter)
+            found = match_wanted(self.matcher, message, self._vectors, top=top, takes=takes, counter=self._counter)
             span.set("studio.match.decision", found.decision)
             span.set("studio.match.characters", len(message))
             return found

@@ -32,7 +32,9 @@ def _session(**settings: Any) -> Session:
 
 
 def _say(session: Session, *replies: ModelReply, run: Any = lambda call: {"entries": []}) -> str:
-    return session.say("and the same for yesterday", Scripted(*replies), run=run, approve=lambda call: True)
+    return session.say(
+        "and the one of Tuesday evening, with figures", Scripted(*replies), run=run, approve=lambda call: True
+    )
 
 
 def _active(session: Session) -> list[str]:

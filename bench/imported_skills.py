@@ -127,7 +127,7 @@ def match_all(matcher: Matcher, messages: list[Message], vectors: Vectors) -> tu
     outcomes, spent = [], []
     for message in messages:
         began = time.process_time()
-        found = match_wanted(matcher, message.text, vectors.of_messages)
+        found = match_wanted(matcher, message.text, vectors.again)
         spent.append((time.process_time() - began) * 1000)
         outcomes.append(Outcome(message, found))
     return outcomes, spent
@@ -154,7 +154,7 @@ def row(title: str, outcomes: list[Outcome]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--embedder", default="minilm")
+    parser.add_argument("--embedder", choices=["multilingual", "minilm", "none"], default="multilingual")
     parser.add_argument("--others", type=int, default=0)
     parser.add_argument("--part", choices=["learn", "test", "all"], default="all")
     parser.add_argument("--misses", action="store_true")
@@ -164,7 +164,7 @@ def main() -> None:
     known = read_profiles(options.folder, named, options.others)
     vectors = Vectors(make_embedder(options.embedder))
     matcher, _ = make_matcher(known, vectors)
-    match_wanted(matcher, "the first one loads the model", vectors.of_messages)
+    match_wanted(matcher, "the first one loads the model", vectors.again)
     chosen = [one for one in messages if options.part in ("all", one.part)]
     outcomes, spent = match_all(matcher, chosen, vectors)
     print(f"{len(known)} capabilities, {len(chosen)} messages, {options.embedder}, part: {options.part}")

@@ -1,7 +1,7 @@
 """How well messages find their capability, on sentences that the matcher has never seen.
 
-    python bench/matching.py FOLDER [--intents clinc150] [--sentences 0 5 20] [--embedder minilm|none] [--tests 4000]
-        [--pairs 1000]
+    python bench/matching.py FOLDER [--intents clinc150] [--sentences 0 5 20] [--tests 4000] [--pairs 1000]
+        [--embedder multilingual|minilm|none]
 
 FOLDER holds NAME_capabilities.jsonl (`capability_id`, `name`, `suggested_triggers`?) and NAME_utterances.csv (`text`,
 `capability_id`, empty for what no capability is for, `source_split`). Each intent becomes a capability with its name,
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -39,9 +40,11 @@ import numpy as np
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.clauses import split_clauses
 from registry.matching.denied_intents import match_wanted
-from registry.matching.embedders import Embedder, MiniLmEmbedder
+from registry.matching.embedding import Embedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
+from registry.matching.minilm import MiniLmEmbedder
+from registry.matching.multilingual import PairEmbedder
 from registry.matching.ngram_index import Floats
 
 Message = tuple[str, str]
@@ -55,30 +58,41 @@ class Vectors:
     def __init__(self, embedder: Embedder | None) -> None:
         self.embedder = embedder
         self.seconds = 0.0
-        self._held: dict[str, Floats] = {}
+        self._known: dict[str, Floats] = {}
+        self._messages: dict[str, Floats] = {}
 
     def of(self, texts: list[str]) -> Floats | None:
-        if self.embedder is None:
-            return None
-        missing = [text for text in dict.fromkeys(texts) if text not in self._held]
-        began = time.perf_counter()
-        if missing:
-            self._held |= dict(zip(missing, self.embedder.embed(missing), strict=True))
-        self.seconds += time.perf_counter() - began
-        return np.stack([self._held[text] for text in texts])
-
-    def one(self, text: str) -> Floats | None:
-        found = self.of([text])
-        return None if found is None else found[0]
+        """Of what is known."""
+        return None if self.embedder is None else self._made(texts, self._known, self.embedder.embed)
 
     def of_messages(self, texts: list[str]) -> Floats | None:
-        """Made each time, as in the server."""
-        return None if self.embedder is None else self.embedder.embed(texts)
+        if self.embedder is None:
+            return None
+        return self._made(texts, self._messages, self.embedder.embed_messages)
+
+    def one(self, text: str) -> Floats | None:
+        found = self.of_messages([text])
+        return None if found is None else found[0]
+
+    def again(self, texts: list[str]) -> Floats | None:
+        """Of messages, made each time, as in the server."""
+        if self.embedder is None or not all(map(self.embedder.can_read, texts)):
+            return None
+        return self.embedder.embed_messages(texts)
+
+    def _made(self, texts: list[str], held: dict[str, Floats], make: Callable[[list[str]], Floats]) -> Floats:
+        missing = [text for text in dict.fromkeys(texts) if text not in held]
+        began = time.perf_counter()
+        if missing:
+            held |= dict(zip(missing, make(missing), strict=True))
+        self.seconds += time.perf_counter() - began
+        return np.stack([held[text] for text in texts])
 
 
 def make_embedder(name: str) -> Embedder | None:
     """The embedder of that name; None for "none"."""
-    return MiniLmEmbedder() if name == "minilm" else None
+    made = {"minilm": MiniLmEmbedder, "multilingual": PairEmbedder}
+    return made[name]() if name in made else None
 
 
 def read(folder: Path, name: str, count: int) -> tuple[list[CapabilityProfile], list[Message], list[str]]:
@@ -127,7 +141,7 @@ def make_matcher(known: list[CapabilityProfile], vectors: Vectors) -> tuple[Matc
 
 def measure(matcher: Matcher, fitted: float, messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
     """A line of the table."""
-    vectors.of([text for text, _ in messages] + foreign)
+    vectors.of_messages([text for text, _ in messages] + foreign)
     began = time.perf_counter()
     verdicts = [(matcher.match(text, vectors.one(text)), wanted) for text, wanted in messages]
     milliseconds = (time.perf_counter() - began) / len(messages) * 1000
@@ -147,7 +161,7 @@ def measure_several(matcher: Matcher, tests: list[Message], foreign: list[str], 
     drawing = random.Random(SEED)
 
     def needed(text: str) -> tuple[str, ...]:
-        return match_wanted(matcher, text, vectors.of).needed
+        return match_wanted(matcher, text, vectors.of_messages).needed
 
     def joined(one: str, two: str) -> str:
         return one.rstrip(" .,;") + drawing.choice(JOINTS) + two
@@ -157,7 +171,7 @@ def measure_several(matcher: Matcher, tests: list[Message], foreign: list[str], 
         (one, first), (two, second) = drawing.sample(tests, 2)
         if first != second:
             two_intents.append((joined(one, two), {first, second}))
-    vectors.of([text for text, _ in two_intents] + [text for text, _ in tests])
+    vectors.of_messages([text for text, _ in two_intents] + [text for text, _ in tests])
     spent = vectors.seconds
     began = time.perf_counter()
     both = [(needed(text), wanted) for text, wanted in two_intents]
@@ -193,7 +207,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--intents", default="clinc150")
     parser.add_argument("--sentences", type=int, nargs="+", default=[0, 5, 20])
-    parser.add_argument("--embedder", choices=["minilm", "none"], default="minilm")
+    parser.add_argument("--embedder", choices=["multilingual", "minilm", "none"], default="multilingual")
     parser.add_argument("--tests", type=int, default=4000)
     parser.add_argument("--pairs", type=int, default=1000)
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """How well `capability_search` finds the playbook for a problem in a customer's or an operator's words.
 
-    python bench/playbooks.py FOLDER [--embedder minilm|none] [--ranking hybrid|coverage] [--misses]
+    python bench/playbooks.py FOLDER [--embedder multilingual|minilm|none] [--ranking hybrid|coverage] [--misses]
 
 FOLDER holds `abcd_guidelines.jsonl` (`flow`, `flow_description`, `subflow`, `instructions`, `actions`) and
 `prometheus-runbooks/AREA/ALERT.md` (front matter with `title`, sections Meaning, Impact, ...): the sources that
@@ -31,8 +31,9 @@ import django
 
 django.setup()
 
+from matching import make_embedder
+
 from capability_rules.bundles.profile import CapabilityProfile
-from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.search import Ranking, SearchIndex, term_stems, texts_to_embed
 
 Playbook = tuple[CapabilityProfile, str]
@@ -88,11 +89,11 @@ def recalls(found: list[list[str]], wanted: list[str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--embedder", choices=["minilm", "none"], default="minilm")
+    parser.add_argument("--embedder", choices=["multilingual", "minilm", "none"], default="multilingual")
     parser.add_argument("--ranking", choices=["hybrid", "coverage"], default="hybrid")
     parser.add_argument("--misses", action="store_true")
     options = parser.parse_args()
-    embedder = MiniLmEmbedder() if options.embedder == "minilm" else None
+    embedder = make_embedder(options.embedder)
     playbooks = [*guidelines(options.folder), *runbooks(options.folder)]
     index = SearchIndex(
         [known for known, _ in playbooks],
@@ -104,7 +105,7 @@ def main() -> None:
     found = []
     for _, message in asked:
         began = time.perf_counter()
-        vector = embedder.embed([message])[0] if embedder else None
+        vector = embedder.embed_messages([message])[0] if embedder else None
         ranking: Ranking = options.ranking
         found.append([one.capability_id for one in index.search(message, vector, top=5, ranking=ranking)])
         seconds.append(time.perf_counter() - began)

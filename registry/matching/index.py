@@ -23,7 +23,8 @@ from registry.matching import kernel_classifier
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
 from registry.matching.denied_intents import match_wanted
-from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
+from registry.matching.embedders import get_embedder
+from registry.matching.embedding import Embedder, EmbedderUnavailable
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
 from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult
@@ -91,10 +92,10 @@ class MatchIndex:
         return self.revisions == _revisions(snapshot)
 
     def vector(self, message: str) -> Floats | None:
-        """The message's own vector; None without an embedder, where it does not respond now, and for what has no words:
-        a model finds "?" and "👋" as near to a greeting as to anything."""
+        """The message's own vector; None without an embedder, where it does not respond now, for a language that it
+        does not read, and for what has no words: a model finds "?" and "👋" as near to a greeting as to anything."""
         said = " ".join(message.split())[:EMBEDDED_MESSAGE_LENGTH_MAX]
-        if self.embedder is None or not has_words(said):
+        if self.embedder is None or not has_words(said) or not self.embedder.can_read(said):
             return None
         try:
             return _message_vector(self.embedder.model_id, said)
@@ -116,7 +117,9 @@ class MatchIndex:
             vector = self.vector(texts[0])
             return None if vector is None else vector[None]
         try:
-            return None if self.embedder is None else np.asarray(self.embedder.embed(texts), np.float32)
+            if self.embedder is None or not all(map(self.embedder.can_read, texts)):
+                return None
+            return np.asarray(self.embedder.embed_messages(texts), np.float32)
         except EmbedderUnavailable as error:
             logger.warning("a message was matched as one: %s", error)
             return None
@@ -140,7 +143,7 @@ def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a p
     embedder = get_embedder()
     if embedder is None:
         raise EmbedderUnavailable("there is none")
-    return np.asarray(embedder.embed([message])[0], np.float32)
+    return np.asarray(embedder.embed_messages([message])[0], np.float32)
 
 
 caches.register(_message_vector.cache_clear)

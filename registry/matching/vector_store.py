@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from registry.matching.embedders import Embedder
+from registry.matching.embedding import Embedder
 from registry.matching.ngram_index import Floats
 from registry.models import SentenceVector
 

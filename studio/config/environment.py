@@ -199,8 +199,9 @@ class StudioEnvironment:
         purpose="the features that are installed: `all`, `none`, or their names, comma separated "
                 "([architecture.md](architecture.md#features)); a registry that uses one does not start without it")
     embedder: str = _setting("EMBEDDER", parse_embedder, "auto",
-        purpose="sentence vectors for matching and search: `minilm` (a model that comes as a package), `none`, or "
-                "the URL of an endpoint in OpenAI's form; `auto` is `minilm` where its packages are installed "
+        purpose="sentence vectors for matching and search: `multilingual` (two models that come as packages: one for "
+                "English, one for sixteen languages), `minilm` (the English one alone), `none`, or the URL of an "
+                "endpoint in OpenAI's form; `auto` is the first of these that is installed "
                 "([matching.md](matching.md))")
     embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small", purpose="the endpoint's model")
     embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")

@@ -357,14 +357,14 @@ def split_items(text: str) -> list[str]:
 
 
 def parse_embedder(text: str) -> str:
-    """`auto`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
-    if text.lower() in ("auto", "minilm", "none"):
+    """`auto`, `multilingual`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
+    if text.lower() in ("auto", "multilingual", "minilm", "none"):
         return text.lower()
     parts = urlsplit(text)
     if parts.scheme in ("http", "https") and parts.hostname and not parts.username:
         return text
     raise ValueError(
-        f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
+        f"is '{text[:60]}': expected auto, multilingual, minilm, none or the URL of an embeddings endpoint, "
         "for example https://models.example.com/v1/embeddings"
     )
 

@@ -10,9 +10,9 @@ import pytest
 
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
 from registry.matching.clauses import CLAUSES_MAX, match_message, split_clauses
-from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
+from registry.matching.minilm import MiniLmEmbedder
 from registry.matching.ngram_index import Floats
 from tests import costs
 from tests.servers import ROOT

@@ -14,7 +14,7 @@ from tests.servers import ROOT
 CODE = """
 import django
 django.setup()
-from registry.matching.embedders import MiniLmEmbedder
+from registry.matching.minilm import MiniLmEmbedder
 print(MiniLmEmbedder().embed(["hello"]).shape)
 """
 
@@ -22,7 +22,7 @@ LONG_TEXTS = """
 import resource
 import django
 django.setup()
-from registry.matching.embedders import MiniLmEmbedder
+from registry.matching.minilm import MiniLmEmbedder
 model = MiniLmEmbedder()
 model.embed(["hello"])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

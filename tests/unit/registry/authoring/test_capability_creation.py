@@ -69,8 +69,15 @@ def test_triggers_are_suggested_but_not_those_of_others() -> None:
         description="Pays back a late invoice. Use it when somebody asks for a refund or a double charge.",
         given=["Double charges"],
     )
-    assert found == ["refund desk", "pays back"]
+    assert found == ["refund desk"]
     assert capability_creation.suggest_triggers(name="", description="") == []
+
+
+def test_triggers_that_are_suggested_are_quoted_first_and_never_verbs_alone() -> None:
+    found = capability_creation.suggest_triggers(
+        name="trip-planner", description="Helps plan and book. Use it for 'night train', 'make it' or \"book a seat\"."
+    )
+    assert found == ["trip planner", "night train", "book a seat"]
 
 
 def test_a_trigger_of_another_capability_is_told() -> None:

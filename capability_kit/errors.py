@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from capability_kit.sentences import say
 from capability_kit.text.sanitize import one_line
 
 OFFERED_MAX: Final = 6
@@ -41,8 +42,8 @@ class RegistryError(Exception):
         self.error_code: str = code or self.code
 
     def user_message(self) -> str:
-        """What an agent can say to the user."""
-        return self.said
+        """What an agent can say to the user, in the language of the catalog (sentences.py)."""
+        return say(self.said)
 
     def model_error(self) -> dict[str, object]:
         """What a model can act on: `{"code", "message"}`, and what is known of the way out, all of limited length."""
@@ -126,14 +127,21 @@ class CapabilityNotFound(NotFound):
     def user_message(self) -> str:
         """Say what is missing and what there is instead."""
         wanted = one_line(readable_name(self.capability_id), most=60)
-        missing = f"I don't have a {wanted} capability yet." if wanted else "I don't have a capability for that yet."
+        missing = (
+            say("I don't have a {wanted} capability yet.", wanted=wanted)
+            if wanted
+            else say("I don't have a capability for that yet.")
+        )
         names = self._names()
         if not names:
-            return f"{missing} None is available at the moment."
+            return say("{missing} None is available at the moment.", missing=missing)
         shown = [one_line(name, most=60) for name in names[:OFFERED_MAX]]
         more = max(self.available_total, len(names)) - len(shown)
-        offered = f"{', '.join(shown)} and {more} more" if more > 0 else joined(shown)
-        return f"{missing} Currently available: {offered}. Would one of these help?"
+        listed = ", ".join(shown)
+        offered = say("{names} and {more} more", names=listed, more=str(more)) if more > 0 else joined(shown)
+        return say(
+            "{missing} Currently available: {offered}. Would one of these help?", missing=missing, offered=offered
+        )
 
     def _names(self) -> list[str]:
         """What there is, as users read it; an id in words where the registry did not send its name."""
@@ -207,9 +215,14 @@ class SkillMalformed(RegistryError):
         """Name it, and what there is instead."""
         named = one_line(str(self.data.get("name") or readable_name(self.capability_id)), most=60)
         others = [one_line(row["name"], most=60) for row in self.suggestions[:OFFERED_MAX]]
-        issue = f"There's an issue with the {named} capability" if named else "There's an issue with that capability"
-        instead = f"I can help with {joined(others)}" if others else "I can help with something else"
-        return f"{issue}; its operators have been notified. {instead} meanwhile."
+        issue = (
+            say("There's an issue with the {named} capability", named=named)
+            if named
+            else say("There's an issue with that capability")
+        )
+        can_help = say("I can help with {others}", others=joined(others)) if others else ""
+        instead = can_help or say("I can help with something else")
+        return say("{issue}; its operators have been notified. {instead} meanwhile.", issue=issue, instead=instead)
 
     @property
     def capability_id(self) -> str:

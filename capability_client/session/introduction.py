@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from capability_client.session.options import INTRODUCTION_MESSAGES, User
+from capability_kit.sentences import say
 from capability_kit.text.sanitize import one_line
 
 State = Literal["none", "running", "over"]
@@ -68,5 +69,6 @@ def is_said_by_user(text: str) -> bool:
 def greeting(user: User) -> str:
     """For a known user."""
     name = one_line(user.name, most=60)
-    hello = f"Hey {name}, good to see you." if name else "Good to see you again."
-    return f"{hello} What can I help with?"
+    if not name:
+        return say("Good to see you again. What can I help with?")
+    return say("Hey {name}, good to see you. What can I help with?", name=name)

@@ -37,6 +37,7 @@ from capability_client.session.toolbox import Toolbox
 from capability_kit.approvals import Approval
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError, Unavailable
+from capability_kit.sentences import say
 from capability_kit.text.sanitize import one_line, strip_surrogates
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall, ToolUnknown, find_tool
 
@@ -259,7 +260,7 @@ class SessionTurns(SessionCalls):
             if question:
                 yield self._record(Message("agent", question))
                 return
-        yield self._record(Message("agent", TOO_MANY_STEPS))
+        yield self._record(Message("agent", say(TOO_MANY_STEPS)))
 
     def _streamed(self, stream: Iterator[Any] | AsyncIterator[Any]) -> Steps[ModelReply]:
         """The reply whose parts come one after the other: texts, and a `ModelReply` at the end where it calls tools.

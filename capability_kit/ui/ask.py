@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from capability_kit.bundles.forms import surface_messages
 from capability_kit.json_schema.coercion import coerce
+from capability_kit.sentences import current_catalog, say
 from capability_kit.text.sanitize import one_line
 
 Widget = Literal["buttons", "confirm", "text_input", "select", "radio", "checkbox"]
@@ -19,8 +20,6 @@ WIDGETS: Final[tuple[Widget, ...]] = ("buttons", "confirm", "text_input", "selec
 CATALOG: Final = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 OPTIONS_MAX: Final = 50
 _NEEDS_OPTIONS: Final = frozenset({"buttons", "select", "radio", "checkbox"})
-_YES: Final = frozenset({"yes", "y", "true", "ok", "sure", "1"})
-_NO: Final = frozenset({"no", "n", "false", "0"})
 Json = dict[str, Any]
 
 
@@ -58,11 +57,12 @@ class Ask:
     def plain(self) -> str:
         """The same question in words, for a terminal or a voice."""
         if self.widget == "confirm":
-            return f"{self.prompt} (yes/no)"
+            return say("{question} (yes/no)", question=self.prompt)
         if not self.options:
             return self.prompt
         lines = [f"{number}. {option}" for number, option in enumerate(self.options, start=1)]
-        how = "one or more numbers, separated by commas" if self.widget == "checkbox" else "a number, or the words"
+        is_several = self.widget == "checkbox"
+        how = say("one or more numbers, separated by commas") if is_several else say("a number, or the words")
         return "\n".join([self.prompt, *lines, f"({how})"])
 
     def read(self, reply: object) -> object:
@@ -72,7 +72,7 @@ class Ask:
         """
         if isinstance(reply, Mapping):
             if reply.get("request_id", self.request_id) != self.request_id:
-                raise ReplyNotUnderstood("That answers another question.")
+                raise ReplyNotUnderstood(say("That answers another question."))
             reply = reply.get("value")
         return self.value_of(reply)
 
@@ -82,7 +82,7 @@ class Ask:
             reply = self._from_words(reply.strip())
         value = coerce(reply, self._schema())
         if not self._is_answer(value):
-            raise ReplyNotUnderstood(f"Please answer: {self.plain()}")
+            raise ReplyNotUnderstood(say("Please answer: {question}", question=self.plain()))
         return value
 
     # The form.
@@ -98,17 +98,17 @@ class Ask:
         """The value that a form begins with: the default, as its component keeps it."""
         if self.widget == "text_input":
             return self.default or ""
-        chosen = {True: "Yes", False: "No"}[self.default] if isinstance(self.default, bool) else self.default
+        chosen = say("Yes" if self.default else "No") if isinstance(self.default, bool) else self.default
         return chosen if isinstance(chosen, list) else [] if chosen is None else [chosen]
 
     def _components(self) -> list[Json]:
         if self.widget == "confirm":
-            return _row([("Yes", True), ("No", False)], self.default)
+            return _row([(say("Yes"), True), (say("No"), False)], self.default)
         if self.widget == "buttons":
             return _row([(option, option) for option in self.options], self.default)
         return [
             self.input("input", "/value"),
-            *_button("send", "Continue", {"value": {"path": "/value"}}, is_primary=True),
+            *_button("send", say("Continue"), {"value": {"path": "/value"}}, is_primary=True),
         ]
 
     def input(self, component_id: str, path: str) -> dict[str, object]:
@@ -117,7 +117,7 @@ class Ask:
         shared: Json = {"id": component_id, "label": label, "value": {"path": path}, "accessibility": {"label": label}}
         if self.widget == "text_input":
             return {**shared, "component": "TextField", "variant": "shortText"}
-        names = ("Yes", "No") if self.widget == "confirm" else self.options
+        names = (say("Yes"), say("No")) if self.widget == "confirm" else self.options
         options = [{"label": option, "value": option} for option in names]
         variant = "multipleSelection" if self.widget == "checkbox" else "mutuallyExclusive"
         picker = {**shared, "component": "ChoicePicker", "variant": variant, "options": options}
@@ -142,8 +142,8 @@ class Ask:
     def _from_words(self, words: str) -> Any:
         """What a person typed: yes or no, a number of the list, or the words of an option."""
         if self.widget == "confirm":
-            folded = words.casefold().rstrip(".!")
-            return True if folded in _YES else False if folded in _NO else words
+            folded, catalog = words.casefold().rstrip(".!\u3002\uff01"), current_catalog()
+            return True if folded in catalog.yes else False if folded in catalog.no else words
         if self.widget == "checkbox":
             whole = self._option(words)
             parts = [whole] if whole in self.options else map(self._option, map(str.strip, words.split(",")))
@@ -178,7 +178,7 @@ class AskForm:
         components: list[Json] = [
             {"id": "root", "component": "Column", "children": [*fields.values(), "send"]},
             *(each.input(fields[name], f"/{fields[name]}") for name, each in self.questions.items()),
-            *_button("send", "Continue", values, is_primary=True),
+            *_button("send", say("Continue"), values, is_primary=True),
         ]
         data = {fields[name]: each.initial() for name, each in self.questions.items()}
         return _entry("AskForm.v1", components, {"request_id": self.request_id, **data})
@@ -209,10 +209,10 @@ class AskForm:
         """
         if not isinstance(reply, Mapping):
             if len(self.questions) > 1:
-                raise ReplyNotUnderstood(f"Please answer all of these:\n\n{self.plain()}")
+                raise ReplyNotUnderstood(say("Please answer all of these:\n\n{questions}", questions=self.plain()))
             reply = dict.fromkeys(self.questions, reply)
         if reply.get("request_id", self.request_id) != self.request_id:
-            raise ReplyNotUnderstood("That answers another question.")
+            raise ReplyNotUnderstood(say("That answers another question."))
         found = {}
         for number, (name, each) in enumerate(self.questions.items()):
             value = reply.get(name, reply.get(f"field_{number}", each.default))
@@ -256,7 +256,7 @@ def _entry(schema_id: str, components: list[Json], data: Json) -> Json:
 
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return say("Yes") if value else say("No")
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 

@@ -31,6 +31,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from matching import Vectors, make_embedder, make_matcher
 
+from capability_client.session.turns import NAMED_MAX
 from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
 from capability_rules.discovery.bundle_discovery import discover_bundles
@@ -127,7 +128,7 @@ def match_all(matcher: Matcher, messages: list[Message], vectors: Vectors) -> tu
     outcomes, spent = [], []
     for message in messages:
         began = time.process_time()
-        found = match_wanted(matcher, message.text, vectors.again)
+        found = match_wanted(matcher, message.text, vectors.again, top=NAMED_MAX)
         spent.append((time.process_time() - began) * 1000)
         outcomes.append(Outcome(message, found))
     return outcomes, spent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,6 +44,8 @@ from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall,
 
 logger: logging.Logger = logging.getLogger("capability_client.session")
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
+# Hints and near misses of a message.
+NAMED_MAX: Final = 5
 # How often a form is shown in one call.
 SHOWN_MAX: Final = 3
 
@@ -50,7 +53,7 @@ SHOWN_MAX: Final = 3
 @dataclass(frozen=True)
 class Turn:
     """What one message of the user led to. `message` is without the `$name`s that were removed from it; `near_misses`
-    are what it could mean besides the hints, with which they are three at most."""
+    are what it could mean besides the hints, with which they are five at most."""
 
     number: int
     message: str
@@ -152,7 +155,8 @@ class SessionTurns(SessionCalls):
         for hint in kept:
             led = f"because of {hint.triggers[0]!r}" if hint.triggers else "by its meaning"
             self._note("hinted", hint.capability_id, led)
-        return tuple(kept), tuple(self._usable_hints(near)[: self.options.hints_max - len(kept)])
+        room = NAMED_MAX - len(kept) if self.options.hints_max else 0
+        return tuple(kept), tuple(self._usable_hints(near)[: max(0, room)])
 
     def _usable_hints(self, hints: Iterable[Hint]) -> list[Hint]:
         """Those of skills that are neither active nor disabled and work here, with what speaks against them."""
@@ -175,12 +179,20 @@ class SessionTurns(SessionCalls):
                 hint.score, self.layout_state.nearness.get(hint.capability_id, 0.0)
             )
 
+    def _rows_asked(self) -> dict[str, int]:
+        """As many rows as are named, of a matcher that can be told."""
+        try:
+            takes = "top_k" in inspect.signature(self.matcher).parameters if self.matcher is not None else False
+        except (TypeError, ValueError):
+            takes = False
+        return {"top_k": NAMED_MAX} if takes else {}
+
     def _matched(self, message: str) -> Steps[tuple[list[Hint], list[Hint]]]:
         if self.matcher is None or not message.strip():
             yield from self._check_list(None)
             return local_hints(message, self.index.triggers, self.index.entries), []
         try:
-            answer = yield Operation("match", partial(self.matcher, message))
+            answer = yield Operation("match", partial(self.matcher, message, **self._rows_asked()))
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
             if not isinstance(error, Unavailable):

@@ -36,11 +36,22 @@ def test_near_misses_are_named_in_the_prompt_and_are_not_hints() -> None:
     assert "Skills that fit this message" not in text
 
 
-def test_near_misses_and_hints_are_as_many_as_hints_may_be() -> None:
-    rows = (_row("alpha", 0.9, is_below=False), _row("beta", 0.3), _row("gamma", 0.2))
-    turn = _session(*rows, options=SessionOptions(hints_max=2)).turn("alpha")
+def test_near_misses_and_hints_are_five_at_most_and_the_registry_is_asked_for_as_many() -> None:
+    names = ("alpha", *(f"near_{number}" for number in range(6)))
+    rows = [_row("alpha", 0.9, is_below=False), *(_row(name, 0.3) for name in names[1:])]
+    session = _session(*rows, names=names)
+    asked: list[int] = []
+
+    def match(_message: str, *, top_k: int = 3) -> dict[str, Any]:
+        asked.append(top_k)
+        return {"decision": "match", "matches": rows, "needed": []}
+
+    session.matcher = match
+    turn = session.turn("alpha")
     assert [each.capability_id for each in turn.hints] == ["alpha"]
-    assert [each.capability_id for each in turn.near_misses] == ["beta"]
+    assert [each.capability_id for each in turn.near_misses] == [f"near_{number}" for number in range(4)]
+    assert asked == [5]
+    assert _session(*rows, names=names, options=SessionOptions(hints_max=0)).turn("alpha").near_misses == ()
 
 
 def test_near_misses_leave_out_what_is_active_and_do_not_keep_it() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from capability_rules.bundles.json_locations import build_pointer, locate_pointers
 from capability_rules.bundles.problem import Path
+from capability_rules.bundles.profile import profile_from_json
 from capability_rules.bundles.text import Lines
 from capability_rules.validation import Finding, Report
 from registry.matching.trigger_overlaps import Overlap
@@ -37,6 +38,18 @@ def find_matching_issues(
         path: Path = ("utterances", "should_match", missed.place)
         hint = "Add more sentences like it, or a trigger that it contains."
         yield _finding(report, "GOLDEN_SENTENCE_MISSED", path, message, hint)
+    yield from _find_unread_language(report)
+
+
+def _find_unread_language(report: Report) -> Iterator[Finding]:
+    # numpy, and what describes the models: only what matches pays for it.
+    from registry.matching.readability import describe_languages, find_unread_text
+
+    text = find_unread_text(profile_from_json(report.bundle.capability)) if report.bundle is not None else ""
+    if text:
+        message = f"'{text[:80]}' is in a language that this registry does not compare by sentence"
+        hint = f"Add triggers, which are found in any language. Sentences are read in: {describe_languages()}."
+        yield _finding(report, "LANGUAGE_NOT_READ", ("description",), message, hint)
 
 
 def _finding(report: Report, code: str, path: Path, message: str, hint: str) -> Finding:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-import hashlib
+import heapq
+import zlib
 from collections.abc import Iterable
+from typing import Final
 
 from capability_client.session.layout_state import LayoutState
 from capability_kit.bundles.bundle import ListingEntry
 
 
+# More than fit into the list, whatever their names are.
+_ORDERED_MAX: Final = 300
+
+
 def order_entries(entries: Iterable[ListingEntry], state: LayoutState, *, has_begun: bool) -> list[ListingEntry]:
     """First what this conversation uses, then what it came near to, then by priority and by how often agents used it.
 
-    Once the conversation `has_begun` the order stays, so that vendors can keep the text; what is new stands last.
+    At least as many as fit. Once the conversation `has_begun` the order stays, so that vendors can keep the text; what is
+    new stands last.
     """
     known = {each.capability_id: each for each in entries}
-    ranked = sorted(known.values(), key=lambda each: _rank(each, state))
+    ranked = heapq.nsmallest(_ORDERED_MAX, known.values(), key=lambda each: _rank(each, state))
     kept = [name for name in state.listed if name in known]
     order = list(dict.fromkeys([*kept, *(each.capability_id for each in ranked)]))
     if has_begun:
-        state.listed = order
+        state.listed = order[:_ORDERED_MAX]
     return [known[name] for name in order]
 
 
-def _rank(entry: ListingEntry, state: LayoutState) -> tuple[bool, float, int, int, str]:
+def _rank(entry: ListingEntry, state: LayoutState) -> tuple[bool, float, int, int, int, str]:
     name = entry.capability_id
     # What is the same in everything else stands in an order that favors no letter, and is the same each time.
-    shuffled = hashlib.sha256(name.encode()).hexdigest()
-    return name not in state.skills, -state.nearness.get(name, 0.0), -entry.priority, -_uses(entry), shuffled
+    shuffled = zlib.crc32(name.encode())
+    rank = (-state.nearness.get(name, 0.0), -entry.priority, -_uses(entry))
+    return name not in state.skills, *rank, shuffled, name
 
 
 def _uses(entry: ListingEntry) -> int:

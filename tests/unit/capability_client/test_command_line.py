@@ -144,7 +144,7 @@ def test_a_chat_with_a_registry_matches_as_the_registry_does(tmp_path: Path) -> 
         url = ("--url", fake.url, "--skills-dir", tmp_path / "skills")
         said = _ok(*url, "chat", "--user", "Alice", text="how heavy am I these days?\n/quit\n")
         assert "weights" in said
-        assert fake.asked[-1].body == {"message": "how heavy am I these days?"}
+        assert fake.asked[-1].body == {"message": "how heavy am I these days?", "top_k": 5}
 
 
 def test_match_without_a_registry() -> None:

@@ -79,5 +79,5 @@ def test_the_list_is_not_cut_by_the_alphabet_and_stays_in_a_conversation() -> No
     assert max(first.included) > "skill_150"
     session.layout_state.nearness["skill_000"] = 0.9
     assert session.system_prompt().prompt == first.prompt
-    again = Session.from_json(session.to_json(), source=session.source, environment=ALL, matcher=session.matcher)
+    again = Session.from_json(session.to_json(), source=session._source, environment=ALL, matcher=session.matcher)
     assert again.system_prompt().included == first.included

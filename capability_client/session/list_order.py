@@ -10,7 +10,6 @@ from typing import Final
 from capability_client.session.layout_state import LayoutState
 from capability_kit.bundles.bundle import ListingEntry
 
-
 # More than fit into the list, whatever their names are.
 _ORDERED_MAX: Final = 300
 
@@ -18,8 +17,8 @@ _ORDERED_MAX: Final = 300
 def order_entries(entries: Iterable[ListingEntry], state: LayoutState, *, has_begun: bool) -> list[ListingEntry]:
     """First what this conversation uses, then what it came near to, then by priority and by how often agents used it.
 
-    At least as many as fit. Once the conversation `has_begun` the order stays, so that vendors can keep the text; what is
-    new stands last.
+    At least as many as fit. Once the conversation `has_begun` the order stays, so that vendors can keep the text; what
+    is new stands last.
     """
     known = {each.capability_id: each for each in entries}
     ranked = heapq.nsmallest(_ORDERED_MAX, known.values(), key=lambda each: _rank(each, state))

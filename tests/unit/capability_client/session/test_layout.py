@@ -251,6 +251,8 @@ def test_an_async_session_has_the_same_parts() -> None:
 
 def test_tools_and_system_text_stay_the_same_and_a_skill_stands_in_its_load() -> None:
     session = _session(options=APPEND)
+    # The order of the list stays from the first message on.
+    session.turn("something of alpha")
     tools, parts = session.tools(), session.prompt_parts()
     call = ModelCall("2", "capability_tool_call", {"tool": "alpha__alpha_put", "arguments": {"a": 2}})
     _say(session, "something of alpha", _load("alpha"), ModelReply("", (call,)), approve=lambda call: True)

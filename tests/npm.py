@@ -21,13 +21,24 @@ def install(folder: Path, *packages: str) -> Path:
     if npm is None or machine is None:
         pytest.skip("needs npm: apt install npm")
     node = f"node-linux-{machine}"
-    command = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
-    done = subprocess.run(
-        [*command, f"{node}@{NODE}", *packages], cwd=folder, capture_output=True, text=True, check=False, timeout=300
-    )
-    if done.returncode != 0:
-        pytest.skip(f"needs the npm registry, for {', '.join(packages)}: {done.stderr.strip()[-200:]}")
+    _install(npm, folder, f"{node}@{NODE}", *packages)
     return folder / "node_modules" / node / "bin" / "node"
+
+
+def install_files(folder: Path, *packages: str) -> Path:
+    """Install packages for the files in them, and run nothing; answers `node_modules`. Skips as `install` does."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm: apt install npm")
+    _install(npm, folder, "--ignore-scripts", *packages)
+    return folder / "node_modules"
+
+
+def _install(npm: str, folder: Path, *arguments: str) -> None:
+    command = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
+    done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != 0:
+        pytest.skip(f"needs the npm registry, for {', '.join(arguments)}: {done.stderr.strip()[-200:]}")
 
 
 def install_locked(folder: Path) -> None:

@@ -1,0 +1,64 @@
+"""Definitions of tools in the form of OpenAI, Anthropic, Gemini or MCP, such as the result of `tools/list`."""
+
+from __future__ import annotations
+
+from typing import Any, Final, get_args
+
+from capability_rules.bundles.vendor_tools import convert_tools, find_tool_list
+from capability_rules.errors import SourceUnreadable
+from features.tool_sources.descriptions import clean_text
+from features.tool_sources.operation import ApiOperation, Catalog, Form, Json, Loss
+from features.tool_sources.readers.limits import OPERATIONS_MAX
+from features.tool_sources.readers.references import ReferenceTable
+from features.tool_sources.readers.schemas import SchemaConverter
+
+_FORMS: Final[tuple[Form, ...]] = get_args(Form)
+
+
+def read_definitions(document: Any) -> Catalog | None:
+    """The tools of a list in a vendor's form; None where there is none. Raises `SourceUnreadable` beyond the limits."""
+    found = find_tool_list(document)
+    if found is None:
+        return None
+    if len(found[1]) > OPERATIONS_MAX:
+        raise SourceUnreadable(f"The list has {len(found[1]):,} tools; at most {OPERATIONS_MAX:,} are read")
+    converted = convert_tools(found[1])
+    if converted is None:
+        return None
+    form = next(one for one in _FORMS if one == converted.vendors[0])
+    tools = [tool for tool in converted.tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    by_key: dict[str, ApiOperation] = {}
+    for tool in tools:
+        by_key.setdefault(str(tool["name"])[:200], _operation(tool))
+    skipped = [words for words in converted.losses if words.startswith("Left out")]
+    twice = len(converted.tools) - len(by_key)
+    skipped += (
+        [f"{twice} of {len(converted.tools)} definitions are left out: without a name, or with one that is there"]
+        if twice
+        else []
+    )
+    return Catalog(form, f"Tools in the form of {form}", "", tuple(by_key.values()), tuple(skipped))
+
+
+def _operation(tool: Json) -> ApiOperation:
+    given = tool.get("args_schema")
+    references = ReferenceTable(given)
+    sent = SchemaConverter(references, "sent")
+    schema, losses = sent.convert_root(given)
+    result = tool.get("result_schema")
+    received = SchemaConverter(ReferenceTable(result), "received")
+    made, result_losses = received.convert_root(result) if isinstance(result, dict) else (None, frozenset[Loss]())
+    policy = tool.get("policy")
+    return ApiOperation(
+        key=str(tool["name"])[:200],
+        name=str(tool["name"])[:200],
+        is_read=isinstance(policy, dict) and policy.get("kind") == "read",
+        description=str(tool.get("description") or "")[:20_000],
+        summary=clean_text(tool.get("description"), most=200),
+        arguments=schema,
+        result=made,
+        definitions=sent.definitions,
+        result_definitions=received.definitions,
+        losses=losses,
+        result_losses=result_losses,
+    )

@@ -1,0 +1,16 @@
+"""What a source may have; more is refused with the number."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BYTES_MAX: Final = 10_000_000
+OPERATIONS_MAX: Final = 2_000
+# Of references that lead to references, and of schemas within schemas.
+LEVELS_MAX: Final = 64
+# Of work, in a process of its own.
+SECONDS_MAX: Final = 20
+# Of lists and maps within each other: a schema has up to three for each level.
+NESTING_MAX: Final = 3 * LEVELS_MAX
+# After every alias of YAML is unfolded; 10 MB of plain text have fewer.
+VALUES_MAX: Final = 5_000_000

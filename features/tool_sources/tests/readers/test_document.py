@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from capability_rules.errors import SourceUnreadable
+from features.tool_sources.readers.document import parse_document
+
+
+def test_document_reads_json_and_yaml_alike() -> None:
+    value = {"openapi": "3.1.0", "paths": {"/a": {"get": {"responses": {"200": {}}}}}}
+    assert parse_document(json.dumps(value).encode()) == value
+    assert parse_document(b"openapi: 3.1.0\npaths:\n  /a:\n    get:\n      responses:\n        200: {}\n") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no", "no"), ("off", "off"), ("2024-01-02", "2024-01-02"), ("12:30", "12:30"), ("0123", "0123"),
+        ("1_000", "1_000"), ("true", True), ("12", 12), ("-1.5e3", -1500.0), ("~", None), ("''", ""), (".", "."),
+    ],
+)  # fmt: skip
+def test_document_reads_yaml_words_as_yaml_1_2(text: str, value: object) -> None:
+    assert parse_document(f"a: {text}\n".encode()) == {"a": value}
+
+
+def test_document_keeps_yaml_keys_as_texts() -> None:
+    assert parse_document(b"true: 1\n404: 2\non: 3\n") == {"true": 1, "404": 2, "on": 3}
+
+
+def test_document_merges_yaml_maps() -> None:
+    assert parse_document(b"a: &a {x: 1}\nb:\n  <<: *a\n  y: 2\n")["b"] == {"x": 1, "y": 2}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b" " * 10_000_001, "10,000,001 bytes; at most 10,000,000"),
+        (b"  \n", "empty"),
+        (b"\xff\xfe{}", "UTF-16"),
+        (b'{"a": 1,}', "line 1, column 9"),
+        (b'{"a": NaN}', "NaN"),
+        (b'{"a": 1e999}', "not finite"),
+        (b"a: b: c\n", "line 1, column 5"),
+        (b"a: !!python/object:os.system {}\n", "could not determine a constructor"),
+        (b"? [a]\n: 1\n", "a key is not a word"),
+        (b"a: &a [*a]\n", "back to itself"),
+        (b"[" * 100_000, "deeper than 192"),
+        (b"[" * 193 + b"]" * 193, "deeper than 192"),
+    ],
+)  # fmt: skip
+def test_document_is_refused_with_the_reason(content: bytes, words: str) -> None:
+    with pytest.raises(SourceUnreadable, match=words):
+        parse_document(content)
+
+
+def test_document_refuses_aliases_that_unfold_to_too_much() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(SourceUnreadable, match="unfold to more than 5,000,000"):
+        parse_document("\n".join(lines).encode())

@@ -1,0 +1,1 @@
+"""From operations to tool contracts, the same each time."""

@@ -12,6 +12,8 @@ _INLINE_TAGS: Final = re.compile(
     r"</?(?:a|abbr|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)(?:\s[^<>]{0,500})?>", re.IGNORECASE
 )
 _TAGS: Final = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]{0,500}>", re.DOTALL)
+# Tokens that begin a role in the chat format of some model.
+CONTROL_TOKEN: Final = re.compile(r"<\|[\w-]{1,40}\|>")
 _IMAGES: Final = re.compile(r"!\[[^\]\n]{0,300}\]\([^)\s]{0,1000}\)")
 _LINKS: Final = re.compile(r"\[([^\]\n]{1,300})\]\([^)\n]{0,1000}\)")
 _BLOCKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|```\w*|\|[-:| ]+\|$)", re.MULTILINE)
@@ -28,7 +30,7 @@ def clean_text(value: Any, *, most: int) -> str:
     if not isinstance(value, str):
         return ""
     text = html.unescape(_TAGS.sub(" ", _INLINE_TAGS.sub("", value[:_READ_MAX])))
-    text = _LINKS.sub(r"\1", _IMAGES.sub(" ", text))
+    text = _LINKS.sub(r"\1", _IMAGES.sub(" ", CONTROL_TOKEN.sub("", text)))
     text = _EMPHASIS.sub(r"\2", _BLOCKS.sub(" ", text))
     text = "".join(" " if _is_space(one) else one for one in text if _is_space(one) or not _is_hidden(one))
     return cut_text(_SPACE.sub(" ", text).strip(), most)

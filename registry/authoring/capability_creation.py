@@ -107,7 +107,7 @@ def build_files(wish: CapabilitySpec) -> dict[str, str]:
             made = generate_form(files=files, tool_name=each.name)
             files |= made.texts
             forms[made.schema_id] = each.name
-    files["skill.md"] = _with_tools(files["skill.md"], wish.tools, forms)
+    files["skill.md"] = add_tool_sections(files["skill.md"], wish.tools, forms)
     return files
 
 
@@ -129,8 +129,11 @@ def _schema(argument: ArgumentSpec) -> dict[str, Any]:
     return {**schema, "description": argument.meaning} if argument.meaning else dict(schema)
 
 
-def _with_tools(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str, str]) -> str:
-    """The tools and forms as sections before the examples, else at the end."""
+def add_tool_sections(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str, str]) -> str:
+    """The instructions with the tools and forms as sections before the examples, else at the end.
+
+    `forms` maps a schema_id to the name of its tool.
+    """
     if not tools:
         return skill
     lines = ["## Tools", ""]

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from capability_kit.json_schema.evaluator import LINEAR, compiles
 from capability_kit.json_schema.pattern_cost import read_pattern
 from capability_rules.errors import SourceUnreadable
-from features.tool_sources.descriptions import clean_text
+from features.tool_sources.descriptions import CONTROL_TOKEN, clean_text
 from features.tool_sources.operation import Definitions, Json, Loss
 from features.tool_sources.readers.all_of import merge_all_of
 from features.tool_sources.readers.limits import LEVELS_MAX
@@ -67,7 +67,7 @@ _CHECKED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "type": _is_type,
     "enum": lambda value: isinstance(value, list) and bool(value) and is_data(value),
     "const": is_data,
-    "default": is_data,
+    "default": lambda value: is_data(value) and not (isinstance(value, str) and CONTROL_TOKEN.search(value)),
     "format": lambda value: isinstance(value, str) and len(value) <= 40,
     "pattern": _is_pattern,
     "multipleOf": lambda value: _is_number(value) and value > 0,

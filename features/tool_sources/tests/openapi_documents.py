@@ -16,7 +16,7 @@ def openapi(paths: Json, *, version: str = "3.1.0", **components: Any) -> Json:
     return {"openapi": version, "info": info, "paths": paths, "components": components}
 
 
-def posting(schema: Any, *, version: str = "3.1.0", **schemas: Any) -> Json:
+def posting(schema: Any, version: str = "3.1.0", /, **schemas: Any) -> Json:
     """A document with one POST whose body has this schema."""
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     return openapi(

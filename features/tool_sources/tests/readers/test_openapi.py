@@ -8,7 +8,10 @@ from features.tool_sources.tests.openapi_documents import first_operation, opena
 
 
 def test_openapi_reads_each_method_of_each_path() -> None:
-    paths = {"/pets": {"get": {}, "post": {}, "x-own": {}, "parameters": []}, "/pets/{id}": {"delete": {}, "head": {}}}
+    paths: dict[str, Any] = {
+        "/pets": {"get": {}, "post": {}, "x-own": {}, "parameters": []},
+        "/pets/{id}": {"delete": {}, "head": {}},
+    }
     catalog = read_openapi(openapi(paths))
     assert [one.key for one in catalog] == ["GET /pets", "POST /pets", "HEAD /pets/{id}", "DELETE /pets/{id}"]
     assert [one.is_read for one in catalog] == [True, False, True, False]

@@ -14,7 +14,7 @@ def body_of(operation: ApiOperation) -> Any:
 
 
 def converted(schema: Any, version: str = "3.1.0", **schemas: Any) -> Any:
-    return body_of(first_operation(posting(schema, version=version, **schemas)))
+    return body_of(first_operation(posting(schema, version, **schemas)))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_schema_of_openapi_is_written_in_2020_12(given: Any, made: Any) -> None:
         {"minLength": -1},
         {"multipleOf": 0},
         {"unevaluatedProperties": False},
+        {"default": "<|endoftext|>"},
         {"type": "quaternion"},
     ],
 )

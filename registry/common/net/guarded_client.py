@@ -50,7 +50,7 @@ def allowed_addresses(url: httpx2.URL | str, setting: str, seconds: float = RESO
 class GuardedRequest:
     """A request, and what has come back so far: the deadline may end it at any moment.
 
-    No more than `bytes_max` of the response's body are read.
+    No more than `bytes_max` of the response's body are read; `answered` are its headers, by names in lower case.
     """
 
     method: str
@@ -60,6 +60,7 @@ class GuardedRequest:
     body: bytes = b""
     status: int | None = None
     etag: str = ""
+    answered: dict[str, str] = field(default_factory=dict)
     received: bytearray = field(default_factory=bytearray)
 
     def send(self, addresses: Sequence[Address], deadline: float) -> None:
@@ -99,6 +100,7 @@ class GuardedRequest:
         )
         response = await client.send(request, stream=True)
         self.status, self.etag = response.status_code, response.headers.get("ETag", "")
+        self.answered = {name.lower(): value[:1000] for name, value in response.headers.items()}
         try:
             async for chunk in response.aiter_raw():
                 self.received += chunk[: self.bytes_max - len(self.received)]

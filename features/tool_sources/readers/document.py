@@ -17,6 +17,7 @@ from capability_rules.bundles.text import decode_text
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, NESTING_MAX, VALUES_MAX
 
+_HALVES: Final = re.compile(r"[\ud800-\udfff]")
 _TOO_DEEP: Final = f"The document nests deeper than {NESTING_MAX} lists and maps"
 
 
@@ -102,7 +103,7 @@ def _require_bounds(value: Any) -> None:
     while stack:
         item, is_left = stack.pop()
         if not isinstance(item, dict | list):
-            _require_number(item)
+            _require_plain(item)
             continue
         below = item.values() if isinstance(item, dict) else item
         if is_left:
@@ -115,6 +116,8 @@ def _require_bounds(value: Any) -> None:
             raise SourceUnreadable("An alias of the document leads back to itself")
         elif id(item) not in sizes:
             opened.add(id(item))
+            for key in item if isinstance(item, dict) else ():
+                _require_plain(key)
             stack.append((item, True))
             stack.extend((one, False) for one in below)
 
@@ -126,6 +129,9 @@ def _require_size(size: int, depth: int) -> None:
         raise SourceUnreadable(f"The aliases of the document unfold to more than {VALUES_MAX:,} values")
 
 
-def _require_number(value: Any) -> None:
+def _require_plain(value: Any) -> None:
+    """No database and no encoding takes NUL or half a character, and JSON has no number that is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         raise SourceUnreadable("The document has a number that is not finite")
+    if isinstance(value, str) and ("\0" in value or (not value.isascii() and _HALVES.search(value))):
+        raise SourceUnreadable(f"The document has NUL or half a character in {value[:40]!r}")

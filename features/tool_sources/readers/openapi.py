@@ -27,6 +27,7 @@ _NOT_AN_ARGUMENT: Final = re.compile(
 _JSON: Final = re.compile(r"application/(?:[\w.-]+\+)?json(?:;.*)?|\*/\*|application/\*", re.IGNORECASE)
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 _TEXT_MAX: Final = 20_000
+_PATH_LENGTH_MAX: Final = 500
 
 
 def is_openapi(document: Any) -> bool:
@@ -64,10 +65,15 @@ class _Reader:
             item = self._follow(given, f"The path {path[:100]}")
             if not path.startswith("/") or not isinstance(item, dict):
                 continue
+            if len(path) > _PATH_LENGTH_MAX:
+                self.skipped.append(
+                    f"The path {path[:60]}… is left out: it has more than {_PATH_LENGTH_MAX} characters"
+                )
+                continue
             shared = item.get("parameters")
             for method in _METHODS:
                 if isinstance(item.get(method), dict):
-                    yield self._operation(path[:500], method, item[method], shared if isinstance(shared, list) else [])
+                    yield self._operation(path, method, item[method], shared if isinstance(shared, list) else [])
 
     def _follow(self, value: Any, what: str) -> Any:
         try:

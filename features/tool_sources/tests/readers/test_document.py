@@ -40,6 +40,8 @@ def test_document_merges_yaml_maps() -> None:
         (b'{"a": 1,}', "line 1, column 9"),
         (b'{"a": NaN}', "NaN"),
         (b'{"a": 1e999}', "not finite"),
+        (b'{"a": "\\u0000"}', "NUL or half a character"),
+        (b'{"\\ud800": 1}', "NUL or half a character"),
         (b"a: b: c\n", "line 1, column 5"),
         (b"a: !!python/object:os.system {}\n", "could not determine a constructor"),
         (b"? [a]\n: 1\n", "a key is not a word"),

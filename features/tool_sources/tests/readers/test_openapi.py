@@ -24,7 +24,7 @@ def test_openapi_of_another_version_is_refused(version: str) -> None:
 
 
 def test_openapi_with_too_many_operations_is_refused_with_the_number() -> None:
-    paths = {f"/p{number}": {"get": {}} for number in range(100_000)}
+    paths: dict[str, Any] = {f"/p{number}": {"get": {}} for number in range(100_000)}
     with pytest.raises(SourceUnreadable, match="100,000 operations; at most 2,000"):
         read_openapi(openapi(paths))
 

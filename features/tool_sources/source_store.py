@@ -1,0 +1,181 @@
+"""Sources of tools: read once, kept with what they offer, read again when somebody asks or a day has passed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.tool_sources import source_client
+from features.tool_sources.isolation import read_tools_isolated
+from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
+from features.tool_sources.source_tools import SourceTool, ToolCatalog
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret
+from registry.common.actors import Actor
+from registry.common.errors import NotFound
+from registry.core import audit
+from registry.core.rows import get_row, update_row
+from registry.core.transactions import write_transaction
+
+SOURCES_MAX: Final = 500
+# A source that nobody took a tool from is forgotten.
+RETENTION: Final = timedelta(days=7)
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
+_HEADER_VALUE_MAX: Final = 2000
+Kind = ToolSource.Kind
+
+
+def add_document(*, content: bytes, by: Actor) -> ToolSource:
+    """Keep what a document offers. Raises `SourceUnreadable`, and `InvalidRequest` where too many are kept."""
+    return _add(Kind.DOCUMENT, content, by)
+
+
+def add_address(*, url: str, by: Actor) -> ToolSource:
+    """As `add_document`, of a document at an address, which is read again each day once a tool was taken from it."""
+    address = source_client.check_url(url)
+    return _add(Kind.ADDRESS, source_client.fetch_document(address), by, url=address)
+
+
+def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: str = "") -> ToolSource:
+    """As `add_address`, of an MCP server; the header is sent with each request."""
+    address, name, value = source_client.check_url(url), header_name.strip(), header_value.strip()
+    if bool(name) != bool(value):
+        raise InvalidRequest("A header has a name and a value")
+    if name and not (_HEADER_NAME.fullmatch(name) and _is_header_value(value)):
+        raise InvalidRequest(f"A header's value has at most {_HEADER_VALUE_MAX:,} printable characters of ASCII")
+    header = (name, value) if name else None
+    columns = {"url": address, "header_name": name, "header_secret": encrypt_secret(value) if name else ""}
+    return _add(Kind.MCP, source_client.list_mcp_tools(address, header), by, **columns)
+
+
+def _is_header_value(value: str) -> bool:
+    return len(value) <= _HEADER_VALUE_MAX and value.isascii() and value.isprintable()
+
+
+def _add(kind: Kind, content: bytes, by: Actor, **columns: str) -> ToolSource:
+    catalog = read_tools_isolated(content)
+    with write_transaction():
+        _unused().delete()
+        if ToolSource.objects.count() >= SOURCES_MAX:
+            raise InvalidRequest(f"At most {SOURCES_MAX} sources of tools are kept; remove one first")
+        source = ToolSource.objects.create(kind=kind, created_by=str(by), **_facts(content, catalog), **columns)
+        _store_items(source, catalog.tools)
+        record_event(source, "add", by, {"kind": str(kind), "operations": len(catalog.tools)})
+    return source
+
+
+def _facts(content: bytes, catalog: ToolCatalog) -> dict[str, Any]:
+    return {
+        "title": catalog.title[:200],
+        "version": catalog.version[:60],
+        "form": catalog.form,
+        "digest": hashlib.sha256(content).hexdigest(),
+        "skipped": [words[:300] for words in catalog.skipped[:50]],
+        "read_at": timezone.now(),
+    }
+
+
+def _store_items(source: ToolSource, tools: Iterable[SourceTool]) -> None:
+    ToolSourceItem.objects.filter(source=source).delete()
+    ToolSourceItem.objects.bulk_create(
+        [_item(source, position, tool) for position, tool in enumerate(tools)], batch_size=200
+    )
+
+
+def _item(source: ToolSource, position: int, tool: SourceTool) -> ToolSourceItem:
+    return ToolSourceItem(
+        source=source,
+        position=position,
+        key=tool.key[:600],
+        method=tool.method[:8],
+        name=tool.name,
+        summary=tool.summary[:200],
+        tags=list(tool.tags[:20]),
+        is_read=tool.is_read,
+        is_deprecated=tool.is_deprecated,
+        contract=tool.contract,
+        digest=tool.digest,
+        losses=[asdict(loss) for loss in tool.losses[:50]],
+        refused=tool.refused[:300],
+    )
+
+
+def record_event(source: ToolSource, verb: str, by: Actor, detail: Mapping[str, Any] | None = None) -> None:
+    """A row of the audit log about a source, with its number; the caller holds the lock."""
+    subject = (source.url or source.title)[:200]
+    audit.record(by=by, verb=f"tool_source.{verb}", subject=subject, detail={"source_id": source.pk, **(detail or {})})
+
+
+def read_again(source: ToolSource, content: bytes | None = None) -> tuple[bytes, ToolCatalog]:
+    """What the source offers now; `content` is a newer document in its place. Raises `SourceUnreadable`."""
+    if content is None:
+        content = _fetch(source)
+    return content, read_tools_isolated(content)
+
+
+def _fetch(source: ToolSource) -> bytes:
+    if source.kind == Kind.ADDRESS:
+        return source_client.fetch_document(source.url)
+    if source.kind == Kind.MCP:
+        return source_client.list_mcp_tools(source.url, _header(source))
+    raise SourceUnreadable("This document has no address: upload a newer one")
+
+
+def _header(source: ToolSource) -> tuple[str, str] | None:
+    if not source.header_name:
+        return None
+    try:
+        return source.header_name, decrypt_secret(source.header_secret)
+    except SecretUnreadable:
+        raise SourceUnreadable("Its header was encrypted under another SECRET_KEY: add the server again") from None
+
+
+def store_reading(source: ToolSource, content: bytes, catalog: ToolCatalog) -> None:
+    """Keep what was read in the place of what was there; the caller holds the lock."""
+    facts = _facts(content, catalog)
+    if facts["digest"] != source.digest:
+        _store_items(source, catalog.tools)
+    update_row(source, last_error="", **facts)
+
+
+def remove_source(*, source_id: int, by: Actor) -> ToolSource:
+    """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`."""
+    with write_transaction():
+        source = get_source(source_id)
+        record_event(source, "remove", by, {"tools": source.bindings.count()})
+        ToolSource.objects.filter(pk=source.pk).delete()
+    return source
+
+
+def get_source(source_id: int) -> ToolSource:
+    """Raises `NotFound`."""
+    missing = NotFound(f"No source of tools has the number {source_id}; one that nobody used is kept for a week")
+    return get_row(ToolSource.objects.filter(pk=source_id), missing)
+
+
+def list_sources() -> QuerySet[ToolSource]:
+    """The newest first, each with `tools`, how many operations it has, `used`, how many tools were taken, and
+    `differing`, how many of those differ from it now."""
+    differs = ~Q(bindings__state=ToolBinding.State.SAME)
+    return ToolSource.objects.order_by("-id").annotate(
+        tools=Count("items", distinct=True),
+        used=Count("bindings", distinct=True),
+        differing=Count("bindings", distinct=True, filter=differs),
+    )
+
+
+def _unused() -> QuerySet[ToolSource]:
+    return ToolSource.objects.filter(bindings__isnull=True, created_at__lt=timezone.now() - RETENTION)
+
+
+def prune_unused() -> None:
+    """Forget sources that nobody took a tool from within a week."""
+    with write_transaction():
+        _unused().delete()

@@ -112,7 +112,7 @@ _OF_CORE: Final = (
                     "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
                     "studio:rollback", "studio:bulk", "studio:feedback_show", "studio:install_code",
                     "studio:share_link", "studio:first_run", "studio:waiver",
-                    "studio:decision_show",
+                    "studio:decision_show", "studio:tool_",
                 ),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),

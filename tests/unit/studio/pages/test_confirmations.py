@@ -215,7 +215,7 @@ def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
     numbered = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
     numbered |= feature_pages.NUMBERED
-    there: dict[str, Any] = {"capability_id": "alpha", "group_id": "health"}
+    there: dict[str, Any] = {"capability_id": "alpha", "group_id": "health", "tool_name": "pets"}
     if "proposal_id" in route:
         there["proposal_id"] = Proposal.objects.get().proposal_id
     if "number" in route:

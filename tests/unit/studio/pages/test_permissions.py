@@ -225,6 +225,7 @@ def _address(name: str) -> str:
         "group_id": "health",
         "code": "FILE_MISSING",
         "token": "none",
+        "tool_name": "pets",
         "form": "json",
         "proposal_id": Proposal.objects.get().proposal_id,
     }

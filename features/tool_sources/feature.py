@@ -1,0 +1,22 @@
+"""Tools from OpenAPI documents, MCP servers and definitions of model vendors, and a watch on their drift."""
+
+from typing import Final
+
+from registry.common.event_type import EventType
+from registry.feature import Feature
+
+_VERBS: Final = ("add", "check", "fail", "remove", "take_over", "use")
+
+FEATURE: Final = Feature(
+    name="tool_sources",
+    events=tuple(EventType(f"tool_source.{verb}") for verb in _VERBS),
+    job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
+    daily_jobs=("tool_source.check",),
+    audit_observers=("features.tool_sources.watch.on_audit_event",),
+    pages="features.tool_sources.urls",
+    panels={
+        "capability.ways": "features.tool_sources.panels.draw_way",
+        "capability.tools": "features.tool_sources.panels.draw_bindings",
+    },
+    rows_kept={"tool_sources_toolbinding": "tools that came from a source, which is watched"},
+)

@@ -14,6 +14,10 @@ FEATURE: Final = Feature(
     daily_jobs=("tool_source.check",),
     audit_observers=("features.tool_sources.watch.on_audit_event",),
     pages="features.tool_sources.urls",
+    operator_api={
+        name: f"features.tool_sources.api.{name}"
+        for name in ("tool_source_read", "tool_source_import", "tool_source_check", "tools_export")
+    },
     panels={
         "capability.ways": "features.tool_sources.panels.draw_way",
         "capability.tools": "features.tool_sources.panels.draw_bindings",

@@ -528,6 +528,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/tool_source_check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a source again, and say which tools differ from it now
+         * @description Read a source again, and say which tools differ from it now.
+         */
+        post: operations["tool_source_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/tool_source_import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take operations of a source as tools into the draft of a capability, or of a new one
+         * @description Take operations of a source as tools into the draft of a capability, or of a new one.
+         */
+        post: operations["tool_source_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/tool_source_read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the operations of an API, an MCP server or a list of tools
+         * @description Read the operations of an API, an MCP server or a list of tools: what can be chosen by tool_source_import.
+         */
+        post: operations["tool_source_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/tools_export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The published tools of a capability, as an MCP server lists them or as an OpenAPI document
+         * @description The published tools of a capability, as an MCP server lists them or as an OpenAPI document.
+         */
+        get: operations["tools_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/waiver_create": {
         parameters: {
             query?: never;
@@ -1556,6 +1636,96 @@ export interface components {
                 /** @description A schema_id of ui_schemas.json. */
                 result?: string;
             };
+        };
+        /** @description A source of tools and what it offers. */
+        ToolSource: {
+            /** Format: int64 */
+            source_id: number;
+            title: string;
+            /** @enum {unknown} */
+            form: "OpenAPI" | "MCP" | "OpenAI" | "Anthropic" | "Gemini";
+            version: string;
+            /** @description What is in it and was left out, in sentences. */
+            skipped: string[];
+            operations: {
+                /** @description GET /pets/{id}, or the name of a tool: what tool_source_import takes. */
+                key: string;
+                method: string;
+                /** @description The suggested name of the tool. */
+                name: string;
+                summary: string;
+                tags: string[];
+                /** @enum {unknown} */
+                kind: "read" | "write";
+                deprecated: boolean;
+                losses: {
+                    /** @enum {unknown} */
+                    code: "IMPORT_SCHEMA_REWRITTEN" | "IMPORT_SCHEMA_LOST";
+                    message: string;
+                }[];
+                /** @description Why it cannot be a tool; empty where it can. */
+                refused: string;
+            }[];
+        };
+        /** @description The tools that differ from their source now. */
+        ToolSourceChanges: {
+            /** Format: int64 */
+            source_id: number;
+            changed: {
+                capability_id: string;
+                tool: string;
+                key: string;
+                /** @enum {unknown} */
+                state: "changed" | "gone";
+                changes: {
+                    /** @enum {unknown} */
+                    effect: "loosens" | "breaks" | "widens" | "changes";
+                    words: string;
+                }[];
+            }[];
+        };
+        /** @description A source that is read again. */
+        ToolSourceCheckRequest: {
+            /** Format: int64 */
+            source_id: number;
+            /** @description A newer document, in the place of one that was sent. */
+            document?: string;
+        };
+        /** @description Operations of a source that become tools of a draft. */
+        ToolSourceImportRequest: {
+            /** Format: int64 */
+            source_id: number;
+            capability_id: string;
+            operations: {
+                key: string;
+                /** @description Left out: the suggested one. */
+                name?: string;
+                /** @description true: the tool gets a form. */
+                form?: boolean;
+            }[];
+            /** @description Of a new capability; left out, the tools are added to the one that there is. */
+            create?: {
+                name: string;
+                description: string;
+                triggers?: string[];
+            };
+        };
+        /** @description Where tools are described: a document, or an address. */
+        ToolSourceRequest: {
+            /** @description OpenAPI 3 as JSON or YAML, or a list of tools in the form of OpenAI, Anthropic, Gemini or MCP. */
+            document?: string;
+            /** @description Of an OpenAPI document, or of an MCP server. */
+            url?: string;
+            /** @description url is an MCP server. */
+            mcp?: boolean;
+            /** @description A header that is sent to the MCP server. */
+            header_name?: string;
+            /** @description Its value, which is kept encrypted and never returned. */
+            header_value?: string;
+        };
+        /** @description The tools of a capability: {"tools": [...]} as MCP lists them, or an OpenAPI 3.1 document. */
+        ToolsDocument: {
+            [key: string]: unknown;
         };
         UiSchema: {
             /** @description A capitalised name and a version, such as WeightEntryForm.v1. */
@@ -4631,6 +4801,454 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tool_source_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolSourceCheckRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolSourceChanges"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unknown source, or an unknown capability (NOT_FOUND, CAPABILITY_NOT_FOUND). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tool_source_import: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolSourceImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftSaved"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unknown source, or an unknown capability (NOT_FOUND, CAPABILITY_NOT_FOUND). */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tool_source_read: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as the first one was, and not done again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolSourceRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolSource"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large (PAYLOAD_TOO_LARGE). */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is of another media type (UNSUPPORTED_MEDIA_TYPE). */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    tools_export: {
+        parameters: {
+            query: {
+                /** @description Which capability. */
+                capability_id: string;
+                /** @description mcp (the default) or openapi. */
+                format?: "mcp" | "openapi";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsDocument"];
+                };
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown, never published or retired. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapabilityNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The draft moved on, or the status does not allow it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflictError"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */

@@ -185,6 +185,12 @@ ROUTES: dict[str, Calls] = {
     "scan_results_upload": _post(
         OP + "scan_results_upload", capability_id="{id}", files_digest="sha256:" + "0" * 64, sarif={}
     ),
+    "tool_source_read": _post(OP + "tool_source_read", document="[]"),
+    "tool_source_import": _post(
+        OP + "tool_source_import", source_id=1, capability_id="{id}", operations=[{"key": "x"}]
+    ),
+    "tool_source_check": _post(OP + "tool_source_check", source_id=1),
+    "tools_export": _get(OP + "tools_export?capability_id={id}"),
     "draft_publish": _post(OP + "draft_publish", capability_id="{id}", draft_version=1),
     "source_hook": lambda kind: [("POST", "hooks/sources/1", {})] if kind == "draft" else [],
     "skills_index": _get(".well-known/agent-skills/index.json"),

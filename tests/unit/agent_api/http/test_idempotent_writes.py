@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -13,6 +14,8 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import build_document
+from features.tool_sources import source_store
+from features.tool_sources.models import ToolSource
 from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -31,6 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 READS = {"capability_skill_load", "capability_skill_reload", "bundle_validate", "capability_match", "prompt_render"}
 SCAN = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "results": [{"level": "warning"}]}]}
 WAIVER = {"capability_id": "alpha", "code": "SCAN_RESULT", "place": "capability.json", "reason": "Known."}
+TOOL_LIST = [{"name": "find", "description": "Finds", "input_schema": {"type": "object", "properties": {}}}]
 ALL = ("read", "feedback", "propose", "publish")
 
 
@@ -58,6 +62,10 @@ def _scanned() -> None:
 
 def _in_a_week() -> date:
     return timezone.now().date() + timedelta(days=7)
+
+
+def _tool_source() -> ToolSource:
+    return source_store.add_document(content=json.dumps(TOOL_LIST).encode(), by=OLGA)
 
 
 def _waived() -> None:
@@ -92,6 +100,15 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
     "operator/scan_results_upload": (
         lambda: None,
         lambda: {"capability_id": "alpha", "files_digest": Revision.objects.get().files_digest, "sarif": SCAN},
+    ),
+    "operator/tool_source_read": (lambda: None, lambda: {"document": json.dumps(TOOL_LIST)}),
+    "operator/tool_source_import": (
+        lambda: None,
+        lambda: {"source_id": _tool_source().pk, "capability_id": "alpha", "operations": [{"key": "find"}]},
+    ),
+    "operator/tool_source_check": (
+        lambda: None,
+        lambda: {"source_id": _tool_source().pk, "document": json.dumps(TOOL_LIST)},
     ),
     "operator/waiver_create": (_scanned, lambda: WAIVER | {"until": _in_a_week().isoformat()}),
     "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Waiver.objects.get().pk}),

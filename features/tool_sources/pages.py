@@ -20,7 +20,7 @@ from features.tool_sources.adoption import ToolChoice
 from features.tool_sources.models import ToolSource, ToolSourceItem
 from features.tool_sources.operation_table import TableFilter, build_table
 from features.tool_sources.readers.limits import BYTES_MAX
-from features.tool_sources.tool_documents import FORMATS, build_document
+from features.tool_sources.tool_documents import DocumentFormat, build_document
 from registry.authoring.capability_creation import CapabilitySpec, suggest_id
 from registry.catalog.integrity import is_intact
 from registry.common.errors import DraftConflict
@@ -297,7 +297,7 @@ def _save(
 def tool_export(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The published tools as a tool list of MCP, or as an OpenAPI document with `?format=openapi`, to download."""
     wanted = get_query_text(request, "format", most=10)
-    form = next((one for one in FORMATS if one == wanted), "mcp")
+    form: DocumentFormat = "openapi" if wanted == "openapi" else "mcp"
     revision = queries.get_capability(capability_id).published_revision
     if revision is None or not is_intact(revision):
         raise Http404

@@ -12,7 +12,7 @@ import rfc8785
 from capability_kit.json_schema.evaluator import SchemaEvaluator, SchemaUnsafe
 from capability_kit.json_schema.graph import Node, SchemaGraph
 from features.tool_sources.descriptions import clean_text, cut_text
-from features.tool_sources.mapping.arguments import build_arguments, find_refused_names
+from features.tool_sources.mapping.arguments import build_arguments, find_refused_names, resolve_root
 from features.tool_sources.mapping.definitions import embed_definitions
 from features.tool_sources.operation import ApiOperation, Json, Loss
 
@@ -77,7 +77,8 @@ def describe_operation(operation: ApiOperation) -> str:
 def _result(operation: ApiOperation, losses: set[Loss]) -> Json:
     if not isinstance(operation.result, dict):
         return {}
-    schema, defined = embed_definitions(operation.result, operation.result_definitions)
+    root = resolve_root(operation.result, operation.result_definitions)
+    schema, defined = embed_definitions(root, operation.result_definitions)
     if len(json.dumps(schema)) > _RESULT_BYTES_MAX or not schema:
         losses.add(Loss("IMPORT_SCHEMA_LOST", "The schema of the result is left out: it is too large"))
         return {}

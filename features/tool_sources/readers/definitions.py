@@ -30,7 +30,8 @@ def read_definitions(document: Any) -> Catalog | None:
     by_key: dict[str, ApiOperation] = {}
     for tool in tools:
         by_key.setdefault(str(tool["name"])[:200], _operation(tool))
-    skipped = [words for words in converted.losses if words.startswith("Left out")]
+    # Annotations of MCP are read, and what else it says of a tool is for people.
+    skipped = [words for words in converted.losses if words.startswith("Left out") and form != "MCP"]
     twice = len(converted.tools) - len(by_key)
     skipped += (
         [f"{twice} of {len(converted.tools)} definitions are left out: without a name, or with one that is there"]

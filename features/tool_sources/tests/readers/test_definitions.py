@@ -35,8 +35,9 @@ def test_definitions_of_openai_responses_are_read() -> None:
 
 def test_definition_with_read_only_hint_reads() -> None:
     tool = {"name": "find", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
-    (operation,) = read({"tools": [tool]})
-    assert operation.is_read
+    catalog = read({"tools": [tool]})
+    assert catalog.operations[0].is_read
+    assert not catalog.skipped
 
 
 def test_definitions_of_one_name_count_once_and_are_said() -> None:

@@ -20,6 +20,8 @@ FEATURE: Final = Feature(
     },
     panels={
         "capability.ways": "features.tool_sources.panels.draw_way",
+        "capability.overview": "features.tool_sources.panels.draw_changes",
+        "draft.outline": "features.tool_sources.panels.draw_outline",
         "capability.tools": "features.tool_sources.panels.draw_bindings",
     },
     rows_kept={"tool_sources_toolbinding": "tools that came from a source, which is watched"},

@@ -63,6 +63,12 @@ def test_tools_are_added_to_a_capability(client: Client) -> None:
     assert "delete_pets_by_id" in drafts.get_draft("alpha").files["tools.json"]
 
 
+def test_editor_leads_to_more_tools(client: Client) -> None:
+    publish("alpha")
+    page = client.get(reverse("studio:draft_edit", args=["alpha"])).content.decode()
+    assert f'href="{reverse("studio:tool_source_add", args=["alpha"])}"' in page
+
+
 def test_pasted_definitions_are_read(client: Client) -> None:
     pasted = '[{"name": "find", "description": "Finds", "input_schema": {"type": "object", "properties": {}}}]'
     client.post(reverse("studio:tool_source_new"), {"pasted": pasted})
@@ -144,6 +150,7 @@ def test_changes_are_shown_and_taken_over(client: Client) -> None:
     assert "1 tool differs from its source" in _text(checked)
     assert "Changed" in _text(client.get(show))
     assert "create_pet differs from its source" in _text(client.get(reverse("studio:capability_tools", args=["pets"])))
+    assert "create_pet differs from its source" in _text(client.get(reverse("studio:capability_show", args=["pets"])))
     page = client.get(reverse("studio:tool_take_over", args=["pets", "create_pet"]))
     done = form_with(page, "Take over").submit(client)
     assert done["Location"] == reverse("studio:draft_edit", args=["pets"])

@@ -11,6 +11,7 @@ FEATURE: Final = Feature(
     name="tool_sources",
     events=tuple(EventType(f"tool_source.{verb}") for verb in _VERBS),
     job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
+    job_queues={"tool_source.check": "studio.imports"},
     daily_jobs=("tool_source.check",),
     audit_observers=("features.tool_sources.watch.on_audit_event",),
     pages="features.tool_sources.urls",

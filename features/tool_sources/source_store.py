@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -17,7 +18,7 @@ from features.tool_sources import source_client
 from features.tool_sources.isolation import read_tools_isolated
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_tools import SourceTool, ToolCatalog
-from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
 from registry.core import audit
@@ -175,7 +176,17 @@ def _unused() -> QuerySet[ToolSource]:
     return ToolSource.objects.filter(bindings__isnull=True, created_at__lt=timezone.now() - RETENTION)
 
 
-def prune_unused() -> None:
-    """Forget sources that nobody took a tool from within a week."""
+def tidy_sources() -> None:
+    """Forget sources that nobody took a tool from within a week, and encrypt headers of the others under the present
+    key."""
     with write_transaction():
         _unused().delete()
+        for source in ToolSource.objects.exclude(header_secret=""):
+            _renew_encryption(source)
+
+
+def _renew_encryption(source: ToolSource) -> None:
+    """One that cannot be read any more stays: its next check says so."""
+    if not is_current(source.header_secret):
+        with suppress(SecretUnreadable):
+            update_row(source, header_secret=encrypt_secret(decrypt_secret(source.header_secret)))

@@ -16,7 +16,7 @@ from capability_rules.semantic_diff.tools import compare_tools
 from features.tool_sources.adoption import named_contract
 from features.tool_sources.mapping.contract import digest_contract
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
-from features.tool_sources.source_store import get_source, prune_unused, read_again, record_event, store_reading
+from features.tool_sources.source_store import get_source, read_again, record_event, store_reading, tidy_sources
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.core.jobs import queue
@@ -93,7 +93,7 @@ def check_all(lease: Lease) -> CommitAction | None:
         except RegistryError as error:
             # It is kept with the source, and the others are read all the same.
             logger.info("the source of tools %s could not be read: %s", source_id, error.message)
-    return prune_unused
+    return tidy_sources
 
 
 def on_audit_event(row: AuditEvent) -> None:

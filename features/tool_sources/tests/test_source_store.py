@@ -77,7 +77,7 @@ def test_source_that_nobody_used_is_forgotten_after_a_week() -> None:
     used, unused, new = (add_source() for _ in range(3))
     create_pets(used)
     ToolSource.objects.filter(pk__in=[used.pk, unused.pk]).update(created_at=timezone.now() - timedelta(days=8))
-    source_store.prune_unused()
+    source_store.tidy_sources()
     assert set(ToolSource.objects.all()) == {used, new}
 
 

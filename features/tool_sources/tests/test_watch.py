@@ -7,6 +7,7 @@ from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.tool_sources import source_client, source_store, takeover, watch
 from features.tool_sources.models import ToolBinding, ToolSource
 from features.tool_sources.tests.pet_store import CREATE, DELETE, KIND, NAME, add_source, content, create_pets
+from registry.access.stored_secrets import decrypt_secret, is_current
 from registry.catalog import drafts
 from registry.common.errors import DraftConflict, NotFound
 from registry.core.jobs import queue
@@ -97,6 +98,22 @@ def test_daily_job_checks_each_source_with_an_address(monkeypatch: pytest.Monkey
     assert then is not None
     then()
     assert binding().state == "changed"
+
+
+def test_daily_job_encrypts_headers_under_the_present_key(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    tools = b'[{"name": "find", "description": "Finds", "inputSchema": {"type": "object"}}]'
+    monkeypatch.setattr(source_client, "list_mcp_tools", lambda _url, _header: tools)
+    given = {"header_name": "Authorization", "header_value": "Bearer s3cret"}
+    source = source_store.add_mcp_server(url="https://mcp.example/mcp", by=OLGA, **given)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another" * 10
+    assert not is_current(source.header_secret)
+    then = watch.check_all(queue.Lease(1, watch.KIND, {}, 1, 1))
+    assert then is not None
+    then()
+    source.refresh_from_db()
+    assert is_current(source.header_secret)
+    assert decrypt_secret(source.header_secret) == "Bearer s3cret"
 
 
 def test_binding_follows_a_tool_that_is_renamed() -> None:

@@ -160,8 +160,8 @@ class StudioEnvironment:
         purpose="addresses or networks that webhooks may reach beside public ones, by plain `http` too "
                 "([webhooks.md](webhooks.md))")
     import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parse_networks, (),
-        purpose="addresses or networks that `bundle import`, followed sources and sources of tools may fetch from beside "
-                "public ones; what is there by plain http too")
+        purpose="addresses or networks that `bundle import`, followed sources and sources of tools may fetch from "
+                "beside public ones; what is there by plain http too")
     mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None, default_text="`console`",
         purpose="the server that sends e-mails to members, such as "
                 "`smtp+starttls://user:password@mail.example.com:587`; also `smtps://` and `smtp://`; `console`: "

@@ -11,6 +11,7 @@ import rfc8785
 
 from capability_kit.json_schema.evaluator import SchemaEvaluator, SchemaUnsafe
 from capability_kit.json_schema.graph import Node, SchemaGraph
+from capability_rules.bundles.json_reader import LEVELS_MAX
 from features.tool_sources.descriptions import clean_text, cut_text
 from features.tool_sources.mapping.arguments import build_arguments, find_refused_names, resolve_root
 from features.tool_sources.mapping.definitions import embed_definitions
@@ -51,13 +52,27 @@ def map_operation(operation: ApiOperation, name: str) -> MappedTool:
         listed = ", ".join(f"`{one[:64]}`" for one in refused_names[:3])
         words = f"Gemini or Anthropic refuses property names of this body ({listed}): they get the others of the tools"
         losses.add(Loss("IMPORT_SCHEMA_LOST", words))
+    return MappedTool(contract, tuple(sorted(losses)), digest_contract(contract), _refusal(contract))
+
+
+def _refusal(contract: Json) -> str:
+    """Why tools.json cannot have the contract; empty where it can."""
     size = len(json.dumps(contract, ensure_ascii=False).encode("utf-8", "replace"))
-    refused = (
-        f"its contract has {size:,} bytes; at most {_CONTRACT_BYTES_MAX:,} are taken"
-        if size > _CONTRACT_BYTES_MAX
-        else ""
-    )
-    return MappedTool(contract, tuple(sorted(losses)), digest_contract(contract), refused)
+    if size > _CONTRACT_BYTES_MAX:
+        return f"its contract has {size:,} bytes; at most {_CONTRACT_BYTES_MAX:,} are taken"
+    # In tools.json it stands in a list.
+    if 1 + _depth(contract) > LEVELS_MAX:
+        return f"its contract nests deeper than the {LEVELS_MAX} levels that tools.json may have"
+    return ""
+
+
+def _depth(value: Any) -> int:
+    """How many lists and objects are within each other."""
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [item for one in level for item in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def digest_contract(contract: Json) -> str:

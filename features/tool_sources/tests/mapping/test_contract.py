@@ -3,6 +3,8 @@ from typing import Any
 import pytest
 
 from capability_kit.bundles.tool_export import VENDORS, export_tools
+from capability_rules.bundles.json_edits import to_json
+from capability_rules.validation import validate_bundle
 from capability_rules.validation.rules.tools import check_tools
 from features.tool_sources.mapping.contract import MappedTool, digest_contract, map_operation
 from features.tool_sources.operation import ApiOperation
@@ -92,6 +94,17 @@ def test_contract_cuts_a_schema_that_is_too_large_and_says_where() -> None:
     assert cut == {"type": "object", "description": "Level 3"}
     assert any("followed 3 deep, and 1 of them" in loss.message for loss in tool.losses)
     assert check(tool) <= {"TOOL_PROPERTY_UNDESCRIBED"}
+
+
+@pytest.mark.parametrize(("levels", "is_refused"), [(30, False), (31, True)])
+def test_contract_that_nests_deeper_than_a_bundle_is_refused(levels: int, is_refused: bool) -> None:
+    schema: dict[str, Any] = STRING
+    for _ in range(levels):
+        schema = {"type": "object", "description": "More", "properties": {"a": schema}}
+    tool = mapped(posting(schema))
+    assert ("64" in tool.refused) == is_refused
+    files = {"tools.json": to_json([tool.contract])}
+    assert ("JSON_TOO_DEEP" in {one.code for one in validate_bundle(files).findings}) == is_refused
 
 
 def test_contract_leaves_out_a_default_that_its_schema_refuses() -> None:

@@ -29,6 +29,7 @@ SECRET_FIELDS: Final = frozenset(
         "secret",
         "previous_secret",
         "hook_secret",
+        "header_secret",
         "previous_hook_secret",
         "read_key",
         "install_code",

@@ -72,6 +72,15 @@ def _with_forms(
     return changed, made
 
 
+def explain_missing_form(contract: Json) -> str:
+    """Why a tool gets no form; empty where it gets one."""
+    try:
+        generate_form(files={"tools.json": to_json([contract]), "ui_schemas.json": "[]\n"}, tool_name=contract["name"])
+    except InvalidRequest as error:
+        return error.message
+    return ""
+
+
 def _specs(contracts: Iterable[Json]) -> list[ToolSpec]:
     return [ToolSpec(one["name"], _first_sentence(one["description"]), one["policy"]["kind"]) for one in contracts]
 

@@ -13,7 +13,7 @@ FEATURE: Final = Feature(
     job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
     job_queues={"tool_source.check": "studio.imports"},
     daily_jobs=("tool_source.check",),
-    audit_observers=("features.tool_sources.watch.on_audit_event",),
+    audit_observers=("features.tool_sources.watch.on_audit_event", "features.tool_sources.email.on_audit_event"),
     pages="features.tool_sources.urls",
     operator_api={
         name: f"features.tool_sources.api.{name}"

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from capability_rules.errors import RegistryError, SourceUnreadable
 from features.tool_sources import adoption, source_store
 from features.tool_sources.adoption import ToolChoice
+from features.tool_sources.drafting import build_files, explain_missing_form
 from features.tool_sources.models import ToolSource, ToolSourceItem
 from features.tool_sources.operation_table import TableFilter, build_table
 from features.tool_sources.readers.limits import BYTES_MAX
@@ -27,6 +28,7 @@ from registry.common.errors import DraftConflict
 from registry.core import queries
 from registry.models import Capability
 from studio.pages.actions import is_fragment, vary_on_htmx
+from studio.pages.drawn_forms import DrawnForm, draw_forms
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 from studio.pages.views.capability_new import NameAndIdForm
@@ -191,17 +193,37 @@ def _review(
         raise Http404
     names = adoption.suggest_names(items, capability.capability_id if capability else "")
     if capability is None and form is None:
-        form = NewFromToolsForm(initial=_suggested(source))
+        form = NewFromToolsForm(initial=_suggested(source) | _typed(request))
+    rows = [_tool_row(request, item, names[item.key], at) for at, item in enumerate(items)]
+    drawn = _draw_forms(rows)
     context = {
         "source": source,
         "capability": capability,
-        "tools": [_tool_row(request, item, names[item.key], at) for at, item in enumerate(items)],
+        "tools": rows,
+        "drawn": drawn,
+        "form_data": [{"title": one.title, "messages": one.messages} for one in drawn],
         "form": form,
         "error": error,
         "way": "api",
     }
     status = 400 if error or (form is not None and form.is_bound) else 200
     return render(request, "studio/tool_source/review.html", context, status=status)
+
+
+def _typed(request: StudioRequest) -> dict[str, str]:
+    """What was typed already, where the page is asked for again."""
+    return {name: request.POST[name] for name in NewFromToolsForm.base_fields if name in request.POST}
+
+
+def _draw_forms(rows: Sequence[dict[str, Any]]) -> list[DrawnForm]:
+    """The forms of the tools that are to have one, as the capability would show them."""
+    with_form = [row for row in rows if row["has_form"] and not row["form_fault"]]
+    contracts = [{**row["item"].contract, "name": row["name"]} for row in with_form]
+    if not contracts:
+        return []
+    names = [contract["name"] for contract in contracts]
+    files = build_files(CapabilitySpec("preview", "Preview", "A preview."), contracts, forms=names)
+    return list(draw_forms(queries.load_checked_bundle(files)))
 
 
 def _suggested(source: ToolSource) -> dict[str, str]:
@@ -219,15 +241,18 @@ def _tool_row(request: StudioRequest, item: ToolSourceItem, suggested: str, numb
         get_text(request, f"name-{number}", most=64) if get_text(request, f"key-{number}", most=600) == item.key else ""
     )
     schema = item.contract["args_schema"]
+    has_form = f"form-{number}" in request.POST
+    named = {**item.contract, "name": name or suggested}
     return {
         "item": item,
         "number": number,
         "name": name or suggested,
+        "form_fault": explain_missing_form(named) if has_form else "",
         "description": item.contract["description"],
         "arguments": _argument_rows(schema),
         "losses": item.losses,
-        "json": orjson.dumps({**item.contract, "name": name or suggested}, option=orjson.OPT_INDENT_2).decode(),
-        "has_form": f"form-{number}" in request.POST,
+        "json": orjson.dumps(named, option=orjson.OPT_INDENT_2).decode(),
+        "has_form": has_form,
     }
 
 

@@ -23,7 +23,7 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import AuditEvent, Capability
+from registry.models import AuditEvent
 
 logger = logging.getLogger(__name__)
 KIND: Final = "tool_source.check"
@@ -100,11 +100,10 @@ def on_audit_event(row: AuditEvent) -> None:
     """Let bindings follow tools that a saved draft has under another name; under the lock of the registry."""
     if row.verb not in ("draft.save", "draft.import"):
         return
-    capability = Capability.objects.filter(capability_id=row.subject).first()
-    bindings = list(ToolBinding.objects.filter(capability=capability)) if capability is not None else []
-    if capability is None or not bindings:
+    bindings = list(ToolBinding.objects.filter(capability__capability_id=row.subject).select_related("capability"))
+    if not bindings:
         return
-    names = list_tool_contracts(drafts.editable_files(capability)[0])
+    names = list_tool_contracts(drafts.editable_files(bindings[0].capability)[0])
     lost = [one for one in bindings if one.tool_name not in names]
     free = {name: tool for name, tool in names.items() if name not in {one.tool_name for one in bindings}}
     for binding in lost:

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from features.tool_sources import watch
 from features.tool_sources.models import ToolBinding, ToolSource
-from features.tool_sources.tests.pet_store import CREATE, DELETE, LIST, add_source, content, create_pets
+from features.tool_sources.tests.pet_store import CREATE, DELETE, LIST, NAME, add_source, content, create_pets
 from registry.catalog import drafts
 from registry.publishing import publication
 from tests.factories import OLGA, publish
@@ -127,6 +127,24 @@ def test_refused_creation_keeps_what_was_typed(client: Client) -> None:
     assert form_with(answer, "Create draft").values["name-0"] == "mine"
     bad = client.post(choose(source), {**sent, "name": ""})
     assert bad.status_code == 400
+
+
+def test_forms_are_previewed_and_what_was_typed_stays(client: Client) -> None:
+    source = add_source()
+    review = form_with(client.post(choose(source), {"step": "review", "chosen": [LIST, CREATE]}), "Create draft")
+    shown = review.submit(client, step="review", chosen=[LIST, CREATE], name="Zoo", **{"form-1": "on", "name-1": "add"})
+    assert [form.schema_id for form in shown.context["drawn"]] == ["AddForm.v1"]
+    again = form_with(shown, "Create draft").values
+    assert (again["name"], again["name-1"]) == ("Zoo", "add")
+    assert "form-1" in again
+
+
+def test_form_that_cannot_be_says_why(client: Client) -> None:
+    source = add_source(properties={"name": {**NAME, "pattern": "^[^\\x00-\\x1f]+$"}})
+    review = form_with(client.post(choose(source), {"step": "review", "chosen": CREATE}), "Create draft")
+    shown = review.submit(client, step="review", **{"form-0": "on"})
+    assert "No form:" in _text(shown)
+    assert not shown.context["drawn"]
 
 
 def test_text_of_others_is_never_markup(client: Client) -> None:

@@ -7,11 +7,12 @@ from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.tool_sources import source_client, source_store, takeover, watch
 from features.tool_sources.models import ToolBinding, ToolSource
 from features.tool_sources.tests.pet_store import CREATE, DELETE, KIND, NAME, add_source, content, create_pets
+from registry.access import operators
 from registry.access.stored_secrets import decrypt_secret, is_current
 from registry.catalog import drafts
 from registry.common.errors import DraftConflict, NotFound
 from registry.core.jobs import queue
-from registry.models import AuditEvent
+from registry.models import AuditEvent, Job
 from registry.operations.housekeeping import DAILY_JOBS
 from tests.factories import OLGA
 
@@ -92,12 +93,18 @@ def test_daily_job_checks_each_source_with_an_address(monkeypatch: pytest.Monkey
     assert watch.KIND in DAILY_JOBS
     monkeypatch.setattr(source_client, "fetch_document", lambda _url: content())
     monkeypatch.setattr(queue, "renew_lease", lambda _lease: None)
+    operators.create_operator(username="vera", password="Correct-horse-battery-9", role="publisher", by=OLGA)
+    operators.set_email(username="vera", email="vera@example.com", by=OLGA)
     create_pets(source_store.add_address(url="https://api.example/openapi.json", by=OLGA))
     monkeypatch.setattr(source_client, "fetch_document", lambda _url: content(required=[]))
     then = watch.check_all(queue.Lease(1, watch.KIND, {}, 1, 1))
     assert then is not None
     then()
     assert binding().state == "changed"
+    (mail,) = [job.payload for job in Job.objects.filter(kind="mail.send")]
+    assert "pets.create_pet" in str(mail)
+    watch.check_all(queue.Lease(1, watch.KIND, {}, 1, 1))
+    assert Job.objects.filter(kind="mail.send").count() == 1
 
 
 def test_daily_job_encrypts_headers_under_the_present_key(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:

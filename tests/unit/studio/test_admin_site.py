@@ -29,10 +29,10 @@ HARMLESS = {
 
 
 def _addresses(model: type[models.Model]) -> tuple[str, str | None]:
-    name = model._meta.model_name
+    name = model._meta.label_lower.replace(".", "_")
     row = model._default_manager.first()
-    changed = reverse(f"admin:registry_{name}_change", args=[row.pk]) if row is not None else None
-    return reverse(f"admin:registry_{name}_changelist"), changed
+    changed = reverse(f"admin:{name}_change", args=[row.pk]) if row is not None else None
+    return reverse(f"admin:{name}_changelist"), changed
 
 
 @pytest.mark.slow

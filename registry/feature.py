@@ -24,14 +24,15 @@ from registry.common.installation import list_feature_names
 class Feature:
     """One leaf of the product: nothing in a publish or a load needs it.
 
-    By the kind of job: `job_handlers` and `job_observers`, and `job_queues` with the names of queues of Celery that are
-    not the default one. `operator_api` has views by the operationId. `pages` is a URLconf inside of the namespace
-    `studio`, `addresses` one at the root. `navigation` leads to sections of the sidebar, `capability_tabs` to the rows
-    of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has
-    one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a page of
-    the core, and `export_files` to a function `(capability) -> {path: text}` of what an export has beside the bundle.
-    `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There
-    are ...".
+    `audit_observers` get a row of the audit log, by its verb. By the kind of job: `job_handlers` and `job_observers`,
+    and `job_queues` with the names of queues of Celery that are not the default one. `operator_api` has views by the
+    operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root. `navigation` leads
+    to sections of the sidebar, `capability_tabs` to the rows of tabs that a capability has by url name,
+    `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels`
+    to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
+    that get what `events.IMPORTED` is called with, and `export_files` to a function `(capability) -> {path: text}` of
+    what an export has beside the bundle. `rows_kept` says, by table, which rows must not be left without this feature,
+    as the end of the sentence "There are ...".
     """
 
     name: str
@@ -40,7 +41,7 @@ class Feature:
     job_observers: Mapping[str, str] = field(default_factory=dict)
     job_queues: Mapping[str, str] = field(default_factory=dict)
     daily_jobs: tuple[str, ...] = ()
-    audit_observers: tuple[str, ...] = ()
+    audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     import_observers: tuple[str, ...] = ()
     export_files: str = ""
     pages: str = ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from registry.core import audit, transactions
+from registry.core.hooks import Hook
 from registry.core.jobs import queue
 from registry.feature import installed_features
 from registry.publishing import events
@@ -49,7 +50,8 @@ def wire() -> None:
         "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
     )
     for feature in installed_features():
-        audit.RECORDED.register(*feature.audit_observers)
+        for verb, paths in feature.audit_observers.items():
+            audit.RECORDED_VERBS.setdefault(verb, Hook()).register(*paths)
         events.IMPORTED.register(*feature.import_observers)
     transactions.COMMITTED.register("registry.snapshot.store.refresh_if_watched")
     events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")

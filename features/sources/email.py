@@ -6,10 +6,8 @@ from registry.models import AuditEvent
 from registry.notifications.email import write_to_publishers
 
 
-def on_audit_event(row: AuditEvent) -> None:
+def write_to_members(row: AuditEvent) -> None:
     """Queue it for everybody who may publish; under the lock of the registry."""
-    if row.verb != "git_source.failing":
-        return
     words = (
         f"{row.detail['message']}.\n\n{row.detail['details']}\n\n"
         "Bundles already imported from this source are unchanged."

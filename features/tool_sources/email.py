@@ -6,11 +6,11 @@ from registry.models import AuditEvent
 from registry.notifications.email import write_to_publishers
 
 
-def on_audit_event(row: AuditEvent) -> None:
+def write_to_members(row: AuditEvent) -> None:
     """Queue it for everybody who may publish, where the daily check has noticed something new; under the lock of the
     registry. Who checks by hand sees it."""
     changed = row.detail.get("changed")
-    if row.verb != "tool_source.check" or row.actor_kind != "system" or not changed:
+    if row.actor_kind != "system" or not changed:
         return
     listed = "\n".join(f"- {name}" for name in changed)
     words = f"These tools differ from {row.subject}:\n\n{listed}\n\nThe page says what has changed, and takes it over."

@@ -13,7 +13,11 @@ FEATURE: Final = Feature(
     job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
     job_queues={"tool_source.check": "studio.imports"},
     daily_jobs=("tool_source.check",),
-    audit_observers=("features.tool_sources.watch.on_audit_event", "features.tool_sources.email.on_audit_event"),
+    audit_observers={
+        "draft.save": ("features.tool_sources.watch.follow_renames",),
+        "draft.import": ("features.tool_sources.watch.follow_renames",),
+        "tool_source.check": ("features.tool_sources.email.write_to_members",),
+    },
     pages="features.tool_sources.urls",
     operator_api={
         name: f"features.tool_sources.api.{name}"

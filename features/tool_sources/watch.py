@@ -96,10 +96,8 @@ def check_all(lease: Lease) -> CommitAction | None:
     return tidy_sources
 
 
-def on_audit_event(row: AuditEvent) -> None:
+def follow_renames(row: AuditEvent) -> None:
     """Let bindings follow tools that a saved draft has under another name; under the lock of the registry."""
-    if row.verb not in ("draft.save", "draft.import"):
-        return
     bindings = list(ToolBinding.objects.filter(capability__capability_id=row.subject).select_related("capability"))
     if not bindings:
         return

@@ -19,11 +19,13 @@ GENESIS = "0" * 64
 _HASHED: Final = ("at", "actor", "verb", "subject", "detail", "previous_hash")
 # Called with each new event, in its transaction.
 RECORDED: Final = Hook()
+# The same, by the verb: what is registered here is imported with the first event of that verb.
+RECORDED_VERBS: Final[dict[str, Hook]] = {}
 
 
 def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
-    """Append a row, and call the functions of `RECORDED`. The caller holds the lock of the registry's state, so that
-    the chain cannot fork. Raises ValueError for a verb without a row in `EVENTS`."""
+    """Append a row, and call the functions of `RECORDED` and of its verb. The caller holds the lock of the registry's
+    state, so that the chain cannot fork. Raises ValueError for a verb without a row in `EVENTS`."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit row is written in the transaction of the write that it records")
     if verb not in EVENTS:
@@ -41,6 +43,8 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     event.hash = event_hash(event)
     event.save(force_insert=True)
     RECORDED(event)
+    if verb in RECORDED_VERBS:
+        RECORDED_VERBS[verb](event)
     return event
 
 

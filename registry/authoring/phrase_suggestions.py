@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +14,15 @@ from registry.authoring.utterances import UtteranceList
 
 # With more of them than this, nothing is suggested.
 FEW_TRIGGERS: Final = 3
-FEW_MESSAGES: Final = 5
+FEW_MESSAGES: Final = 3
 _MESSAGE_WORDS_LEAST: Final = 3
+# Descriptions speak of a user, and a message is what the user says.
+_ABOUT_USERS: Final = re.compile(
+    r"^(?:(?:when|if|whenever)\s+)?(?:(?:an?|the)\s+)?(?:users?|customers?|people|somebody|someone|they)?\s*"
+    r"(?:wants?|needs?|asks?|would like|wishes)(?:\s+(?:you\s+)?(?:to|for|about))?\s+",
+    re.IGNORECASE,
+)
+_NAMES_USERS: Final = re.compile(r"\busers?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,9 @@ def _caught(phrase: str, said: tuple[str, ...]) -> str:
 
 
 def _suggest_messages(known: CapabilityProfile) -> list[PhraseSuggestion]:
-    named = dict.fromkeys((*find_quotations(known.description), *find_phrases(known.description)))
+    stripped = (_ABOUT_USERS.sub("", text) for text in find_phrases(known.description))
+    phrases = (text for text in stripped if not _NAMES_USERS.search(text))
+    named = dict.fromkeys((*find_quotations(known.description), *phrases))
     given = {trigger_form(text) for text in known.sentences}
     return [
         PhraseSuggestion(text, "should_match", text)

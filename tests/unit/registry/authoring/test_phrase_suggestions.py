@@ -37,3 +37,11 @@ def test_nothing_is_suggested_where_there_is_enough() -> None:
     # What is there already is not suggested again.
     known = CapabilityProfile("trips", "Trips", SKILL, sentences=("plan trips by trains",))
     assert "Plan trips by train" not in [one.text for one in suggest_phrases(known)]
+
+
+def test_a_message_is_what_a_user_says_and_not_what_is_said_of_users() -> None:
+    description = "Track weight. Use when the user wants to correct an entry, or the user names a weigh-in of today."
+    known = CapabilityProfile("weights", "Weights", description)
+    texts = [one.text for one in suggest_phrases(known) if one.place == "should_match"]
+    assert "correct an entry" in texts
+    assert not [text for text in texts if "user" in text]

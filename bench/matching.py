@@ -5,7 +5,7 @@
 
 FOLDER holds NAME_capabilities.jsonl (`capability_id`, `name`, `suggested_triggers`?) and NAME_utterances.csv (`text`,
 `capability_id`, empty for what no capability is for, `source_split`). Each intent becomes a capability with its name,
-its suggested triggers and so many of its training sentences as golden sentences, drawn with a fixed seed; the rest of
+its suggested triggers and so many of its training sentences as example messages, drawn with a fixed seed; the rest of
 its sentences are the messages. A second table has two test sentences of different intents joined by "and", a comma or
 "then", which need exactly their two capabilities, and single test sentences, which need one. Prints Markdown, with
 counts where they matter. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
@@ -96,7 +96,7 @@ def make_embedder(name: str) -> Embedder | None:
 
 
 def read(folder: Path, name: str, count: int) -> tuple[list[CapabilityProfile], list[Message], list[str]]:
-    """Capabilities with `count` golden sentences each, unseen messages with their capability, and foreign messages."""
+    """Capabilities with `count` example messages each, unseen messages with their capability, and foreign messages."""
     drawing = random.Random(SEED)
     by_id: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in csv.DictReader((folder / f"{name}_utterances.csv").open()):

@@ -21,7 +21,7 @@ TEXT_MAX: Final = 4000
 
 @dataclass(frozen=True)
 class CapabilityProfile:
-    """One capability: its words, its golden sentences, where it belongs. `problem` and what follows: playbooks."""
+    """One capability: its words, its example messages, where it belongs. `problem` and what follows: playbooks."""
 
     capability_id: str
     name: str
@@ -46,17 +46,17 @@ class CapabilityProfile:
 
     @cached_property
     def phrases(self) -> tuple[str, ...]:
-        """What its description names, in the place of golden sentences: the fewer, the more of those there are."""
+        """What its description names, in the place of example messages: the fewer, the more of those there are."""
         return find_phrases(self.description, most=max(0, PHRASES_MAX - len(self.sentences)))
 
     @cached_property
     def says_no(self) -> bool:
-        """Whether one of its golden sentences says no to something, as messages that lead to it may then."""
+        """Whether one of its example messages says no to something, as messages that lead to it may then."""
         return any(find_denials(sentence) for sentence in self.sentences)
 
     @cached_property
     def samples(self) -> tuple[str, ...]:
-        """Every sentence that represents it: its own words, the golden sentences, then what its description names.
+        """Every sentence that represents it: its own words, the example messages, then what its description names.
         Where there is nothing, as in a draft that was just begun, its id. An emoji alone is no sentence: every short
         message would be near to it."""
         spoken = (text for text in self.sentences if has_words(text))

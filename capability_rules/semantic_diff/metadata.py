@@ -139,7 +139,7 @@ def _short(value: Any) -> str:
 
 
 def _sentence_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
-    for key, what in (("should_match", "golden sentence"), ("should_not_match", "sentence that must not lead here")):
+    for key, what in (("should_match", "example message"), ("should_not_match", "sentence that must not lead here")):
         old, new = as_strings(before.get(key)), as_strings(after.get(key))
         for count, verb in ((len(set(new) - set(old)), "new"), (len(set(old) - set(new)), "gone")):
             if count:
@@ -148,4 +148,4 @@ def _sentence_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator
 
 
 def _plural(what: str) -> str:
-    return what.replace("sentence", "sentences", 1)
+    return what.replace("sentence", "sentences", 1).replace("message", "messages", 1)

@@ -1,7 +1,7 @@
 """Another registry as a source: its list and its loads over the agent API, each bundle checked against its digest.
 
 The digest in the list is recomputed from the load response: a bundle that does not match it is never
-imported. Golden sentences are in no load, because they come from users: they stay in the registry that has them.
+imported. Example messages are in no load, because they come from users: they stay in the registry that has them.
 """
 
 from __future__ import annotations

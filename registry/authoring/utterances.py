@@ -1,4 +1,4 @@
-"""A sentence of a user into a capability: as a trigger, or as a golden sentence that must or must not lead there."""
+"""A sentence of a user into a capability: as a trigger, or as an example message that must or must not lead there."""
 
 from __future__ import annotations
 

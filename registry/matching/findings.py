@@ -30,7 +30,7 @@ def find_matching_issues(
     if rehearsal is None:
         return
     for moved in rehearsal.moved:
-        message = f"'{moved.sentence}', a golden sentence of '{moved.capability_id}', would lead here"
+        message = f"'{moved.sentence}', an example message of '{moved.capability_id}', would lead here"
         hint = "Make the triggers more specific, or agree with the other's owner."
         yield _finding(report, "GOLDEN_SENTENCE_MOVED", (), message, hint)
     for missed in rehearsal.missed:

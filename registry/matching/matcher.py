@@ -211,7 +211,7 @@ def _places(one: Match) -> set[tuple[int, int]]:
 def _reason(first: Match) -> str:
     if first.triggers:
         named = ", ".join(dict.fromkeys(f"'{hit.trigger}'" for hit in first.triggers[:3]))
-        return f"The message holds the trigger {named} of '{first.capability_id}'."
+        return f"Matched the trigger {named} of '{first.capability_id}'."
     return f"The message is close to what is known of '{first.capability_id}'."
 
 

@@ -1,4 +1,4 @@
-"""What a bundle would do to everybody's golden sentences: which would lead elsewhere once it is published.
+"""What a bundle would do to everybody's example messages: which would lead elsewhere once it is published.
 
 A sentence is matched against the other sentences of its own capability, except itself, and the bundle's: the one
 that comes nearer, triggers counted in, would get it. The head is left out, since it is fitted after the publish.
@@ -25,7 +25,7 @@ _SHOWN_MAX: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class MovedUtterance:
-    """A golden sentence of `capability_id` that would lead to `leads_to`; `place` is its index in should_match."""
+    """An example message of `capability_id` that would lead to `leads_to`; `place` is its index in should_match."""
 
     sentence: str
     capability_id: str

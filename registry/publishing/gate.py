@@ -98,7 +98,7 @@ def build_gate_report(
 ) -> GateReport:
     """Compare a validated bundle with what readers have now; pure, so that it can run inside and outside a lock.
 
-    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences, `terms` what
+    `overlaps` are its triggers that others have too, `rehearsal` what it would do to example messages, `terms` what
     publishing requires here.
     """
     changes: tuple[Change, ...] = ()

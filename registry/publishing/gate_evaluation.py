@@ -60,7 +60,7 @@ def evaluate_gate(
     The one place where findings are collected (of the texts, of scanners, of the comparison, of the rules), waived and
     judged; inside the lock, what the caller knew of waivers counts no more.
 
-    `run_utterance_check` compares it with all golden sentences too, which takes up to seconds.
+    `run_utterance_check` compares it with all example messages too, which takes up to seconds.
     """
     report = assess_report(report)
     revision = capability.published_revision if capability else None
@@ -110,5 +110,5 @@ def _rehearse(candidate: CapabilityProfile) -> UtteranceRegression | None:
     try:
         return check_utterances(candidate, PUBLISHED.get())
     except (RegistryError, OSError, MemoryError) as error:
-        logger.warning("golden sentences were not rehearsed: %s", error)
+        logger.warning("example messages were not rehearsed: %s", error)
         return None

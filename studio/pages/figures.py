@@ -94,7 +94,7 @@ def _counted(figure: Figure, counts: Sequence[int], *, is_good: bool) -> Figure:
         delta=_number(abs(change)) if change else "",
         trend=_trend(change),
         is_worse=change < 0 if is_good else change > 0,
-        note=_("in 30 days") if change else _("as 30 days ago"),
+        note=_("in 30 days") if change else _("no change in 30 days"),
         spark=build_sparkline(counts) if any(counts) else None,
     )
 

@@ -69,7 +69,7 @@ def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
     page = as_role("viewer")
     _palette(page)
     page.keyboard.type("qqzz xxyy")
-    expect(page.locator(".palette__state")).to_have_text("Nothing fits.")
+    expect(page.locator(".palette__state")).to_have_text("No results.")
     _in_every_form(page, _is_accessible)
     allowed_on_console.append("Failed to load resource")
     page.route("**/palette/**", lambda route: route.abort())

@@ -29,7 +29,7 @@ class SectionRule:
 
 
 DEFAULT_BEHAVIOR: Final = SectionRule(
-    "Default behavior", "Say what the agent does unless the user asks for something else.",
+    "Default behavior", "Describe the usual steps.",
     ("Default behaviour", "Defaults", "Instructions"),
 )  # fmt: skip
 TOOLS: Final = SectionRule("Tools", "Name each tool of tools.json in backticks and say when to call it.")
@@ -110,8 +110,8 @@ def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:
     for line in skill.outline.lines(1, len(skill.outline.texts)):
         words = line.text.strip()
         if line.kind == "text" and words in _PLACEHOLDERS:
-            message = f"'{words[:80]}' says what to write here"
-            yield skill.problem("PLACEHOLDER_LEFT", line.number, message, "Write it, or take the line out.")
+            message = f"Sample text is left: '{words[:80]}'"
+            yield skill.problem("PLACEHOLDER_LEFT", line.number, message, "Replace or delete this line.")
 
 
 def _check_title(skill: SkillDocument) -> Iterator[RawFinding]:

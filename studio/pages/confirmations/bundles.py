@@ -99,7 +99,7 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
     told = [
         *_audience_words(audience),
         _("Agents can no longer find or load it, pinned revisions included, and must stop using it."),
-        _("Publishing and rolling back go on without releasing it. Its tool names stay taken."),
+        _("It stays quarantined until you restore it. No other capability can use its tool names."),
     ]
     if replaced := effects.replaced_by(capability_id):
         words = _("Without a replacement until then: %(names)s.")

@@ -182,7 +182,7 @@ def bulk_revalidate(request: StudioRequest) -> HttpResponse:
         messages.error(request, _("Select at least one capability"))
         return redirect("studio:capability_list")
     queued = revalidation.queue_some(capability_ids=chosen, by=actor_of(request))
-    words = _("Checking %(n)s; %(waiting)s were already queued. Failures open an incident.")
+    words = _("Checks queued: %(n)s new, %(waiting)s waiting. What fails is listed under Incidents.")
     messages.success(request, words % {"n": queued.queued, "waiting": queued.already_queued})
     return redirect("studio:capability_list")
 

@@ -260,8 +260,8 @@ def test_what_it_says_of_itself() -> None:
                 {"utterances": {"should_match": ["a b"]}},
                 {"utterances": {"should_match": ["c d", "e f"], "should_not_match": ["g h"]}},
                 [
-                    ("changes", "2 golden sentences are new"),
-                    ("changes", "1 golden sentence is gone"),
+                    ("changes", "2 example messages are new"),
+                    ("changes", "1 example message is gone"),
                     ("changes", "1 sentence that must not lead here is new"),
                 ],
             ),

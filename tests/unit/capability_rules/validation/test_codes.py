@@ -30,7 +30,7 @@ def _read_source() -> tuple[dict[str, Path], set[str]]:
     """Every constant of the product's Python that is spelled like a code, and those that are a finding's."""
     constants: dict[str, Path] = {}
     codes: set[str] = set()
-    folders = [REPOSITORY / "registry", REPOSITORY / "capability_rules", REPOSITORY / "capability_kit" / "bundles"]
+    folders = [REPOSITORY / name for name in ("registry", "features", "capability_rules", "capability_kit/bundles")]
     for path in sorted(found for folder in folders for found in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):

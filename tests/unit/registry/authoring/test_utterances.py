@@ -1,4 +1,4 @@
-"""A sentence of a user becomes a trigger or a golden sentence of a draft."""
+"""A sentence of a user becomes a trigger or an example message of a draft."""
 
 from __future__ import annotations
 

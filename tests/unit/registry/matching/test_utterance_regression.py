@@ -1,4 +1,4 @@
-"""Whose golden sentences a bundle would take, and which of its own others would get."""
+"""Whose example messages a bundle would take, and which of its own others would get."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_trigger_that_stands_in_anothers_sentence_moves_it(embedder: str) -> N
     assert outcome.gate.rehearsal.sentences == 5
     moved = next(finding for finding in outcome.findings if finding.code == "GOLDEN_SENTENCE_MOVED")
     assert moved.severity == "warning"
-    assert moved.message == "'log what I had for lunch', a golden sentence of 'meals', would lead here"
+    assert moved.message == "'log what I had for lunch', an example message of 'meals', would lead here"
 
 
 def test_an_own_sentence_that_another_one_gets_is_missed(embedder: str) -> None:

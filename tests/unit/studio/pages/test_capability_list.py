@@ -82,7 +82,7 @@ def test_what_shares_only_some_words_is_said_to_be_no_match(client: Client) -> N
 
 def test_nothing_yet_and_nothing_found_say_different_things(client: Client) -> None:
     assert "Create your first" in client.get("/capabilities/").content.decode()
-    assert "Nothing fits" in client.get("/capabilities/?q=x").content.decode()
+    assert "Clear filters" in client.get("/capabilities/?q=x").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_several_are_exported_and_checked_again(signed_in: SignIn) -> None:
     assert answer["Content-Disposition"] == 'attachment; filename="capabilities.zip"'
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert {name.split("/")[0] for name in archive.namelist()} == {"alpha", "beta"}
-    assert "Checking 2" in _bulk(client, "revalidate", "alpha", "beta").content.decode()
+    assert "Checks queued: 2 new, 0 waiting" in _bulk(client, "revalidate", "alpha", "beta").content.decode()
 
 
 def test_only_who_may_publish_is_offered_the_verbs(signed_in: SignIn) -> None:

@@ -111,7 +111,7 @@ def test_what_was_restored_over_can_be_restored_in_turn(client: Client) -> None:
 def test_a_discarded_draft_can_be_restored(client: Client) -> None:
     _save(bundle(body=SECTION))
     ask_and_confirm(client, "/capabilities/alpha/draft/discard/")
-    assert "Discarded, published or replaced by an import" in _page(client)
+    assert "Published, discarded or imported over" in _page(client)
     assert "There is no draft." in _page(client, f"{LIST}1/")
     _restore(client)
     assert drafts.get_draft("alpha").files == bundle(body=SECTION)

@@ -342,7 +342,7 @@ def test_all_example_messages_are_run_as_a_table(client: Client) -> None:
     assert results["how heavy is a car"].is_pass
     assert not results["lunch please"].is_pass, "both know these words"
     assert response.context["passed"] == 2
-    assert "2 of 3 messages on this page pass; 3 in all." in " ".join(response.content.decode().split())
+    assert "2 of 3 messages pass" in " ".join(response.content.decode().split())
     assert client.get("/playground/examples/", {"capability_id": "meals"}).context["results"] == []
 
 

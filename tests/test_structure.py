@@ -107,7 +107,7 @@ def test_nobody_imports_the_tests() -> None:
         f"{path}:{line}"
         for room in ROOMS
         for path in _modules(room)
-        if "tests" not in path.parts and path.name != "conftest.py"
+        if "tests" not in path.parts
         for line, name in _imports(path)
         if _is_within(name, "tests")
     ]

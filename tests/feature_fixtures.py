@@ -1,4 +1,4 @@
-"""Fixtures of the core's tests, for those of features."""
+"""Fixtures of the core's tests, for the `conftest.py` of each feature's."""
 
 from tests.unit.agent_api.conftest import api, closed
 from tests.unit.registry.cli.conftest import manage

@@ -142,7 +142,7 @@ def test_keys_lead_to_pages_until_they_are_switched_off(as_role: Callable[[str],
     expect(dialog).to_be_visible()
     expect(dialog).to_contain_text("Playground")
     _in_every_form(page, _is_accessible)
-    page.get_by_label("Single keys").uncheck()
+    page.get_by_label("Enable single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     page.keyboard.press("?")

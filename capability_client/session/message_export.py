@@ -72,7 +72,7 @@ def _with_unique_ids(messages: Iterable[Message]) -> list[Message]:
     return made
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _clean_id(call_id: str) -> str:
     return _ID_SIGNS.sub("_", call_id)[:40] or "call"
 

@@ -282,7 +282,7 @@ def test_a_playbook_is_written_in_steps(editor: Page) -> None:
 def test_a_mend_is_one_click_and_can_be_taken_back(editor: Page) -> None:
     put(editor, "skill.md", "# Title\n\n## When to use\n\nAlways 🍎.\n\n## Examples\n\nNone.\n")
     editor.get_by_role("button", name="Add Default behavior").first.click()
-    assert "## Default behavior\n\nSay what the agent does" in texts_of(editor)["skill_md"]
+    assert "## Default behavior\n\nDescribe the usual steps." in texts_of(editor)["skill_md"]
     _no_findings(editor)
     area = open_file(editor, "tools.json")
     area.fill('[1, "🍎",\n]')

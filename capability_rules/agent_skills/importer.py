@@ -53,7 +53,7 @@ class ImportedSkill:
 
 def import_skill(source: SourceBundle) -> ImportedSkill:
     """The bundle of a source, whatever format it and its tools have; never raises for any content. Cases of evaluations
-    are no part of it."""
+    are not part of it."""
     files = {name: content for name, content in source.files.items() if name != EVALUATIONS_FILE}
     taken = _import_texts(replace(source, files=files))
     converted = convert_tools_file(taken.files or {})

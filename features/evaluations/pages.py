@@ -21,6 +21,7 @@ from registry.core import queries
 from registry.models import Capability, Draft
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.downloads import file_response
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
@@ -121,8 +122,7 @@ def evaluation_file(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The cases as `evals.json`; a POST puts those of a file in their place."""
     capability = queries.get_capability(capability_id)
     if request.method != "POST":
-        headers = {"Content-Disposition": 'attachment; filename="evals.json"'}
-        return HttpResponse(case_store.export_cases(capability), content_type="application/json", headers=headers)
+        return file_response("evals.json", "application/json", case_store.export_cases(capability))
     given = request.FILES.get("file")
     text = given.read(_FILE_LENGTH_MAX + 1).decode("utf-8", "replace") if given is not None else ""
 
@@ -191,8 +191,7 @@ def evaluation_results(
     found = results.as_case_results(run)
     name = f"{capability_id}-{run.side}-{run.pk}"
     if form == "xml":
-        headers = {"Content-Disposition": f'attachment; filename="{name}.xml"'}
-        return HttpResponse(as_junit(found, name=name), content_type="application/xml", headers=headers)
+        return file_response(f"{name}.xml", "application/xml", as_junit(found, name=name))
     if form != "json":
         raise Http404
     about = {"capability_id": capability_id, "side": run.side, "digest": run.digest, "model": run.model}

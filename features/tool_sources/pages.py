@@ -28,6 +28,7 @@ from registry.common.errors import DraftConflict
 from registry.core import queries
 from registry.models import Capability
 from studio.pages.actions import is_fragment, vary_on_htmx
+from studio.pages.downloads import file_response
 from studio.pages.drawn_forms import DrawnForm, draw_forms
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
@@ -328,9 +329,4 @@ def tool_export(request: StudioRequest, capability_id: str) -> HttpResponse:
         raise Http404
     document = build_document(queries.load_bundle(revision), form)
     content = orjson.dumps(document, option=orjson.OPT_INDENT_2)
-    name = f"{capability_id}.{form}.json"
-    return HttpResponse(
-        content,
-        content_type="application/json",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return file_response(f"{capability_id}.{form}.json", "application/json", content)

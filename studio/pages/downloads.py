@@ -1,4 +1,4 @@
-"""Tables as files: CSV that no spreadsheet takes for a formula, and lines of JSON. Sent as they are read."""
+"""Files to download. Tables are sent as they are read: CSV that no spreadsheet takes for a formula, lines of JSON."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def _as_cell(value: object) -> object:
     return value
 
 
+def file_response(name: str, kind: str, content: bytes | str) -> HttpResponse:
+    """A download of what is in memory."""
+    return HttpResponse(content, content_type=kind, headers={"Content-Disposition": _disposition(name)})
+
+
 def csv_response(name: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
     """A download; the first line has the names of the columns."""
 
@@ -45,5 +50,9 @@ def json_lines_response(name: str, rows: Iterable[dict[str, Any]]) -> HttpRespon
 
 def _download(name: str, kind: str, lines: Iterator[str]) -> HttpResponse:
     response = StreamingHttpResponse((line.encode("utf-8") for line in lines), content_type=kind)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Content-Disposition"] = _disposition(name)
     return response  # type: ignore[return-value]
+
+
+def _disposition(name: str) -> str:
+    return f'attachment; filename="{name}"'

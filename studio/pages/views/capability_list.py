@@ -32,6 +32,7 @@ from registry.selectors.capability_search import has_every_word
 from studio.pages.actions import is_fragment, vary_on_htmx
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.downloads import file_response
 from studio.pages.form_data import get_note, get_query_text, get_text, get_text_at
 from studio.pages.labels import label
 from studio.pages.lists import FilterChip, PagedRows, TableColumn, build_column, get_page, remove_from
@@ -195,5 +196,4 @@ def bulk_export(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:capability_list")
-    disposition = 'attachment; filename="capabilities.zip"'
-    return HttpResponse(content, content_type="application/zip", headers={"Content-Disposition": disposition})
+    return file_response("capabilities.zip", "application/zip", content)

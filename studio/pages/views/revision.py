@@ -15,6 +15,7 @@ from registry.catalog import exporter
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
+from studio.pages.downloads import file_response
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int_at, get_note, get_query_text
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
@@ -59,9 +60,8 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
 def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
     """The four files as a zip, the same bytes each time."""
     revision = queries.find_revision(queries.get_capability(capability_id), number=number)
-    response = HttpResponse(exporter.export_revision(revision).zip(), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{capability_id}-revision-{number}.zip"'
-    return response
+    content = exporter.export_revision(revision).zip()
+    return file_response(f"{capability_id}-revision-{number}.zip", "application/zip", content)
 
 
 @operator_required("GET")

@@ -16,6 +16,10 @@ SPRITE = STYLES / "icons" / "sprite.svg"
 # What a page may load before it is drawn for the first time, as it goes over the wire.
 WEIGHT_MAX = 150_000
 PAGE_STYLES_MAX = 3
+# In bytes before compression: what every page loads, what one page adds, and the editor, which draws an application.
+EVERYWHERE_MAX = 90_000
+OWN_MAX = 20_000
+OWN_MAX_OF = {"studio/draft/edit.html": 30_000}
 
 
 def _weight(name: str) -> int:
@@ -30,6 +34,27 @@ def test_the_first_page_is_light() -> None:
     )
     fixed = [*everywhere, "icons/sprite.svg", *(f"fonts/{path.name}" for path in STYLES.glob("fonts/*.woff2"))]
     assert sum(map(_weight, fixed)) + sum(heaviest[:PAGE_STYLES_MAX]) <= WEIGHT_MAX
+
+
+def _linked_styles(template: str) -> list[str]:
+    return re.findall(r"""<link rel="stylesheet" href="\{% static '([\w/]+\.css)' %\}">""", template)
+
+
+def test_every_page_loads_few_styles() -> None:
+    styles = _linked_styles((ROOT / "templates" / "components" / "styles.html").read_text("utf-8"))
+    assert styles == ["studio/tokens.css", "studio/studio.css"]
+    assert sum((STYLES.parent / name).stat().st_size for name in styles) <= EVERYWHERE_MAX
+
+
+def test_a_page_adds_few_styles() -> None:
+    """The editor's are held to a number of their own."""
+    found = {path.name: path.stat().st_size for path in ROOT.glob("*/static/**/*.css")}
+    found |= {path.name: path.stat().st_size for path in ROOT.glob("features/*/static/**/*.css")}
+    for path in TEMPLATES:
+        own = [found[name.rpartition("/")[2]] for name in _linked_styles(path.read_text("utf-8"))]
+        name = str(path).partition("templates/")[2]
+        if name != "components/styles.html":
+            assert sum(own) <= OWN_MAX_OF.get(name, OWN_MAX), name
 
 
 @pytest.mark.parametrize("path", sorted(STYLES.glob("*.css")), ids=lambda path: path.name)

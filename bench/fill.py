@@ -79,7 +79,7 @@ def store_in_bulk(numbers: range, *, groups: int = 0) -> None:
 def _revision(capability: Capability, number: int, groups: int) -> Revision:
     files = {name: str(text) for name, text in bundle(number, 1).items()}
     if groups:
-        # Without the phrase that all of them share: so many owners of one phrase are no registry that anybody has.
+        # Without the phrase that all of them share: no registry has so many owners of one phrase.
         own = {"intent_triggers": [f"bench {number}"], "skill_groups": [f"group_{number % groups}"]}
         files["capability.json"] = json.dumps(json.loads(files["capability.json"]) | own)
     revision = Revision(

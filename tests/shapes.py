@@ -65,7 +65,7 @@ def _declared() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def assert_declared(path: str, method: str, status: int, content_type: str) -> None:
-    """Hold an answer against the OpenAPI document; what is no operation there is passed over."""
+    """Hold an answer against the OpenAPI document; what is not an operation there is passed over."""
     operation = _declared().get((path, "get" if method == "HEAD" else method.lower()))
     if operation is None or status == 500:
         return

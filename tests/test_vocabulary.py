@@ -29,7 +29,7 @@ PACKAGES = (
     "bench",
     "deploy",
 )
-# A name in quotes, such as a key of JSON, is no sentence.
+# A name in quotes, such as a key of JSON, is not a sentence.
 _IDENTIFIER = re.compile(r"""[rbfu]*(["'])[\w./:-]*\1""", re.IGNORECASE)
 # Code within a text: a name in backticks, an expression of an f-string.
 _CODE = re.compile(r"`[^`]*`|\{[^{}]*\}")

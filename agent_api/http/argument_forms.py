@@ -35,7 +35,7 @@ def _normalize_object(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[
     found = {}
     for key, one in value.items():
         described = known.get(key, rest)
-        # What stands in a map by its name, such as the text of a file, is no argument.
+        # What stands in a map by its name, such as the text of a file, is not an argument.
         if one is not None or key in required or rest is not _ANY or _takes(described, "null"):
             found[key] = normalize_arguments(one, described) if described is not _ANY else one
     return found

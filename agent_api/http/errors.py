@@ -126,5 +126,5 @@ def error_response(code: str, message: str, **extra: Any) -> HttpResponse:
 
 @csrf_exempt
 def not_found(request: HttpRequest, path: str = "") -> HttpResponse:  # noqa: ARG001 (a view)
-    """Whatever below the API's base is no endpoint, by any method."""
+    """Whatever below the API's base is not an endpoint, by any method."""
     return error_response("NOT_FOUND", "There is nothing at this address; see /api/v1/docs")

@@ -15,7 +15,7 @@ from capability_kit.bundles.skill_names import skill_name_of
 from registry.snapshot import SnapshotEntry
 
 LIMIT_DEFAULT: Final = 20
-# What a client may ask for at once; more than is ever found is no fault of its.
+# What a client may ask for at once; more than is ever found is not its fault.
 LIMIT_MAX: Final = 200
 
 

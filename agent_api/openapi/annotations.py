@@ -97,7 +97,7 @@ def describe(
     """Set the component names of response and body, and the errors in addition to those of every endpoint."""
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
     of_writes = {422: _REUSED[422], **others}
-    # drf-spectacular takes the media type of an answer that is no JSON beside the status.
+    # drf-spectacular takes the media type of an answer that is not JSON beside the status.
     done: Any = (status, BYTES) if answer == "zip" else status
     first: dict[Any, Any] = {done: _response(answer, "Done.")}
     names = frozenset(each.name for each in parameters)

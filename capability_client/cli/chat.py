@@ -145,7 +145,7 @@ class Chat:
         try:
             arguments = json.loads(raw or "{}")
         except ValueError as error:
-            self._print(f"The arguments are no JSON: {error}")
+            self._print(f"The arguments are not JSON: {error}")
             return
         self._run_until_waiting(lambda: self._session.call(tool, arguments))
 

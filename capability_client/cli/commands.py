@@ -118,7 +118,7 @@ def _environment(options: argparse.Namespace) -> Environment:
     try:
         return Environment.from_dict(json.loads(text))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{options.environment} is no JSON: {error}") from None
+        raise ValueError(f"{options.environment} is not JSON: {error}") from None
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -40,7 +40,7 @@ def install(source: str, into: LocalSkills, registry: Registry | None) -> list[s
     if is_capability_id(name):
         return [_from_registry(name, into, _needed(registry))]
     raise InstallRefused(
-        f"'{source[:80]}' is no folder, no git address (https://...), no install code (SKILL-XXXX-XXXX-XXXX) and no "
+        f"'{source[:80]}' is not a folder, a git address (https://...), an install code (SKILL-XXXX-XXXX-XXXX) or a "
         "capability_id"
     )
 

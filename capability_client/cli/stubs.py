@@ -55,7 +55,7 @@ class _Module:
         self._prefix = ""
 
     def add_root(self, name: str, schema: Mapping[str, Any]) -> None:
-        """The class of one schema; what is no object with named properties becomes an alias."""
+        """The class of one schema; what is not an object with named properties becomes an alias."""
         self._defs = {**schema.get("definitions", {}), **schema.get("$defs", {})}
         self._named, self._prefix = {}, name
         found = self._type_of(schema, name, 0)

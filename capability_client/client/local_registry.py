@@ -31,7 +31,7 @@ _SETTLED_SECONDS: Final = 1.0
 
 
 class SkillUnreadable(RegistryError):
-    """A folder that is no skill; the message says why."""
+    """A folder that is not a skill; the message says why."""
 
     code = "SKILL_UNREADABLE"
 
@@ -181,7 +181,7 @@ def read_folder(folder: Path) -> Bundle:
     else:
         capability, body = _read_agent_skill(folder)
     if not isinstance(capability, dict):
-        raise SkillUnreadable("capability.json is no object")
+        raise SkillUnreadable("capability.json is not an object")
     capability.pop("utterances", None)
     tools = _json(folder / "tools.json", [])
     parts: dict[str, Any] = {
@@ -264,7 +264,7 @@ def _json(path: Path, absent: Any) -> Any:
     try:
         return json.loads(_text(path))
     except (ValueError, RecursionError) as error:
-        raise SkillUnreadable(f"{path.name} is no JSON: {str(error)[:100]}") from None
+        raise SkillUnreadable(f"{path.name} is not JSON: {str(error)[:100]}") from None
 
 
 def _listed(value: Any) -> Any:

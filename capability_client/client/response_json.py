@@ -41,7 +41,7 @@ def parse_json(raw: bytes) -> Any:
     except RecursionError:
         raise ResponseRejected("The JSON is nested too deeply") from None
     except ValueError as error:
-        raise ResponseRejected(f"The answer is no JSON: {str(error)[:100]}") from None
+        raise ResponseRejected(f"The answer is not JSON: {str(error)[:100]}") from None
     level = [value]
     for _ in range(LEVELS_MAX):
         level = [item for inner in level for item in _items(inner)]
@@ -56,7 +56,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def parse_refusal(reply: Response) -> RegistryError:

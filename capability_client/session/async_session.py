@@ -56,7 +56,7 @@ AsyncModel = Callable[
 
 
 class AsyncSession(SessionCore):
-    """One conversation. Not for several tasks at once. What is no coroutine function runs in a thread."""
+    """One conversation. Not for several tasks at once. What is not a coroutine function runs in a thread."""
 
     def __init__(
         self, source: AsyncSource | Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]

@@ -92,7 +92,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _score(value: Any) -> float:
-    """Between 0 and 1; 0 for what is no such number, which another registry may send."""
+    """Between 0 and 1; 0 for what is not such a number, which another registry may send."""
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
 

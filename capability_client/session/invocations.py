@@ -18,7 +18,7 @@ from capability_kit.bundles.bundle import Listing, ListingEntry, list_open_trigg
 from capability_kit.text.tokenizer import tokenize
 from capability_kit.text.trigger_matching import TriggerIndex
 
-# A price ($5), a shell variable ($HOME) and an escaped sign (\$x) are no invocations: only a known name is one.
+# A price ($5), a shell variable ($HOME) and an escaped sign (\$x) are not invocations: only a known name is one.
 _INVOCATION: Final = re.compile(r"\$([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
 _BEFORE: Final = re.compile(r"[\w\\$]")
 # What joins a name with what follows: "$weights, and tell me".

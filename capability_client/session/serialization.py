@@ -87,9 +87,9 @@ def _content(text: str, secret: bytes | None) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise SessionFileRefused("The session file is damaged: it is no JSON. Begin a new session") from None
+        raise SessionFileRefused("The session file is damaged: it is not JSON. Begin a new session") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise SessionFileRefused("This is no session file. Begin a new session")
+        raise SessionFileRefused("This is not a session file. Begin a new session")
     if document.get("version") != VERSION:
         raise SessionFileRefused(
             f"The session file has the version {str(document.get('version'))[:20]}, and this client reads {VERSION}. "
@@ -199,5 +199,5 @@ def _message(row: dict[str, Any]) -> Message:
 
 def _number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
-        raise ValueError("a count is no whole number")
+        raise ValueError("a count is not a whole number")
     return value

@@ -246,12 +246,12 @@ def check_digest(answer: Mapping[str, Any]) -> None:
 def _checked_parts(answer: object) -> Json:
     """The response, where it has the parts of a bundle."""
     if not isinstance(answer, dict) or not is_capability_id(answer.get("capability_id")):
-        raise ResponseRejected("The answer is no bundle: it has no capability_id")
+        raise ResponseRejected("The answer is not a bundle: it has no capability_id")
     if not isinstance(answer.get("digest"), str) or not DIGEST.fullmatch(answer["digest"]):
-        raise ResponseRejected("The answer is no bundle: it has no digest")
+        raise ResponseRejected("The answer is not a bundle: it has no digest")
     capability = answer.get("capability")
     if not isinstance(capability, dict) or capability.get("capability_id") != answer["capability_id"]:
-        raise ResponseRejected("The answer is no bundle: its capability is of another id")
+        raise ResponseRejected("The answer is not a bundle: its capability is of another id")
     _text(capability, "name"), _text(capability, "description")
     for tool in _objects(answer, "tools"):
         _check_tool(tool)

@@ -54,7 +54,7 @@ def count_expansions(graph: SchemaGraph) -> int:
 def is_too_complex(graph: SchemaGraph) -> bool:
     """Whether references and combinators unfold to more than EXPANSIONS_MAX, or further than a stack can go.
 
-    Properties and entries of an `enum` alone are no combinators, however many there are.
+    Properties and entries of an `enum` alone are not combinators, however many there are.
     """
     if graph.is_overfull:
         return True

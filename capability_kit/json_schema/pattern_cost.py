@@ -45,7 +45,7 @@ _ANY, _SHORTHAND, _PROPERTY = 30, 25, 1000
 
 @dataclass(frozen=True, slots=True)
 class PatternText:
-    """`fault` says in words why it is no pattern; `needs` what no linear engine has; `cost` counts letters.
+    """`fault` says in words why it is not a pattern; `needs` what no linear engine has; `cost` counts letters.
 
     `nested_repeat` is the first group that is repeated without end and consists of such repeats alone, as `(a+)+` does:
     an engine that backtracks, a browser's, tries every way to divide a text among the two. Empty where there is none.

@@ -83,7 +83,7 @@ def find_schema_errors(schema: Any, value: Any, *, most: int) -> list[str]:
     except UnicodeEncodeError:
         return ["a string in it has half a character (a lone surrogate)"]
     except (TypeError, ValueError) as error:
-        return [f"it is no JSON: {error}"]
+        return [f"it is not JSON: {error}"]
     first = _first_error(schema, value)
     if first is None:
         return []

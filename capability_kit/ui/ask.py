@@ -151,7 +151,7 @@ class Ask:
         return self._option(words) if self.options else words
 
     def _option(self, words: str) -> str:
-        """The words of an option before its number: where the options are "10" and "2", 2 is no second one."""
+        """The words of an option before its number: where the options are "10" and "2", 2 is not a second one."""
         named = next((option for option in self.options if option.casefold() == words.casefold()), None)
         if named is not None:
             return named
@@ -228,7 +228,7 @@ def ask(
     """Create a question. `label` is the text in the field of text_input, where A2UI 0.9 knows no placeholder.
 
     `default` is chosen or filled in beforehand. Raises `ValueError` for an unknown widget, for options where there are
-    none, or the reverse, and for a default that is no answer.
+    none, or the reverse, and for a default that is not an answer.
     """
     if widget not in WIDGETS:
         raise ValueError(f"widget must be one of {', '.join(WIDGETS)}")

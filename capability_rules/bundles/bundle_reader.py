@@ -26,7 +26,7 @@ LEADS_NOWHERE: Final = "it is a link that leads nowhere"
 class SourceBundle:
     """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
 
-    Files that are no part of a bundle come without their content: only their names are reported. `folder` is the name
+    Files that are not part of a bundle come without their content: only their names are reported. `folder` is the name
     of the folder that contained the files, empty where that means nothing. `as_id` is the capability_id that an Agent
     Skill is to have, whatever its name is. `odd` are files and folders that could not be taken, each with the reason in
     words; `inner` the folders in a skill that are skills of their own.

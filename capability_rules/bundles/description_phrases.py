@@ -78,7 +78,7 @@ def find_quotations(description: str) -> tuple[str, ...]:
 
 
 def says_something(phrase: str) -> bool:
-    """Whether a phrase has two words that are no stop words, or as much in a script without spaces."""
+    """Whether a phrase has two words that are not stop words, or as much in a script without spaces."""
     if len(UNSPACED.findall(phrase)) >= _UNSPACED_LEAST:
         return True
     words = {fold_text(phrase[word.start : word.end]) for word in tokenize(phrase, most=2 * _WORDS_MAX)}

@@ -57,7 +57,7 @@ class CapabilityProfile:
     @cached_property
     def samples(self) -> tuple[str, ...]:
         """Every sentence that represents it: its own words, the example messages, then what its description names.
-        Where there is nothing, as in a draft that was just begun, its id. An emoji alone is no sentence: every short
+        Where there is nothing, as in a draft that was just begun, its id. An emoji alone is not a sentence: every short
         message would be near to it."""
         spoken = (text for text in self.sentences if has_words(text))
         return tuple(dict.fromkeys((*self.own_words, *spoken, *self.phrases))) or (self.capability_id,)

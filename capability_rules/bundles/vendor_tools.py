@@ -71,7 +71,7 @@ def find_tool_list(document: Any) -> tuple[Path, list[Any]] | None:
 
 
 def find_vendor(tool: Any) -> str:
-    """Whose form a definition has; empty for a contract of ours, and for what is no definition."""
+    """Whose form a definition has; empty for a contract of ours, and for what is not a definition."""
     if not isinstance(tool, dict) or "args_schema" in tool:
         return ""
     if any(isinstance(tool.get(name), list) for name in _DECLARATIONS):

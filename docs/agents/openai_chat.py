@@ -37,7 +37,7 @@ class OpenAiChat:
 
 
 def call_of(call: dict[str, Any]) -> ModelCall:
-    """Arguments come as a text; what is no JSON goes to the gate as it is, which says so to the model."""
+    """Arguments come as a text; what is not JSON goes to the gate as it is, which says so to the model."""
     try:
         arguments = json.loads(call["function"]["arguments"])
     except ValueError:

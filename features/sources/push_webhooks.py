@@ -223,7 +223,7 @@ def _reason_to_ignore(source: GitSource, delivery: PushDelivery) -> PushResult |
         return _PING_RESULT
     if event not in _PUSHES:
         shown = delivery.event.strip()[:60] or "without a name"
-        return PushResult("ignored", f"an event {shown} is no push")
+        return PushResult("ignored", f"an event {shown} is not a push")
     push = _push_of(delivery)
     ref = push.get("ref")
     if not isinstance(ref, str) or not ref.startswith("refs/"):
@@ -247,7 +247,7 @@ def _push_of(delivery: PushDelivery) -> dict[str, Any]:
     except (ValueError, KeyError, RecursionError):
         push = None
     if not isinstance(push, dict):
-        raise InvalidRequest("The body is no JSON object; choose the content type application/json there")
+        raise InvalidRequest("The body is not a JSON object; choose the content type application/json there")
     return push
 
 

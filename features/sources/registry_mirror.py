@@ -210,7 +210,7 @@ def _digest(given: dict[str, Any]) -> str:
 
 def _files(given: dict[str, Any]) -> dict[str, bytes | str]:
     """The bundle files. A text that begins like front matter gets an empty one first,
-    which is no part of it."""
+    which is not part of it."""
     skill = given["skill_doc"]
     lists = {f"{key}.json": to_json(given[key]) for key in ("tools", "ui_schemas") if given[key]}
     return {

@@ -1,4 +1,4 @@
-"""Schemas within a schema, of the keywords that a converted one has; names of properties are no keywords."""
+"""Schemas within a schema, of the keywords that a converted one has; names of properties are not keywords."""
 
 from __future__ import annotations
 

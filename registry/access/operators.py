@@ -349,7 +349,7 @@ def is_admin(by: Actor | None) -> bool:
 
 
 def may_publish(by: Actor) -> bool:
-    """Whether it is no operator, or one whose role changes what readers see; scopes of keys are checked elsewhere."""
+    """Whether the role of an operator may change what readers see; True for others, whose scope decides."""
     if by.kind != "operator":
         return True
     operator = Operator.objects.filter(username=by.name, is_active=True).first()

@@ -219,7 +219,7 @@ def _team_of_others(found: QuerySet[Any], username: str) -> str:
 
 
 def require_admin(by: Actor, action: str) -> None:
-    """Raises `Forbidden` for an operator who is no admin."""
+    """Raises `Forbidden` for an operator who is not an admin."""
     if by.kind == "operator" and not is_admin(by):
         raise Forbidden(f"Only admins can {action}")
 

@@ -84,7 +84,7 @@ def merge_draft(
     by: Actor,
 ) -> SavedDraft:
     """Save the merge of these texts with the current draft, which must still be version `based_on`. Supporting
-    files are no part of it: they stay what they are.
+    files are not part of it: they stay what they are.
 
     `choices` has, by file, one for each conflict. Raises `DraftConflict` where the draft has changed again, and
     what `save_draft` raises.

@@ -154,7 +154,7 @@ def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Colle
 
 
 def require_known_files(files: Mapping[str, str], *, held: Collection[str] = ()) -> None:
-    """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be.
+    """Raises `InvalidRequest` for a file that is not part of a bundle, or whose path cannot be.
 
     `held` are files that the draft already has: an edited list, or a path that was valid under older rules,
     must not lose a text. Publishing refuses such a path.

@@ -50,7 +50,7 @@ def format_moment(at: datetime | None) -> str | None:
 
 
 def _text(value: str) -> str:
-    """What came from the system's own encoding, with U+FFFD for bytes that were no text there."""
+    """What came from the system's own encoding, with U+FFFD for bytes that were not text there."""
     return value.encode("utf-8", errors="replace").decode("utf-8")
 
 

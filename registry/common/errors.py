@@ -207,7 +207,7 @@ class SignatureNotFound(RegistryError):
 
 
 class BackupUnreadable(RegistryError):
-    """A file that is no backup, is damaged, or was made by a newer version."""
+    """A file that is not a backup, is damaged, or was made by a newer version."""
 
     code = "BACKUP_UNREADABLE"
 

@@ -74,7 +74,7 @@ class SpanHandle:
         self._span.set_status(StatusCode.ERROR)
 
     def note_exception(self, error: BaseException) -> None:
-        """Its code or class, never its message, which may quote a text or a secret. A refusal is no failure."""
+        """Its code or class, never its message, which may quote a text or a secret. A refusal is not a failure."""
         if isinstance(error, RegistryError):
             self._span.set_attribute("error.type", error.code)
         else:

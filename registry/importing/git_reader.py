@@ -102,10 +102,10 @@ def parse_git_url(source: str) -> GitAddress:
         raise SourceUnreadable(f"{source}: a git source is {_FORM}, without a name and a password")
     ref, folder = match["ref"] or "", (match["folder"] or "").strip("/")
     if ref and not _REF.fullmatch(ref):
-        raise SourceUnreadable(f"{source}: '{ref}' is no branch or tag")
+        raise SourceUnreadable(f"{source}: '{ref}' is not a branch or tag")
     steps = folder.split("/") if folder else []
     if "\\" in folder or not folder.isprintable() or {".", "..", ""} & set(steps):
-        raise SourceUnreadable(f"{source}: '{folder}' is no folder of a repository")
+        raise SourceUnreadable(f"{source}: '{folder}' is not a folder of a repository")
     try:
         port = parts.port or 443
     except ValueError:

@@ -40,7 +40,7 @@ _TOLD_FROM: Final = 0.3
 # From this similarity on a probability counts in full.
 _NEAR_ENOUGH_VECTORS: Final = 0.4
 _NEAR_ENOUGH_WORDS: Final = 0.3
-# What has less in common with a message is no near miss.
+# What has less in common with a message is not a near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
 _LESS_WHERE_DESCRIBED: Final = 0.1

@@ -143,7 +143,7 @@ class Snapshot:
         return found if found is None or found.until is None or time.time() < found.until else None
 
     def confidence(self, entry: SnapshotEntry) -> ConfidenceScore | None:
-        """How much a playbook can be trusted; None for what is no playbook."""
+        """How much a playbook can be trusted; None for what is not a playbook."""
         return self.confidences.get(entry.capability_id, NEUTRAL) if entry.is_playbook else None
 
     @cached_property

@@ -137,8 +137,8 @@ def _refresh() -> None:
     began = time.monotonic()
     is_fresh = _look()
     if not is_fresh and time.monotonic() - began < POLL_SECONDS:
-        # The connection was cut, as by a restart or a failover: that alone is no outage. Finding out may take seconds,
-        # in which no request waits that memory can serve; a process with an empty cache may as well try.
+        # The connection was cut, as by a restart or a failover: that alone is not an outage. Finding out may take
+        # seconds, in which no request waits that memory can serve; a process with an empty cache may as well try.
         CIRCUIT_BREAKER.is_away = STORE.has_read and _is_cut()
         connection.close()
         is_fresh = _can_connect() and _look()

@@ -98,7 +98,7 @@ def logging_settings(*, log_format: LogFormat, access_log: bool, debug: bool) ->
             "studio.pages.permissions": {"handlers": [], "level": "INFO" if access_log else "WARNING"},
             # Under LOG_FORMAT=json Celery speaks through us, else in its own words.
             "celery": {"handlers": [], "level": "INFO"},
-            # A stranger's Host header is no incident.
+            # A stranger's Host header is not an incident.
             "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
         },
     }

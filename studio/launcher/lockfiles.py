@@ -56,4 +56,4 @@ def check_lock(lock: str, text: str) -> None:
     allowed = re.compile(r"([A-Za-z0-9._-]+(\[[a-z,]+\])?==[^\s;]+( ; .+)?|\s+--hash=sha256:[0-9a-f]{64})( \\)?")
     for number, line in enumerate(text.splitlines(), start=1):
         if allowed.fullmatch(line.rstrip()) is None:
-            raise Refusal(f"{lock}, line {number} is no pin and no hash: {line}")
+            raise Refusal(f"{lock}, line {number} is neither a pin nor a hash: {line}")

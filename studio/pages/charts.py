@@ -63,7 +63,7 @@ class BarChart:
 
     @property
     def half(self) -> int | None:
-        """The number at the middle line; None where that is no whole number."""
+        """The number at the middle line; None where that is not a whole number."""
         return None if self.top % 2 else self.top // 2
 
     @property

@@ -123,7 +123,7 @@ def build_external_attempt(request: HttpRequest) -> SignInAttempt:
     return SignInAttempt("", client_address(request), where="external")
 
 
-# What fido2 raises for bytes that are no answer of a passkey.
+# What fido2 raises for bytes that are not an answer of a passkey.
 _UNREADABLE: Final = (ValidationError, ValueError, TypeError, KeyError, AttributeError)
 
 

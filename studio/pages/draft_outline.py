@@ -29,7 +29,7 @@ _ICONS: Final = {
     "tools.json": "wrench",
     "ui_schemas.json": "layout-template",
 }
-# A list that is longer is no outline any more.
+# A list that is longer is not an outline any more.
 ITEMS_MAX: Final = 100
 
 

@@ -137,7 +137,7 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD"):
         back_to = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
         return _redirect(request, redirect_to_login(back_to or "/")["Location"])
-    # The address of a form is no page to come back to: the page that had the form is.
+    # The address of a form is not a page to come back to: the page that had the form is.
     sign_in = redirect_to_login(_page_before(request))["Location"]
     texts = typed_fields(request.POST)
     if request.htmx or not texts:

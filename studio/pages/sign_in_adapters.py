@@ -174,7 +174,7 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
 
 
 def _describe_fault(claims: Mapping[str, Any], state: Mapping[str, Any]) -> str:
-    """Why claims are no answer to what was asked; empty where they are."""
+    """Why claims do not answer what was asked; empty where they are."""
     if not claims.get("nonce") or claims["nonce"] != state.get("nonce"):
         return _("The identity provider's answer belongs to another sign-in. Try again.")
     if ASKED_AT not in state:

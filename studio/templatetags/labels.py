@@ -1,4 +1,4 @@
-"""The filter `said`: the label of a status, role, kind or state."""
+"""The filter `label`: the label of a status, role, kind or state."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from django import template
 from studio.pages import labels
 
 register = template.Library()
-register.filter("said", labels.label)
+register.filter("label", labels.label)

@@ -149,7 +149,7 @@ def test_keys_lead_to_pages_until_they_are_switched_off(as_role: Callable[[str],
     page.reload()
     page.keyboard.press("?")
     expect(dialog).to_be_hidden()
-    # Ctrl+K is no single key.
+    # Ctrl+K is not a single key.
     _palette(page)
 
 

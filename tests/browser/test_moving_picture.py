@@ -104,7 +104,7 @@ def test_from_a_draft_to_the_first_load(as_role: Callable[[str], Page], studio: 
 def decode_frames(page: Page, picture: bytes) -> int:
     """How many frames the browser reads, each with something on it."""
     other = page.context.browser.new_page() if page.context.browser else page.context.new_page()
-    # Without an address a page is no secure context, which the decoder asks for.
+    # Without an address a page is not a secure context, which the decoder asks for.
     other.route("**/*", lambda route: route.fulfill(body="<!DOCTYPE html>", content_type="text/html"))
     other.goto("https://localhost/")
     count: int = other.evaluate(_COUNT, base64.b64encode(picture).decode())

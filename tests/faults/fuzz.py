@@ -29,7 +29,7 @@ def fuzz(_database: str, options: argparse.Namespace) -> Outcome:
     """`--seconds` in all, divided among the targets; each crash is a fault with the file of its input, whose base64
     belongs into tests/data/fuzz once it is fixed.
 
-    Needs atheris, which is no requirement of the suite: it has wheels for Linux on x86 alone.
+    Needs atheris, which is not a requirement of the suite: it has wheels for Linux on x86 alone.
     """
     if importlib.util.find_spec("atheris") is None:
         return f"skipped: atheris is not installed ({INSTALL})", []

@@ -94,7 +94,7 @@ def test_each_public_skill_goes_out_with_the_front_matter_that_came_in() -> None
 
 
 def _parsed(text: str) -> dict[str, Any] | None:
-    """By YAML alone, without the product's own reader; None for what is no map."""
+    """By YAML alone, without the product's own reader; None for what is not a map."""
     begin, _, rest = normalize_skill_text(text).partition("---\n")
     if begin.strip():
         return None

@@ -125,7 +125,7 @@ def _check_application(client: httpx2.Client, collector: Collector) -> None:
     assert server.attributes["http.response.status_code"] == 200
     assert (match.trace, match.parent) == (TRACE, server.id)
     assert match.attributes == {"studio.match.decision": "none", "studio.match.characters": len(SECRET_WORDS)}
-    # A route with a token has no path, and a refusal is no error of the server.
+    # A route with a token has no path, and a refusal is not an error of the server.
     client.get("/welcome/1/hush-hush/", headers={"traceparent": CALLER})
     (welcome,) = await_spans(collector, "GET /welcome/<int:number>/<str:token>/")
     assert "url.path" not in welcome.attributes

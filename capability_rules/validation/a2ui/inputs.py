@@ -79,6 +79,8 @@ def _check_selected(component: Component, path: Path, selected: list[object]) ->
     known = set(values)
     unknown = next((item for item in selected if item not in known), None)
     if unknown is not None:
-        message = f"{component_name(component.body)}: {quote_value(unknown)} is selected in the sample but is no option"
+        message = (
+            f"{component_name(component.body)}: {quote_value(unknown)} is selected in the sample but is not an option"
+        )
         hint = f"The options are: {join_words(map(quote_value, values))}."
         yield build_finding("UI_CHOICE_VALUE_UNKNOWN", path, message, hint)

@@ -161,7 +161,7 @@ def _older_form_hint(place: Path, value: Any) -> str:
 
 
 def check_slips(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
-    """Warn of what is valid and surely not meant: a required name that is no property, an enum without values."""
+    """Warn of what is valid and surely not meant: a required name that is not a property, an enum without values."""
     for node in graph.nodes:
         if node.schema.get("enum") == []:
             message = "enum has no values, so that no value is accepted"

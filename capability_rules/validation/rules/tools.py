@@ -33,7 +33,7 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding
     for index, tool in enumerate(tools):
         deadline.check()
         if find_vendor(tool):
-            # Said once for all of them; what it lacks as a contract is no news.
+            # Said once for all of them; what it lacks as a contract is not news.
             continue
         shape = list(_check_shape(tool, (index,)))
         misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)

@@ -19,7 +19,7 @@ from capability_rules.bundles.problem import PER_CODE_MAX, Severity
 from capability_rules.validation.security.literals import LiteralIndex, LiteralPlaces
 from capability_rules.validation.security.normalization import TextView, normalize_character
 
-# phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
+# phrase: an example of an attack in a teaching text is not a finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
 # never: stays what it is, wherever it occurs.
 HITS_COUNTED_MAX = 2 * PER_CODE_MAX

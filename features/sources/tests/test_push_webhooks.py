@@ -109,8 +109,8 @@ def test_a_ping_is_answered_and_changes_nothing(source: GitSource, secret: str) 
         (PUSH | {"ref": "refs/heads/topic/x"}, "push", "'topic/x' was pushed, and 'main' is followed"),
         (PUSH | {"ref": "refs/tags/v1"}, "push", "'v1' was pushed, and 'main' is followed"),
         (PUSH | {"after": "0" * 40}, "push", "'main' was deleted"),
-        ({}, "issues", "an event issues is no push"),
-        ({}, "", "an event without a name is no push"),
+        ({}, "issues", "an event issues is not a push"),
+        ({}, "", "an event without a name is not a push"),
     ],
 )
 def test_what_is_no_push_to_it_is_ignored_with_the_reason(

@@ -412,7 +412,7 @@ def test_a_bundle_that_the_gate_refuses_is_told_and_tried_again(there: FakeUpstr
     there.put("alpha", tools=[tool("taken_name")])
     assert _sync(source_id) == {"alpha": "refused", "beta": "published"}
     assert "TOOL_NAME_COLLISION" in GitSourceItem.objects.get(path="alpha").detail
-    # A bundle that the gate refuses is no reason to mistrust the registry.
+    # A bundle that the gate refuses is not a reason to mistrust the registry.
     assert not Incident.objects.exists()
     publication.retire(capability_id="other", by=OLGA)
     assert _sync(source_id) == {"alpha": "published"}

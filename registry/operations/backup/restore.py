@@ -81,8 +81,8 @@ class RestoreResult:
 def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResult:
     """Put everything back from the file; with `force` in the place of what is there. Running processes notice.
 
-    Raises `BackupUnreadable` for a file that is no backup, damaged or newer than this code; `BackupRefused` where the
-    database is not empty, not migrated, or does not take the rows. Nothing has changed then.
+    Raises `BackupUnreadable` for a file that is not a backup, damaged or newer than this code; `BackupRefused` where
+    the database is not empty, not migrated, or does not take the rows. Nothing has changed then.
     """
     manifest = check_archive(path)
     _require_known(manifest)

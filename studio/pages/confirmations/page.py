@@ -5,7 +5,8 @@ else, show the page: what will happen, in figures, and whether it can be undone.
 the POST, so a page that is out of date is not acted on.
 
 Where scripts run, the form that leads to the page opens its content as a dialog instead
-(studio/static/studio/asking.js): the same address, asked for as a fragment. The dialog's form is sent as the page's is.
+(studio/static/studio/confirm_dialog.js): the same address, asked for as a fragment. The dialog's form is sent as the
+page's is.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def title_of_link(words: str, path: str) -> str:
 
 @cache
 def list_shown_files() -> dict[str, Path]:
-    """What the pages show or link to and is no page, by its path from `docs/`: this alone is served."""
+    """What the pages show or link to and is not a page, by its path from `docs/`: this alone is served."""
     found = {}
     for page in get_pages().values():
         for link in _LINK.findall(page.text):

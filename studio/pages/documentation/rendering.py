@@ -167,7 +167,7 @@ def _image(_renderer: Any, tokens: Any, index: int, _options: Any, environment: 
         for address, name in found
         if address
     ]
-    # One from elsewhere is no picture: nothing is loaded from another host.
+    # One from elsewhere is not a picture: nothing is loaded from another host.
     return "".join(drawn) or f"<span>{escape(token.content)}</span>"
 
 

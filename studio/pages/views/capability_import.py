@@ -78,7 +78,7 @@ def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundl
 
 
 def _paths(request: StudioRequest, count: int) -> list[str] | None:
-    """Where each file stands in its folder: a browser sends the names alone, making.js sends this beside them."""
+    """Where each file stands in its folder: a browser sends the names alone, and a script adds this."""
     sent = request.POST.get("paths", "")
     if not sent:
         return None

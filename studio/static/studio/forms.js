@@ -88,7 +88,7 @@
     const button = pressed(event);
     if (button) clearBusy(button);
   });
-  document.addEventListener("studio:asking", ({ detail }) => setBusy(detail));
+  document.addEventListener("studio:confirming", ({ detail }) => setBusy(detail));
   document.addEventListener("studio:asked", ({ detail }) => detail && clearBusy(detail));
   // The browser shows a page again as it was left.
   addEventListener("pageshow", ({ persisted }) => {

@@ -96,7 +96,7 @@ async function renewToken() {
 
 document.body.addEventListener("htmx:responseError", async (event) => {
   const { xhr, elt, requestConfig } = event.detail;
-  // 409 is no failure: the editor shows both texts.
+  // 409 is not a failure: the editor shows both texts.
   if (xhr.status === 409) return;
   if (xhr.status === 503) return tell(503, requestConfig, reasonIn(pageOf(xhr.responseText)));
   if (xhr.status !== 403) return tell(xhr.status, requestConfig);

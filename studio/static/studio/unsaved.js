@@ -16,7 +16,7 @@
   const isOpen = (copy) => !(copy.isSent && copy.basedOn !== hint.dataset.version);
 
   async function newest() {
-    // A copy whose editor is open in another tab is no news: that tab says so itself.
+    // A copy whose editor is open in another tab is not news: that tab says so itself.
     const held = navigator.locks ? new Set((await navigator.locks.query()).held.map((lock) => lock.name)) : new Set();
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix) && !held.has(key));
     return keys.map(read).filter((copy) => copy && isOpen(copy)).sort((one, other) => other.at - one.at)[0];

@@ -221,7 +221,7 @@ def test_scores_go_down_and_repeat(api: Any, body_registry: None) -> None:
 def test_what_was_published_a_moment_ago_matches_and_what_was_retired_does_not(
     api: Any, body_registry: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # How long the first index takes is no reason to answer from it once it is out of date.
+    # How long the first index takes is not a reason to answer from it once it is out of date.
     monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
     assert _match(api, "snorkeling")["decision"] == "none"
     publish("diving", intent_triggers=["snorkel"])

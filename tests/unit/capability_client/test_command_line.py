@@ -203,7 +203,7 @@ def test_a_chat_without_a_model() -> None:
         "waits: weight_entry_save_batch of weights (write)",
         "[ARGUMENTS_INVALID:",
         "would run: weight_entry_list of weights (read)",
-        "The arguments are no JSON",
+        "The arguments are not JSON",
         "[TOOL_UNKNOWN:",
         "agent: I don't have a sleep tracking capability yet. Currently available:",
         "$meals: Log meals",
@@ -300,7 +300,7 @@ def test_an_install_code_may_be_typed_in_small_letters(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("text", "words"), [("[", "is no JSON"), ("[]", "must be an object"), ('{"os": 5}', "must be one")]
+    ("text", "words"), [("[", "is not JSON"), ("[]", "must be an object"), ('{"os": 5}', "must be one")]
 )
 def test_an_odd_environment_file_is_refused_with_its_cause(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "environment.json").write_text(text)

@@ -409,7 +409,7 @@ def test_a_first_release_says_what_it_brings() -> None:
     assert "The file `references/leaves.md` is new" in words
     assert any(each.startswith("The trigger") for each in words)
     assert {change.effect for change in changes} <= {"widens", "changes"}
-    # What it is called and says of itself is no change to anybody yet.
+    # What it is called and says of itself is not a change to anybody yet.
     assert {change.file for change in changes if change.effect == "changes"} <= {"tools.json", "references/leaves.md"}
 
 

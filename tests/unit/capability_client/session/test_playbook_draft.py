@@ -199,4 +199,4 @@ def test_the_command_writes_a_folder(tmp_path: Any) -> None:
     again = _run(*command)
     assert (again.returncode, "is not empty" in again.stderr) == (1, True)
     kept.write_text("{}", "utf-8")
-    assert "This is no session file" in _run(*command[:-1], tmp_path / "other").stderr
+    assert "This is not a session file" in _run(*command[:-1], tmp_path / "other").stderr

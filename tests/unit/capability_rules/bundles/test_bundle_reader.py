@@ -342,7 +342,7 @@ def test_no_bytes_make_it_crash(data: st.DataObject) -> None:
 # Writing
 
 
-# What is no text
+# What is not a text
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

@@ -1,4 +1,4 @@
-"""Bundles and Agent Skills are found at any depth, and what belongs to a skill is no bundle of its own."""
+"""Bundles and Agent Skills are found at any depth, and what belongs to a skill is not a bundle of its own."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_an_answer_stands_under_its_comment_and_an_answer_to_it_too() -> None:
         (first.pk, ["Because", "I see"]),
         (second.pk, []),
     ]
-    assert not threads[0].is_open, "that it was asked for is no comment"
+    assert not threads[0].is_open, "that it was asked for is not a comment"
 
 
 def test_resolved_counted_and_opened_again() -> None:

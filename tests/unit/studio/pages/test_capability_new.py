@@ -240,7 +240,7 @@ def test_a_tool_that_is_called_in_words_gets_the_name_that_is_meant(typed: str, 
 def test_what_is_wrong_is_said_at_the_top_and_leads_to_its_place(client: Client) -> None:
     given = GIVEN | TOOL | {"name": "", "tool-0-name": "", "tool-0-does": "<b>x</b>"}
     page = client.post("/new-capability/", given).content.decode()
-    top = page[: page.index('id="making-what"')]
+    top = page[: page.index('id="creation-what"')]
     assert '<a href="#id_name">Name</a>: This field is required.' in " ".join(top.split())
     assert '<a href="#tool-0">Tool 1</a>: Tool name' in " ".join(top.split())
     assert 'id="tool-0"' in page

@@ -539,7 +539,7 @@ def test_nobody_deactivates_resets_or_demotes_themselves(world: Client) -> None:
     for refuse in (operators.disable_operator, operators.reset_password):
         with pytest.raises(Forbidden):
             refuse(username="the-admin", by=ADMIN)
-    # At the command line of the server a name is no account.
+    # At the command line of the server a name is not an account.
     operators.disable_operator(username="the-admin", by=Actor("command_line", "the-admin"))
     assert not Operator.objects.get(username="the-admin").is_active
 

@@ -1,6 +1,6 @@
 // Making a capability: phrases as chips, an id from the name, the paths of a folder. Without it every field is a plain one.
 (() => {
-  const form = document.querySelector("[data-making]");
+  const form = document.querySelector("[data-creation]");
   if (!form) return;
 
   // A browser asks before it leaves words behind; a form that is sent leaves none.
@@ -97,7 +97,7 @@
   // What there is to choose from belongs to a choice alone.
   const choices = (within) => {
     for (const kind of within.querySelectorAll("[data-kind]")) {
-      kind.closest("li").querySelector(".making-choices").classList.toggle("is-off", kind.value !== "choice");
+      kind.closest("li").querySelector(".creation-choices").classList.toggle("is-off", kind.value !== "choice");
     }
   };
   choices(form);
@@ -158,5 +158,5 @@
   }
 
   // What came back with faults is stored nowhere yet, however little was changed since.
-  if (!form.querySelector(".making-faults, .field__error")) begun = typed();
+  if (!form.querySelector(".creation-faults, .field__error")) begun = typed();
 })();

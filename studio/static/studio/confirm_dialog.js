@@ -1,4 +1,4 @@
-// A form that leads to a confirmation (`data-asks` on it, or on its button) opens it as a dialog: the server is asked for
+// A form that leads to a confirmation (`data-confirms` on it, or on its button) opens it as a dialog: the server is asked for
 // the same question as a fragment. Without this script, or where the server cannot be reached, the form is sent as it is.
 (() => {
   // What was asked for already, and is to be sent.
@@ -46,11 +46,11 @@
       plain = null;
       return;
     }
-    if (!form.matches("[data-asks]") && !button?.matches("[data-asks]")) return;
+    if (!form.matches("[data-confirms]") && !button?.matches("[data-confirms]")) return;
     event.preventDefault();
-    if (form.dataset.asking) return;
-    form.dataset.asking = "yes";
-    document.dispatchEvent(new CustomEvent("studio:asking", { detail: button }));
+    if (form.dataset.confirming) return;
+    form.dataset.confirming = "yes";
+    document.dispatchEvent(new CustomEvent("studio:confirming", { detail: button }));
     try {
       const html = await question(form, button);
       if (html) open(html, button);
@@ -58,7 +58,7 @@
       plain = form;
       form.requestSubmit(button);
     } finally {
-      delete form.dataset.asking;
+      delete form.dataset.confirming;
       document.dispatchEvent(new CustomEvent("studio:asked", { detail: button }));
     }
   });

@@ -25,7 +25,7 @@
   }
 
   const prepareAll = (within) => {
-    for (const form of within.querySelectorAll("[data-choosing]")) prepare(form);
+    for (const form of within.querySelectorAll("[data-bulk-select]")) prepare(form);
   };
   // The address names only the filters that are set.
   document.body.addEventListener("htmx:configRequest", ({ detail }) => {

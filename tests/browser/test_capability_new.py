@@ -1,4 +1,4 @@
-"""Somebody who is no engineer makes a capability: step by step, as a copy, from files, from a request."""
+"""Somebody who is not an engineer makes a capability: step by step, as a copy, from files, from a request."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_who_types_before_the_script_has_come_types_on(author: Page, studio: Stu
         held.append(route)
 
     # By whatever digest it is served.
-    author.route("**/making*.js", hold)
+    author.route("**/capability_new*.js", hold)
     author.goto(f"{studio.url}/new-capability/", wait_until="commit")
     author.get_by_label("Trigger phrases").press_sequentially("bad night\nsleep")
     assert held

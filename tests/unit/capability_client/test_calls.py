@@ -286,9 +286,9 @@ def test_nulls_of_strict_modes_are_left_out_where_they_mean_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [("\ud83d", "half a character"), (float("nan"), "no JSON"), ({1, 2}, "no JSON"), (b"bytes", "no JSON")],
+    [("\ud83d", "half a character"), (float("nan"), "not JSON"), ({1, 2}, "not JSON"), (b"bytes", "not JSON")],
 )
-def test_arguments_that_are_no_json_are_refused_and_not_a_crash(value: Any, words: str) -> None:
+def test_arguments_that_are_not_json_are_refused_and_not_a_crash(value: Any, words: str) -> None:
     session = _with(tool("alpha_get", args_schema={"type": "object", "properties": {"q": {"type": "string"}}}))
     with pytest.raises(ArgumentsInvalid, match=words):
         session.call("alpha_get", {"q": value})

@@ -131,6 +131,12 @@ def find_revision(capability: Capability, *, number: int) -> Revision:
     return get_row(capability.revisions.filter(number=number), missing)
 
 
+def get_next_number(capability: Capability) -> int:
+    """Return the number that the capability's next revision gets."""
+    last = capability.revisions.order_by("-number").values_list("number", flat=True).first()
+    return (last or 0) + 1
+
+
 def get_capability(capability_id: str) -> Capability:
     """A capability in any state, for operators. Raises `CapabilityNotFound` with all known ids."""
     found = (

@@ -21,7 +21,7 @@ from registry.common.actors import Actor
 from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
-from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_next_number
 from registry.core.rows import get_row, update_row
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
@@ -210,7 +210,7 @@ def _publish(
     facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
     facts["editors"] = _list_editors(draft, report, by)
     facts["held_decisions"] = list_revision_decisions(gate.findings)
-    revision = _store_revision(capability, 1 if is_new else _next_number(capability), bundle, facts)
+    revision = _store_revision(capability, 1 if is_new else get_next_number(capability), bundle, facts)
     status = status_after_publish(capability)
     _replace_draft(draft)
     set_published_revision(
@@ -247,11 +247,6 @@ def _with_collisions(report: Report, bundle: SkillBundle) -> Report:
     if all(owner == bundle.capability_id for owner in owners.values()):
         return report
     return validate_bundle(report.files, published=get_validation_context())
-
-
-def _next_number(capability: Capability) -> int:
-    last = capability.revisions.order_by("-number").values_list("number", flat=True).first()
-    return (last or 0) + 1
 
 
 def _store_revision(capability: Capability, number: int, bundle: SkillBundle, facts: dict[str, Any]) -> Revision:

@@ -36,7 +36,7 @@ def describe_head(capability: Capability) -> CapabilityHead:
     editable = draft[1] if draft else revision.supporting_files if revision else {}
     return CapabilityHead(
         name=facets.name_or(capability.capability_id),
-        emoji=_emoji(text),
+        emoji=find_emoji(text),
         owner=capability.team.name if capability.team else facets.owner,
         groups=tuple(sorted(facets.groups)),
         has_draft=draft is not None,
@@ -46,7 +46,7 @@ def describe_head(capability: Capability) -> CapabilityHead:
     )
 
 
-def _emoji(capability_json: str | None) -> str:
+def find_emoji(capability_json: str | None) -> str:
     """Whatever else a draft has in its place is none."""
     given = parse_json(capability_json)
     emoji = given.get("emoji") if isinstance(given, dict) else None

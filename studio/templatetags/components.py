@@ -61,13 +61,13 @@ def avatar(name: str, size: str = "") -> SafeString:
 
 
 @register.simple_tag
-def tile(capability_id: str, emoji: str = "", size: str = "") -> SafeString:
-    """A capability's emoji, or the first letter of its id, on a tint that the id decides; `size` is `sm` or `lg`."""
+def tile(capability_id: str, emoji: str = "", size: str = "", name: str = "") -> SafeString:
+    """A capability's emoji, or the first letter of its name, on a tint that the id decides; `size` is `sm` or `lg`."""
     return format_html(
         '<span class="tile tile--{}{}" aria-hidden="true">{}</span>',
         crc32(capability_id.encode()) % _TILES + 1,
         f" tile--{size}" if size else "",
-        emoji or capability_id[:1].upper(),
+        emoji or (name or capability_id)[:1].upper(),
     )
 
 

@@ -7,14 +7,13 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.profile import profile_from_text
 from capability_rules.errors import RegistryError
 from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phrases
-from registry.catalog import draft_versions
+from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
 from registry.core import queries
@@ -25,12 +24,11 @@ from registry.publishing.quarantine import evaluate_end, is_quarantine_open, qua
 from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use, find_status_event
 from studio.pages.actions import Undo, report_done
+from studio.pages.bundle_view import build_bundle_context
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.drawn_forms import draw_forms
 from studio.pages.form_data import get_note, get_text
-from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
 from studio.pages.reauthentication import is_recently_confirmed
@@ -54,6 +52,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "is_damaged": not intact and revision is not None,
         "bundle": bundle,
         **(_published_context(request, capability, bundle) if bundle else {}),
+        **(_drafted_context(draft) if draft and not revision else {}),
         "draft": draft,
         "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
         "drafted": drafted,
@@ -67,6 +66,12 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "quarantine_end": evaluate_end(capability, actor_of(request)) if is_quarantine_open(capability) else None,
     }
     return render(request, "studio/capability/show.html", context)
+
+
+def _drafted_context(draft: Draft) -> dict[str, Any]:
+    """What was never published is drawn from its draft, where that can be."""
+    report = drafts.validate_draft(draft)
+    return build_bundle_context(report.bundle) if report.ok and report.bundle is not None else {}
 
 
 def _suggestions(request: StudioRequest, text: Draft | Revision | None) -> list[PhraseSuggestion]:
@@ -83,7 +88,7 @@ def _show_part(request: StudioRequest, capability_id: str, part: str, title: str
     if revision is None or not is_intact(revision):
         return redirect("studio:capability_show", capability_id)
     bundle = queries.load_bundle(revision)
-    context = {"capability": capability, "bundle": bundle, "part": part, "part_title": title, **_part_context(bundle)}
+    context = {"capability": capability, "part": part, "part_title": title, **build_bundle_context(bundle)}
     return render(request, "studio/capability/part.html", context)
 
 
@@ -110,24 +115,11 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
     use = describe_use(capability)
     is_loadable = capability.status in queries.LOADABLE_STATUSES
     return {
-        **_part_context(bundle),
+        **build_bundle_context(bundle),
         "use": use,
         "power_groups": group_powers(get_powers(capability).comparison),
         "spark": build_sparkline(use.by_day),
         "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
-    }
-
-
-def _part_context(bundle: SkillBundle) -> dict[str, Any]:
-    """Instructions, tools and forms for their templates."""
-    forms, writes = list(draw_forms(bundle)), len(bundle.write_tool_names)
-    return {
-        "forms": forms,
-        "form_data": [{"title": form.title, "messages": form.messages} for form in forms],
-        "writes": writes,
-        "reads": len(bundle.tools) - writes,
-        # Sanitized: no element of the text becomes one of the page.
-        "instructions": mark_safe(render_page(bundle.skill_doc, heading_level=3)),  # noqa: S308
     }
 
 

@@ -26,10 +26,12 @@ from registry.publishing.publish_context import PublishContext
 from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
 from studio.middleware.time_zones import typed_zone
+from studio.pages.bundle_view import build_bundle_context
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int, get_note, get_text
 from studio.pages.lists import FoldedGroup
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
+from studio.pages.release_steps import PLACEHOLDER, list_release_steps
 
 FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
@@ -39,20 +41,6 @@ _EFFECT_WORDS: Final = {
     "widens": gettext_lazy("Wider reach"),
     "changes": gettext_lazy("Other"),
 }
-# A question of policy is not an error in the texts: the page shows it, with who can answer it.
-_QUESTION_WORDS: Final = {
-    "POLICY_LOOSENED": gettext_lazy("This release is less restrictive. A publisher must confirm it."),
-    "LOOSENING_NOT_ALLOWED": gettext_lazy("This release is less restrictive. Only admins can publish it."),
-    "APPROVAL_REQUIRED": gettext_lazy(
-        "Needs approval from someone else: a publisher or an admin who didn't edit this version."
-    ),
-    "COMMENTS_OPEN": gettext_lazy("Resolve all review comments before publishing."),
-    "NOTE_REQUIRED": gettext_lazy("A release note is required."),
-    "SEC_HELD": gettext_lazy("The security checks aren't sure about some passages. A person has to decide about them."),
-    "SCAN_MISSING": gettext_lazy("A required scanner hasn't looked at this version. Scan it and upload the results."),
-}
-# Asked only by the Studio's form: to the gate it is a warning, and a pipeline publishes with it.
-PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
 # Of a first release, of which nothing else can be said.
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
@@ -101,9 +89,17 @@ def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EF
     return groups
 
 
-def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm: bool = True) -> dict[str, Any]:
+def build_gate_context(
+    request: StudioRequest,
+    gate: GateReport,
+    *,
+    can_confirm: bool = True,
+    standing: PublishContext | None = None,
+    has_placeholders: bool = False,
+) -> dict[str, Any]:
     """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
-    them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms."""
+    them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms, `standing` and
+    `has_placeholders` are those of a draft."""
     errors = [finding for finding in gate.text_findings if finding.is_error]
     held = [finding for finding in gate.text_findings if finding.held and "SEC_HELD" in gate.open_questions]
     warnings = [finding for finding in gate.text_findings if finding.is_warning and finding not in held]
@@ -115,11 +111,18 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
         if code != "POLICY_LOOSENED" or "LOOSENING_NOT_ALLOWED" not in gate.open_questions
     ]
     to_confirm = [code for code in asked if code in gate.to_acknowledge and can_confirm and request.user.can_publish]
-    questions = [(code, str(_QUESTION_WORDS[code])) for code in asked if code not in to_confirm]
+    questions = [code for code in asked if code not in to_confirm]
+    change_groups = group_changes(gate.introduces, _FIRST_WORDS) if gate.introduces else group_changes(gate.changes)
     return {
         "gate": gate,
-        "to_confirm": to_confirm,
-        "questions": questions,
+        "release_steps": list_release_steps(
+            gate,
+            errors=len(errors),
+            questions=questions,
+            to_confirm=to_confirm,
+            standing=standing,
+            has_placeholders=has_placeholders and can_confirm and request.user.can_publish,
+        ),
         # What no tick of this person's can lift.
         "is_blocked": bool(errors or questions),
         "needs_approval": "APPROVAL_REQUIRED" in asked,
@@ -140,12 +143,11 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
                 ("waived", waived),
             )
         ],
-        "change_groups": group_changes(gate.introduces, _FIRST_WORDS)
-        if gate.introduces
-        else group_changes(gate.changes),
+        "change_groups": change_groups,
+        "change_count": sum(len(group.shown) + len(group.more) for group in change_groups),
         # Not every page that shows the report shows them.
         "power_groups": lambda: group_powers(gate.powers),
-        "acknowledged": get_acknowledged(request),
+        "acknowledged": request.POST.getlist("acknowledge"),
         "note": get_note(request),
         "due_at": get_text(request, "due_at", most=32),
         # What was typed is shown again in the zone in which it was typed.
@@ -174,13 +176,29 @@ def render_gate(
         "standing": found,
         # What is in review, or was approved, need not be submitted again.
         "is_in_review": _is_in_review(found, outcome.gate),
-        **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
+        **_describe_gate(request, outcome.gate, found),
         "note": get_note(request) or _note_of_review(request, found),
         "held_refusal": _explain_undecided(request, draft, outcome.gate),
-        "has_placeholders": outcome.gate is not None and _has_placeholders(outcome.gate.report),
-        "placeholders_confirmed": PLACEHOLDER in request.POST.getlist("acknowledge"),
+        "live": capability.published_revision,
+        "next_number": queries.get_next_number(capability),
     }
     return render(request, "studio/gate/show.html", context, status=status)
+
+
+def _describe_gate(request: StudioRequest, gate: GateReport | None, standing: PublishContext) -> dict[str, Any]:
+    """What the page says of the draft's texts. A first release is drawn as agents and users will see it."""
+    if gate is None:
+        return {}
+    context = build_gate_context(request, gate, standing=standing, has_placeholders=_has_placeholders(gate.report))
+    changed = [diff for diff in gate.diffs if diff.added or diff.removed]
+    context["diffs_below"] = {
+        "files": len(changed),
+        "added": sum(diff.added for diff in changed),
+        "removed": sum(diff.removed for diff in changed),
+    }
+    if gate.published is None and gate.report.ok and gate.report.bundle is not None:
+        context |= build_bundle_context(gate.report.bundle)
+    return context
 
 
 def _note_of_review(request: StudioRequest, found: PublishContext) -> str:

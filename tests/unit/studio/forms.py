@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
@@ -34,6 +35,8 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.forms: list[Form] = []
+        # What stands outside of its form, which it names by an id, and the forms that have one.
+        self.outside: dict[str, Form] = {}
         self.inside: Form | None = None
         self.area: str | None = None
         self.select: str | None = None
@@ -43,11 +46,13 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: C901 (a row a tag)
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.inside = Form(given["action"], given.get("method", "get"))
+            self.inside = self.outside.setdefault(given.get("id") or str(len(self.forms)), Form("", ""))
+            self.inside.action, self.inside.method = given["action"], given.get("method", "get")
             self.forms.append(self.inside)
-        if self.inside is None:
+        form = self.outside.setdefault(given["form"], Form("", "")) if "form" in given else self.inside
+        if form is None:
             return
-        values = self.inside.values
+        values = form.values
         if tag == "textarea":
             self.area = given["name"]
             values[self.area] = ""
@@ -117,3 +122,8 @@ def form_with(response: Any, button: str) -> Form:
     found = [form for form in forms_in(response) if button in form.buttons]
     assert len(found) == 1, [form.buttons for form in forms_in(response)]
     return replace(found[0], action=found[0].elsewhere.get(button, found[0].action))
+
+
+def is_publish_blocked(page: str) -> bool:
+    """Whether the button that publishes is disabled."""
+    return re.search(r"disabled>.{0,200}Publish</button>", page, re.DOTALL) is not None

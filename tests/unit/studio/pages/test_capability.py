@@ -364,3 +364,13 @@ def test_what_was_retired_in_quarantine_is_ended_the_same_way(signed_in: SignIn)
     assert Capability.objects.get().status == "retired"
     assert ask_and_confirm(client, "/capabilities/alpha/restore/", note="Looked at it").status_code == 302
     assert Capability.objects.get().status == "published"
+
+
+def test_what_was_never_published_is_drawn_from_its_draft(signed_in: SignIn) -> None:
+    drafts.save_draft(
+        capability_id="alpha", files=bundle("alpha", [tool("alpha_list")], body="Read this."), based_on=None, by=OLGA
+    )
+    page = signed_in("viewer").get("/capabilities/alpha/").content.decode()
+    assert "Read this." in page
+    assert '<span class="mono tool-name">alpha_list</span>' in page
+    assert "Not published yet. This page shows the draft" in page

@@ -17,6 +17,7 @@ from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle
 from tests.unit.studio.conftest import SignIn, confirm_identity, make_operator
+from tests.unit.studio.forms import is_publish_blocked
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +44,7 @@ def test_publisher_decides_from_the_publish_page_and_comes_back_to_it(signed_in:
     client = signed_in("publisher")
     page = client.get(GATE).content.decode()
     assert "aren&#x27;t sure about some passages" in page
-    assert re.search(r"btn--primary\"\s+disabled>Publish", page)
+    assert is_publish_blocked(page)
     _all, one = _links(page)
     page = client.get(one, headers={"Referer": f"http://testserver{GATE}"}).content.decode()
     assert DOUBT in page
@@ -70,7 +71,7 @@ def test_editor_is_told_who_decides_and_can_hand_it_in(signed_in: SignIn) -> Non
     _draft(Actor("operator", "the-publisher"))
     page = client.get(GATE).content.decode()
     assert "somebody else has to decide about this passage: the-admin" in page
-    assert re.search(r'class="btn btn--primary"\s+formaction="/capabilities/alpha/publish/review/"', page)
+    assert re.search(r'class="btn btn--block btn--primary"\s+formaction="/capabilities/alpha/publish/review/"', page)
     page = client.get(DECISIONS).content.decode()
     assert "somebody else has to decide about this passage: the-admin" in page
     assert _keys(page) == []

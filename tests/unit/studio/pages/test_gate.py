@@ -14,7 +14,7 @@ from registry.publishing import publication, reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import form_with, is_publish_blocked
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +69,32 @@ def test_a_first_release_says_what_agents_get(client: Client) -> None:
     assert "Agent-facing" not in client.get(GATE).content.decode()
 
 
+def test_a_first_release_is_drawn_and_its_files_are_folded(client: Client) -> None:
+    _draft(bundle("alpha", [tool("alpha_save", "write")]))
+    page = client.get(GATE).content.decode()
+    assert "What agents get with this first release." in page
+    assert "Revision 1" in page
+    assert 'id="skill-doc"' in page
+    assert '<span class="mono tool-name">alpha_save</span>' in page
+    assert '<details class="more" id="diff">' in page
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write")], body="Another."))
+    page = client.get(GATE).content.decode()
+    assert "between revision 1 and this draft" in page
+    assert 'id="skill-doc"' not in page
+    assert "You can roll back to revision 1 at any time." in page
+
+
+def test_steps_before_publishing_are_counted(client: Client) -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write", requires_approval=False)]))
+    page = client.get(GATE).content.decode()
+    assert "1 of 2 done" in page
+    assert 'form="release"' in page
+    _draft(bundle("alpha", [tool("alpha_save", "write")], body="Another."), based_on=1)
+    assert "1 of 1 done" in client.get(GATE).content.decode()
+
+
 def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: SignIn) -> None:
     _draft(bundle() | {"tools.json": "[\n  1,\n]"})
     link = 'href="/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=1#file-toolsjson"'
@@ -81,7 +107,7 @@ def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: S
 def test_an_error_blocks_the_button_and_the_verb(client: Client) -> None:
     _draft(bundle() | {"skill.md": "# A\n"})
     page = client.get(GATE).content.decode()
-    assert "disabled>Publish" in page
+    assert is_publish_blocked(page)
     assert "Fix 3 errors to publish." in page
     answer = _publish(client)
     assert answer.status_code == 422
@@ -150,8 +176,8 @@ def test_a_publisher_is_asked_once_to_confirm_a_loosened_policy(client: Client) 
     assert "A publisher has to confirm it" not in page
     assert page.count("no longer needs approval") == 1
     assert "1 error" not in page
-    assert "No issues" not in page
-    assert "disabled>Publish" not in page
+    assert 'data-code="POLICY_LOOSENED"' in page
+    assert not is_publish_blocked(page)
     refused = _publish(client, note="Faster").content.decode()
     assert "Confirm before publishing: this release is less restrictive." in refused
 
@@ -167,7 +193,7 @@ def test_what_needs_a_second_person_says_who_that_can_be_and_leads_to_no_line(
         assert "capability.json:1:1" not in page
         assert "1 error" not in page
         assert "Submit for review" in page
-    assert "disabled>Publish" in client.get(GATE).content.decode()
+    assert is_publish_blocked(client.get(GATE).content.decode())
 
 
 def test_where_only_an_admin_may_loosen_nobody_else_is_offered_the_tick(client: Client, signed_in: SignIn) -> None:
@@ -177,7 +203,7 @@ def test_where_only_an_admin_may_loosen_nobody_else_is_offered_the_tick(client: 
     assert page.count("This release is less restrictive. Only admins can publish it.") == 1
     assert "A publisher has to confirm it" not in page
     assert 'name="acknowledge"' not in page
-    assert "disabled>Publish" in page
+    assert is_publish_blocked(page)
     page = signed_in("admin").get(GATE).content.decode()
     assert 'name="acknowledge"' in page
     assert "Only an admin" not in page

@@ -60,7 +60,7 @@ def test_author_reviewer_and_publisher_are_told_apart(client: Client, signed_in:
     save(files=bundle(body="Two."), based_on=1, by=Actor("agent_key", "helper"))
     review = reviews.request_review(capability_id="alpha", draft_version=2, by=Actor("operator", "ann"), note="x")
     asked = client.get(f"/reviews/{review.pk}/").content.decode()
-    assert "Submitted by <bdi>ann</bdi>" in asked
+    assert "<bdi>ann</bdi> submitted round 1" in asked
     assert "Written by <bdi>ann, API key helper</bdi>" in asked
     reviews.approve(review_id=review.pk, round_seen=1, by=Actor("operator", "vera"))
     publication.publish_draft(capability_id="alpha", by=Actor("operator", "paul"))

@@ -13,6 +13,25 @@ const asText = async (text) => {
   return span.outerHTML;
 };
 
+// A row of fields that does not fit, as on a phone, goes on below: the renderer would break its labels letter by letter.
+const Row = customElements.get("a2ui-basic-row");
+Row.styles = [
+  Row.styles,
+  {
+    cssText: `
+      @media (max-width: 32rem) {
+        :host { flex-wrap: wrap; overflow-wrap: break-word; }
+        :host > :is(a2ui-basic-textfield, a2ui-datetimeinput) { min-width: min(9rem, 100%); }
+        :host > :is(a2ui-choicepicker, a2ui-checkbox) { white-space: nowrap; }
+      }
+    `,
+  },
+];
+
+// What browsers draw buttons in is not the typeface of the form.
+const Button = customElements.get("a2ui-basic-button");
+Button.styles = [Button.styles, { cssText: ":host button { font-family: inherit; }" }];
+
 function render(messages) {
   new ContextProvider(document.body, { context: Context.markdown, initialValue: asText });
   const surface = document.createElement("a2ui-surface");

@@ -52,6 +52,12 @@ WORDS: Final = {
     "NEED_SETUP": gettext_lazy("Setup required"),
     "NEED_AUTH": gettext_lazy("Sign-in required"),
     "UNAVAILABLE": gettext_lazy("Unavailable"),
+    # How a use of a capability ended.
+    "confirmed_success": gettext_lazy("Confirmed success"),
+    "likely_success": gettext_lazy("Likely success"),
+    "likely_failure": gettext_lazy("Likely failure"),
+    "confirmed_failure": gettext_lazy("Confirmed failure"),
+    "used": gettext_lazy("Used"),
     # What usage is counted by.
     "key": gettext_lazy("API key"),
     "revision": gettext_lazy("Revision"),

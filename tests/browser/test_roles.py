@@ -293,7 +293,7 @@ def _make_a_member(admin: Page) -> None:
 def _make_a_key(admin: Page, studio: Studio) -> None:
     _menu(admin, "API keys")
     admin.get_by_role("textbox", name="Name", exact=True).fill("kitchen bot")
-    admin.get_by_label("propose: propose changes").check()
+    admin.get_by_label("Propose changes").check()
     admin.get_by_label("Limit to skill groups").fill("nutrition")
     admin.get_by_role("button", name="Create key").click()
     key = admin.locator("#new-key").inner_text()

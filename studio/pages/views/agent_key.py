@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -35,10 +34,10 @@ _FILTERS: Final = (
     ),
 )
 SCOPE_WORDS = {
-    "read": gettext_lazy("read capabilities"),
-    "feedback": gettext_lazy("report outcomes"),
-    "propose": gettext_lazy("propose changes"),
-    "publish": gettext_lazy("publish (CI)"),
+    "read": gettext_lazy("Read capabilities"),
+    "feedback": gettext_lazy("Report outcomes"),
+    "propose": gettext_lazy("Propose changes"),
+    "publish": gettext_lazy("Publish (CI)"),
 }
 OVERLAPS: Final = {
     "0": gettext_lazy("Not at all"),
@@ -54,7 +53,7 @@ class KeyRightsForm(forms.Form):
 
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("Scopes"),
-        choices=[(scope, format_lazy("{}: {}", scope, words)) for scope, words in SCOPE_WORDS.items()],
+        choices=list(SCOPE_WORDS.items()),
         initial=list(agent_keys.DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )

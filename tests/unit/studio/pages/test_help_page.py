@@ -63,7 +63,7 @@ def test_help_brings_the_tour_back(client: Client) -> None:
 
 def test_the_gallery_shows_every_component_twice(client: Client) -> None:
     page = client.get("/gallery/").content.decode()
-    for part in ('class="issue ', 'class="diff"', 'class="chart"', 'pagination-bar"', "field__error", "empty"):
+    for part in ('class="issue ', 'class="card diff"', 'class="chart"', 'pagination-bar"', "field__error", "empty"):
         assert page.count(part) % 2 == 0
         assert part in page
     assert 'data-theme="dark"' in page

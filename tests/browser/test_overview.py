@@ -44,6 +44,16 @@ def test_the_heading_is_the_name_on_each_tab(studio: Studio, as_role: Callable[[
         expect(page.get_by_role("heading", level=1)).to_have_text("Weight Tracking")
 
 
+def test_overview_prints_as_a_document(studio: Studio, as_role: Callable[[str], Page]) -> None:
+    page = as_role("publisher")
+    page.emulate_media(color_scheme="dark", media="print")
+    page.goto(f"{studio.url}/capabilities/weights/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    for hidden in (".sidebar", ".topbar", ".tabs", ".btn"):
+        assert page.locator(hidden).evaluate_all("all => all.every(one => !one.checkVisibility())"), hidden
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
 def test_what_is_copied_works_when_it_is_pasted(
     studio: Studio, as_role: Callable[[str], Page], agent: httpx2.Client
 ) -> None:

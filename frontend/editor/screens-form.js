@@ -115,7 +115,7 @@ export class ScreensForm extends JsonForm {
   }
 
   buttonText(path, form, { one, label, tool, isPrimary }) {
-    const action = tool ? gettext("Button that sends") : isPrimary ? gettext("Main button") : gettext("Other button");
+    const action = tool ? gettext("Submit button") : isPrimary ? gettext("Main button") : gettext("Second button");
     return text(action, label.text, { at: `${path}.${one.id}.text`, writes: form.pathOf(label.id, "text"), changed: (now) => this.write([form.pathOf(label.id, "text"), now]) });
   }
 

@@ -78,8 +78,8 @@ def test_a_form_is_edited_completely_without_typing_json(leave: Page, studio: St
     builder.get_by_role("button", name="How many days days · Number").click()
     builder.get_by_role("button", name="Move Note (optional) up").click()
     expect(builder.get_by_role("button", name="Move Note (optional) up")).to_be_focused()
-    builder.get_by_label("Button that sends").fill("Submit request")
-    builder.get_by_label("Other button").fill("Not now")
+    builder.get_by_label("Submit button").fill("Submit request")
+    builder.get_by_label("Second button").fill("Not now")
     expect(_drawn(page).get_by_role("button", name="Submit request")).to_be_visible()
     expect(_drawn(page).get_by_text("Half days count as one.")).to_be_visible()
     after = texts_of(page)["ui_schemas_json"]

@@ -181,11 +181,11 @@ def _audience_words(audience: Audience) -> list[str]:
         return [_("No agent loaded it in the last 30 days.")]
     if not named:
         return [
-            _("%(loads)s without a key in the last 30 days: such calls will fail.")
+            _("Calls without a key will fail: %(loads)s in the last 30 days.")
             % {"loads": loads_words(audience.loads)}
         ]
     told = [
-        _("%(loads)s by %(keys)s in the last 30 days: such calls will fail.")
+        _("Calls from %(keys)s will fail: %(loads)s in the last 30 days.")
         % {"loads": loads_words(audience.loads - audience.keyless_loads), "keys": keys_words(named)}
     ]
     if audience.keyless_loads:
@@ -400,7 +400,7 @@ def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
     found_or_404(queries.get_capability, capability_id)
     waiver = waivers.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
     if waiver.state != "in_force":
-        raise NothingToConfirm(_("The waiver is not in force any more."))
+        raise NothingToConfirm(_("The waiver has ended."))
     return Confirmation(
         title=_("End waiver of %(code)s?") % {"code": waiver.code},
         button=_("End waiver"),

@@ -51,7 +51,7 @@ def replace_codes(request: StudioRequest) -> Confirmation:
     return Confirmation(
         title=_("Make new recovery codes?"),
         button=_("Make codes"),
-        effects=[_("The codes of before stop working."), _("The new ones are shown once.")],
+        effects=[_("The previous codes stop working."), _("The new ones are shown once.")],
         undo=_("This can't be undone."),
         fields={"what": "codes"},
     )

@@ -31,7 +31,6 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
         "page": get_page(request, found),
         "days": draft_versions.KEPT.days,
         "versions_max": draft_versions.VERSIONS_MAX,
-        "minutes": int(draft_versions.PERIOD.total_seconds() // 60),
     }
     return render(request, "studio/draft_version/list.html", context)
 

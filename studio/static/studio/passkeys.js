@@ -45,7 +45,7 @@
 
   const words = (error) => {
     if (error.name === "SecurityError") {
-      return gettext("Passkeys need an address with a name, by https or on localhost. This page was opened by another.");
+      return gettext("Passkeys work on HTTPS or localhost only, at an address with a name.");
     }
     if (error.name === "InvalidStateError") {
       return gettext("This device has a passkey for your account already.");
@@ -60,7 +60,7 @@
     if (!canUse) {
       if (form.dataset.passkey === "add") {
         const note = document.createElement("p");
-        note.textContent = gettext("Passkeys need a newer browser, and an address with a name: by https, or localhost.");
+        note.textContent = gettext("Passkeys need a newer browser, and HTTPS or localhost at an address with a name.");
         form.before(note);
       }
       continue;

@@ -355,7 +355,7 @@ def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world:
     page = " ".join(asked.content.decode().split())
     for words in (
         "<title> Retire capability “Alpha”?",
-        "1,520 loads by 1 key in the last 30 days: such calls will fail.",
+        "Calls from 1 key will fail: 1,520 loads in the last 30 days.",
         "40 loads without a key will fail too.",
         "Most used by: agent.",
         "Deprecated in favor of it, and then without a replacement: beta.",

@@ -126,7 +126,7 @@ def test_what_agents_say_is_text(client: Client) -> None:
 
 @pytest.mark.parametrize("query", [{"page": "9" * 30}, {"page": "x"}, {"what": "\0"}, {"dismissed": "maybe"}])
 def test_an_odd_address_shows_the_board(query: dict[str, str], client: Client) -> None:
-    assert "Every request was served." in _page(client, **query)
+    assert "No unmet requests." in _page(client, **query)
 
 
 @pytest.mark.parametrize("given", [{}, {"chosen": "nobody"}, {"chosen": "\0", "what": "messages"}])

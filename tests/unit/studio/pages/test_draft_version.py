@@ -68,7 +68,7 @@ def test_without_an_earlier_text_it_says_what_will_be_here(client: Client) -> No
 
 def test_it_says_how_long_versions_are_kept(client: Client) -> None:
     publish()
-    assert "kept for 30 days, at most 50 per capability" in " ".join(_page(client).split())
+    assert "versions for 30 days, at most 50 per capability" in " ".join(_page(client).split())
 
 
 @pytest.mark.parametrize("address", [EDIT, "/capabilities/alpha/", "/capabilities/alpha/history/"])
@@ -111,7 +111,7 @@ def test_what_was_restored_over_can_be_restored_in_turn(client: Client) -> None:
 def test_a_discarded_draft_can_be_restored(client: Client) -> None:
     _save(bundle(body=SECTION))
     ask_and_confirm(client, "/capabilities/alpha/draft/discard/")
-    assert "Published, discarded or imported over" in _page(client)
+    assert "Published, discarded or replaced" in _page(client)
     assert "There is no draft." in _page(client, f"{LIST}1/")
     _restore(client)
     assert drafts.get_draft("alpha").files == bundle(body=SECTION)

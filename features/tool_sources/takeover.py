@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 
 from capability_kit.json_text import parse_json
 from capability_rules.bundles.json_edits import add_key, apply_edits, remove_value, replace_value
+from capability_rules.bundles.tool_list import list_tool_contracts
 from capability_rules.errors import InvalidRequest
 from features.tool_sources.models import ToolBinding, ToolSourceItem
 from features.tool_sources.source_store import record_event
-from features.tool_sources.watch import list_tool_contracts
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor

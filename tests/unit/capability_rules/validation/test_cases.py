@@ -36,6 +36,8 @@ RAISED_ELSEWHERE = {
     "LANGUAGE_NOT_READ": "matching/test_readability.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",
     "POLICY_LOOSENED": "test_gate.py",
+    "TOOL_SOURCE_BROKEN": "features/tool_sources/tests/test_drift.py",
+    "TOOL_SOURCE_CHANGED": "features/tool_sources/tests/test_drift.py",
     "SEC_LOOKALIKE_ID": "security/test_identity.py",
     "TOOL_NAME_COLLISION": "test_publishing.py",
     "TRIGGER_OVERLAP": "matching/test_overlaps.py",

@@ -15,6 +15,7 @@ from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
 from registry.catalog.held_passages import mark_held
+from registry.catalog.needed_skills import NEED_CODES, find_need_findings
 from registry.catalog.waived_findings import mark_waived
 from registry.core.queries import files_digest
 from registry.feature import installed_features
@@ -24,16 +25,17 @@ _SCAN_RESULT: Final = "SCAN_RESULT"
 _HINT: Final = "Fix it and scan these texts again, or have it waived."
 
 
-def assess_report(report: Report, *, previously_published: bool = False) -> Report:
-    """The report with the results of scanners for exactly these texts and what features know of them, each finding with
-    its waiver in force.
+def assess_report(report: Report, *, previously_published: bool = False, beside: Collection[str] = ()) -> Report:
+    """The report with the results of scanners for exactly these texts, with what features and other capabilities say of
+    them, and each finding with its waiver in force. `beside` are the ids of bundles that come with it.
 
     Assessing a report again gives what is true then: results and waivers of the first time do not stay. What features
     know is no more than a warning of texts that were `previously_published`: the way back to them stays open.
     """
-    added = {_SCAN_RESULT, *(code for feature in installed_features() for code in feature.finding_codes)}
+    added = {_SCAN_RESULT, *NEED_CODES, *(code for feature in installed_features() for code in feature.finding_codes)}
     own = [finding for finding in report.findings if finding.code not in added]
     found = _list_scan_findings(report.capability_id, report.files)
+    found += find_need_findings(report, beside)
     known = _list_feature_findings(report.capability_id, report.files)
     found += [replace(one, severity="warning") for one in known] if previously_published else known
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings

@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * Retire a capability
-         * @description Retire a capability: readers can no longer load it.
+         * @description Retire a capability: readers can no longer load it. The response names the capabilities that need it.
          */
         post: operations["capability_retire"];
         delete?: never;
@@ -935,7 +935,7 @@ export interface components {
              * @default builtin
              */
             dependency_level?: unknown;
-            /** @description Names of what it needs on the computer; never a value. */
+            /** @description Names of what it needs around it: on the computer, among the agent's servers and in the registry; never a value. */
             dependencies?: {
                 /** @description Programs, such as ffmpeg. */
                 bins?: string[];
@@ -947,6 +947,10 @@ export interface components {
                 env?: string[];
                 /** @description Permissions of the operating system, such as screen_recording. */
                 permissions?: string[];
+                /** @description Names of MCP servers that the agent is connected to, such as github or io.github.github/github-mcp-server. */
+                mcp_servers?: string[];
+                /** @description Ids of other capabilities that its instructions hand over to. */
+                skills?: string[];
             };
             /**
              * @description Which hint comes first when several fit; higher first.
@@ -1019,6 +1023,8 @@ export interface components {
             /** @enum {string} */
             status: "published" | "deprecated" | "retired" | "quarantined";
             replaced_by: string | null;
+            /** @description Of capability_retire: the ids of the capabilities that say that they need it, whose instructions may hand over to it; absent where none does. */
+            needed_by?: string[];
         };
         /** @description What is on its way out, and what replaces it. */
         DeprecateRequest: {
@@ -1397,6 +1403,8 @@ export interface components {
                     apps?: string[];
                     env?: string[];
                     permissions?: string[];
+                    mcp_servers?: string[];
+                    skills?: string[];
                 };
                 /** @description Of playbooks alone: how far it can be trusted. Not part of the digest. */
                 confidence?: {
@@ -1424,6 +1432,14 @@ export interface components {
             first_run?: string;
             /** @description Where there are any: skill groups of which a session keeps one member active. */
             exclusive_groups?: string[];
+        };
+        /** @description A capability to retire. */
+        RetireRequest: {
+            capability_id: string;
+            /** @description Why, for the history. */
+            note?: string;
+            /** @description Only say who needs it; nothing changes. */
+            dry_run?: boolean;
         };
         /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}), published_at, and, but in older ones, published_by, approved_by, editors (null: not known) and note_digest. */
         RevisionSignature: {
@@ -4245,7 +4261,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CapabilityRequest"];
+                "application/json": components["schemas"]["RetireRequest"];
             };
         };
         responses: {

@@ -17,6 +17,7 @@ from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phra
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
+from registry.catalog.needed_skills import describe_needs
 from registry.core import queries
 from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
@@ -113,6 +114,7 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
     return {
         **_part_context(bundle),
         "use": use,
+        "needs": describe_needs(bundle.capability),
         "power_groups": group_powers(get_powers(capability).comparison),
         "spark": build_sparkline(use.by_day),
         "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],

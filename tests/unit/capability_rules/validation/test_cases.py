@@ -25,6 +25,8 @@ RAISED_ELSEWHERE = {
     "FILES_TOO_MANY": "test_supporting.py",
     "FILE_PATH_INVALID": "test_supporting.py",
     "FINDINGS_CUT": "test_limits.py",
+    "DEPENDENCY_CIRCLE": "catalog/test_needed_skills.py",
+    "DEPENDENCY_UNKNOWN": "catalog/test_needed_skills.py",
     "DIGEST_MISMATCH": "management/test_registry_check.py",
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
     "COMMENTS_OPEN": "test_review_comments.py",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
@@ -364,3 +365,18 @@ def test_what_was_retired_in_quarantine_is_ended_the_same_way(signed_in: SignIn)
     assert Capability.objects.get().status == "retired"
     assert ask_and_confirm(client, "/capabilities/alpha/restore/", note="Looked at it").status_code == 302
     assert Capability.objects.get().status == "published"
+
+
+def test_dependencies_are_shown_on_both_sides(client: Client) -> None:
+    publish("beta")
+    publish(dependencies={"mcp_servers": ["github"], "skills": ["beta", "gamma"]})
+    page = client.get(PAGE).content.decode()
+    rail = page[page.index('id="needs"') :]
+    assert "github" in rail
+    assert f'href="{reverse("studio:capability_show", args=["beta"])}"' in rail
+    assert "Not available" in rail
+    other = client.get(reverse("studio:capability_show", args=["beta"])).content.decode()
+    assert "Needed by" in other
+    assert f'href="{PAGE}"' in other[other.index("Needed by") :]
+    question = client.get(reverse("studio:capability_retire", args=["beta"])).content.decode()
+    assert "These say that they need it, and may hand over to it: alpha." in question

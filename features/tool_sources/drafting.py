@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from capability_kit.json_text import parse_json
 from capability_rules.bundles.json_edits import add_item, apply_edits, to_json
+from capability_rules.bundles.tool_list import read_tool_list
 from capability_rules.errors import InvalidRequest
 from features.tool_sources.operation import Json
 from registry.authoring.capability_creation import CapabilitySpec, ToolSpec, add_tool_sections
@@ -40,12 +40,11 @@ def add_contracts(
     Raises `InvalidRequest` where tools.json is not a list of tools, or has one of these names already.
     """
     text = files.get("tools.json", "").strip() or "[]\n"
-    value = parse_json(text)
-    path = ("tools",) if isinstance(value, dict) else ()
-    held = value.get("tools") if isinstance(value, dict) else value
-    if not isinstance(held, list):
+    found = read_tool_list(text)
+    if found is None:
         raise InvalidRequest("tools.json is not a list of tools: fix its findings first")
-    names = {tool.get("name") for tool in held if isinstance(tool, dict)}
+    path, listed = found
+    names = {tool.get("name") for tool in listed if isinstance(tool, dict)}
     twice = next((one["name"] for one in contracts if one["name"] in names), None)
     if twice is not None:
         raise InvalidRequest(f"The capability has a tool '{twice}' already: choose another name")

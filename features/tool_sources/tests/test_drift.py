@@ -1,17 +1,22 @@
 """A changed source as a finding on the capability, and as an incident where agents are concerned."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from capability_rules.bundles.finding import Finding
 from features.tool_sources import source_store, takeover, watch
 from features.tool_sources.models import ToolBinding, ToolSource
 from features.tool_sources.tests.pet_store import CREATE, KIND, LIST, NAME, add_source, content, create_pets
 from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden
 from registry.core.queries import get_capability
 from registry.models import AuditEvent, Incident, Job
 from registry.publishing import publication
+from registry.publishing.waivers import create_waiver
 from tests.factories import OLGA
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -149,6 +154,25 @@ def test_release_of_something_else_leaves_the_incident_open() -> None:
     assert incidents() == []
     assert publication.restore(capability_id="pets", by=OLGA).status == "published"
     assert len(incidents()) == 1
+
+
+def test_waived_error_is_published_and_its_incident_stays_as_it_was() -> None:
+    source = add_source()
+    create_pets(source)
+    publish()
+    check(source, required=["name", "kind"])
+    edit("Looks pets up", "Finds pets")
+    (found,) = findings()
+    terminal = Actor("command_line", "test")
+    until = timezone.now().date() + timedelta(days=9)
+    given: dict[str, Any] = {"capability_id": "pets", "reason": "The document is wrong.", "until": until}
+    place = f"tools.json:{found.line}"
+    with pytest.raises(Forbidden):
+        create_waiver(code="TOOL_SOURCE_BROKEN", place=place, by=OLGA, **given)
+    create_waiver(code="TOOL_SOURCE_BROKEN", place=place, by=terminal, **given)
+    assert publish() == "published"
+    assert len(incidents()) == 1
+    assert not AuditEvent.objects.filter(verb="incident.close", subject="pets").exists()
 
 
 def test_draft_that_renames_a_broken_tool_does_not_hide_it() -> None:

@@ -19,7 +19,7 @@ from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.confidence_header import add_header, format_trust
 from capability_kit.bundles.form_data import format_shape
 from capability_kit.bundles.tool_names import wire_name
-from capability_kit.environment.readiness import Readiness
+from capability_kit.environment.readiness import Readiness, describe_needs
 from capability_kit.prompt_fence import choose_marker, fence, fence_user
 from capability_kit.text.sanitize import one_line
 from capability_kit.text.template_variables import substitute
@@ -237,6 +237,8 @@ def _loaded(bundles: Iterable[Bundle]) -> str:
         if bundle.status == "deprecated":
             instead = f", use {one_line(bundle.replaced_by, most=64)} instead" if bundle.replaced_by else ""
             line += f" [deprecated{instead}]"
+        needs = describe_needs(bundle.capability)
+        line += f" [needs {needs}]" if needs else ""
         lines.append(line + (" [the registry is away; this is a kept copy]" if bundle.is_stale else ""))
     return _section("Currently loaded capabilities:", lines)
 

@@ -30,9 +30,10 @@ class Feature:
     to sections of the sidebar, `capability_tabs` to the rows of tabs that a capability has by url name,
     `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels`
     to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
-    that get what `events.IMPORTED` is called with, and `export_files` to a function `(capability) -> {path: text}` of
-    what an export has beside the bundle. `rows_kept` says, by table, which rows must not be left without this feature,
-    as the end of the sentence "There are ...".
+    that get what `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what
+    an export has beside the bundle, and `findings` to a function `(capability_id, files) -> list[Finding]` of what is
+    known of texts beside their own checks, with codes out of `finding_codes`. `rows_kept` says, by table, which rows
+    must not be left without this feature, as the end of the sentence "There are ...".
     """
 
     name: str
@@ -44,6 +45,8 @@ class Feature:
     audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     import_observers: tuple[str, ...] = ()
     export_files: str = ""
+    findings: str = ""
+    finding_codes: tuple[str, ...] = ()
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)

@@ -29,6 +29,7 @@ from capability_rules.errors import InvalidRequest
 from capability_rules.validation.rules.json_schema import type_word
 from capability_rules.validation.sarif_reader import BYTES_MAX
 from registry.catalog import drafts, exporter
+from registry.catalog.needed_skills import list_needing
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
@@ -124,12 +125,14 @@ def capability_deprecate(request: Request, caller: Caller) -> Response:
     return _status(capability)
 
 
-@operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
+@operator_write(answer="CapabilityStatus", body="RetireRequest", also=NOT_FOUND | CONFLICT)
 def capability_retire(request: Request, caller: Caller) -> Response:
-    """Retire a capability: readers can no longer load it."""
+    """Retire a capability: readers can no longer load it. The response names the capabilities that need it."""
     values = parameters.json_object(request)
-    capability_id = parameters.capability_id(values)
-    return _status(publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
+    capability_id, dry_run = parameters.capability_id(values), parameters.flag(values, "dry_run")
+    needed_by = list_needing(capability_id)
+    capability = publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values), dry_run=dry_run)
+    return _status(capability, **({"needed_by": needed_by} if needed_by else {}))
 
 
 @operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)
@@ -149,10 +152,10 @@ def capability_restore(request: Request, caller: Caller) -> Response:
     return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})
 
 
-def _status(capability: Capability) -> Response:
+def _status(capability: Capability, **more: Any) -> Response:
     replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
     body = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
-    return Response(body)
+    return Response(body | more)
 
 
 @operator_read("GET", answer="BundlePowers", parameters=_POWERS_PARAMETERS, also=NOT_FOUND | CONFLICT)

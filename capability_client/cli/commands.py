@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache-dir", type=Path, help="keep the registry's answers here over restarts")
     parser.add_argument("--lock", type=Path, help="a lock file; a bundle that differs from it is refused")
     parser.add_argument("--permission", action="append", default=[], help="a permission that the agent was given")
+    parser.add_argument("--mcp-server", action="append", help="an MCP server that the agent is connected to")
     parser.add_argument("--environment", type=Path, help="a JSON file that says what is there, instead of looking")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_skills(verbs)
@@ -113,7 +114,7 @@ def _source(options: argparse.Namespace) -> Source:
 
 def _environment(options: argparse.Namespace) -> Environment:
     if options.environment is None:
-        return Environment.probe(options.permission)
+        return Environment.probe(options.permission, mcp_servers=options.mcp_server)
     text = options.environment.read_text("utf-8")
     try:
         return Environment.from_dict(json.loads(text))

@@ -30,6 +30,8 @@ _ENVIRONMENT: Final[dict[Path, tuple[Path, FieldMapper]]] = {
     ("dependencies", "apps"): (("dependencies", "apps"), front_matter_values.parse_names),
     ("dependencies", "env"): (("dependencies", "env"), front_matter_values.parse_env_names),
     ("dependencies", "permissions"): (("dependencies", "permissions"), front_matter_values.parse_names),
+    ("dependencies", "mcp_servers"): (("dependencies", "mcp_servers"), front_matter_values.parse_server_names),
+    ("dependencies", "skills"): (("dependencies", "skills"), front_matter_values.parse_skill_ids),
     ("requires", "bins"): (("dependencies", "bins"), front_matter_values.parse_names),
     ("requires", "env"): (("dependencies", "env"), front_matter_values.parse_env_names),
 }

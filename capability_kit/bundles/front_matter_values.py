@@ -8,6 +8,7 @@ from typing import Any, Final
 
 _WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 _GROUP: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_SERVER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _OS: Final = {
     "common": "common", "all": "common", "any": "common",
     "darwin": "darwin", "macos": "darwin", "mac": "darwin", "osx": "darwin",
@@ -58,6 +59,19 @@ def parse_env_names(value: Any) -> list[str] | None:
     """Names of environment variables; an entry with a value is none."""
     found = parse_names(value)
     return found if found and not any("=" in name for name in found) else None
+
+
+def parse_server_names(value: Any) -> list[str] | None:
+    """Names of MCP servers, each once."""
+    found = parse_names(value)
+    return list(dict.fromkeys(found)) if found and all(map(_SERVER.fullmatch, found)) else None
+
+
+def parse_skill_ids(value: Any) -> list[str] | None:
+    """capability_ids of other skills, each once."""
+    found = parse_names(value)
+    fits = found and all(_GROUP.fullmatch(name) and len(name) <= 64 for name in found)
+    return list(dict.fromkeys(found)) if found and fits else None
 
 
 def parse_groups(value: Any) -> list[str] | None:

@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
-Kind = Literal["bins", "python", "apps", "env", "permissions"]
-KINDS: Final[tuple[Kind, ...]] = ("bins", "python", "apps", "env", "permissions")
+Kind = Literal["bins", "python", "apps", "env", "permissions", "mcp_servers", "skills"]
+KINDS: Final[tuple[Kind, ...]] = ("bins", "python", "apps", "env", "permissions", "mcp_servers", "skills")
+# What only the host program knows: where it does not say, nothing is missing.
+TOLD_KINDS: Final[tuple[Kind, ...]] = ("mcp_servers", "skills")
 SYSTEMS: Final = ("darwin", "win32", "linux")
 # A name, not a path: a bundle must not find out which files there are.
 _NAME: Final = re.compile(r"[^/\\\x00-\x1f]{1,200}")
@@ -27,7 +29,8 @@ _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,100})")
 
 @dataclass
 class Environment:
-    """An environment given by hand: `os` is darwin, win32 or linux, and each set contains the available names."""
+    """An environment given by hand: `os` is darwin, win32 or linux, and each set contains the available names. None for
+    `mcp_servers` and `skills` is not known: nothing of them is missing then."""
 
     os: str = "linux"
     bins: frozenset[str] = frozenset()
@@ -35,10 +38,13 @@ class Environment:
     apps: frozenset[str] = frozenset()
     env: frozenset[str] = frozenset()
     permissions: frozenset[str] = frozenset()
+    mcp_servers: frozenset[str] | None = None
+    skills: frozenset[str] | None = None
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Self:
-        """Read `{"os": "linux", "bins": [...], "python": [...], ...}`; what is left out is empty.
+        """Read `{"os": "linux", "bins": [...], "python": [...], ...}`; what is left out is empty, `mcp_servers` and
+        `skills` that are left out are not known.
 
         Raises `ValueError` for anything else, with the fix in the message.
         """
@@ -50,17 +56,20 @@ class Environment:
         system = values.get("os", "linux")
         if system not in SYSTEMS:
             raise ValueError(f"environment.os must be one of {', '.join(SYSTEMS)}")
-        return cls(os=system, **{kind: _names(values.get(kind, []), kind) for kind in KINDS})
+        given = [kind for kind in KINDS if kind not in TOLD_KINDS or kind in values]
+        return cls(os=system, **{kind: _names(values.get(kind, []), kind) for kind in given})
 
     @staticmethod
-    def probe(permissions: Iterable[str] = ()) -> ProbedEnvironment:
-        """This computer. Permissions cannot be probed from Python: the host program says which it was given."""
-        return ProbedEnvironment(os=this_system(), permissions=frozenset(permissions))
+    def probe(permissions: Iterable[str] = (), *, mcp_servers: Iterable[str] | None = None) -> ProbedEnvironment:
+        """This computer. Permissions cannot be probed from Python, nor can MCP servers: the host program says which it
+        was given, and which it is connected to."""
+        servers = None if mcp_servers is None else frozenset(mcp_servers)
+        return ProbedEnvironment(os=this_system(), permissions=frozenset(permissions), mcp_servers=servers)
 
     def has(self, kind: Kind, name: str) -> bool:
-        """Whether it is there."""
-        found: frozenset[str] = getattr(self, kind)
-        return name in found
+        """Whether it is there, or not known to be missing."""
+        found: frozenset[str] | None = getattr(self, kind)
+        return found is None or name in found
 
     def refresh(self) -> None:
         """Probe again; does nothing for an environment given by hand."""
@@ -74,8 +83,8 @@ class ProbedEnvironment(Environment):
 
     def has(self, kind: Kind, name: str) -> bool:
         """Whether it is there, as last seen."""
-        if kind == "permissions":
-            return name in self.permissions
+        if kind == "permissions" or kind in TOLD_KINDS:
+            return super().has(kind, name)
         if (kind, name) not in self._known:
             self._known[kind, name] = _NAME.fullmatch(name) is not None and _look(kind, name, self.os)
         return self._known[kind, name]

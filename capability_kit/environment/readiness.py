@@ -11,7 +11,7 @@ from capability_kit.environment.probe import KINDS, Environment, Kind
 from capability_kit.text.sanitize import one_line
 
 Status = Literal["READY", "NEED_SETUP", "NEED_AUTH", "UNAVAILABLE"]
-_SETUP: Final = frozenset({"bins", "python", "apps"})
+_SETUP: Final = frozenset({"bins", "python", "apps", "mcp_servers", "skills"})
 _SYSTEM_NAMES: Final = {"darwin": "macOS", "win32": "Windows", "linux": "Linux"}
 _WHAT: Final[dict[Kind, str]] = {
     "bins": "program",
@@ -19,6 +19,8 @@ _WHAT: Final[dict[Kind, str]] = {
     "apps": "app",
     "env": "environment variable",
     "permissions": "permission",
+    "mcp_servers": "MCP server",
+    "skills": "skill",
 }
 _FIXES: Final[dict[Kind, str]] = {
     "bins": "install {name} so that it is found on the search path ({installer})",
@@ -26,6 +28,8 @@ _FIXES: Final[dict[Kind, str]] = {
     "apps": "install the app {name}",
     "env": "set the environment variable {name} for the agent, and start it again",
     "permissions": "give the agent the permission {name} ({settings})",
+    "mcp_servers": "connect the agent to the MCP server {name}",
+    "skills": "give the agent the skill {name}",
 }
 _INSTALLERS: Final = {"darwin": "such as with brew", "win32": "such as with winget", "linux": "such as with apt or dnf"}
 _SETTINGS: Final = {
@@ -79,8 +83,9 @@ class Readiness:
 def check_readiness(capability: Bundle | ListingEntry | Mapping[str, object], environment: Environment) -> Readiness:
     """Judge a bundle, its capability.json, or an entry of the list.
 
-    Wrong system: UNAVAILABLE. A program, Python package or app is missing: NEED_SETUP, also where a key is missing
-    beside it, since setting up comes first. A key (environment variable) or permission is missing: NEED_AUTH.
+    Wrong system: UNAVAILABLE. A program, Python package, app, MCP server or skill is missing: NEED_SETUP, also where a
+    key is missing beside it, since setting up comes first. A key (environment variable) or permission is missing:
+    NEED_AUTH.
     """
     if isinstance(capability, Bundle):
         capability = capability.capability
@@ -89,17 +94,16 @@ def check_readiness(capability: Bundle | ListingEntry | Mapping[str, object], en
         capability = {key: getattr(capability, key) for key in keys}
     values = dict(capability)
     level = dependency_level(values.get("dependency_level", "builtin"), environment.os)
-    systems = _listed(values.get("os")) or ["common"]
+    systems = list_names(values.get("os")) or ["common"]
     if "common" not in systems and environment.os not in systems:
         here = _SYSTEM_NAMES.get(environment.os, environment.os)
         there = ", ".join(_SYSTEM_NAMES.get(each, one_line(each, most=20)) for each in systems[:4])
         return Readiness("UNAVAILABLE", (), level, f"Works on {there}, not on {here}.")
-    dependencies = values.get("dependencies")
-    named = dependencies if isinstance(dependencies, dict) else {}
+    named = _named(values)
     missing = tuple(
         _missing(kind, name, environment.os)
         for kind in (KINDS if named else ())
-        for name in _listed(named.get(kind))
+        for name in list_names(named.get(kind))
         if not environment.has(kind, name)
     )
     if not missing:
@@ -115,7 +119,21 @@ def dependency_level(level: Any, system: str) -> str:
     return level if isinstance(level, str) else "builtin"
 
 
-def _listed(value: Any) -> list[str]:
+def describe_needs(capability: Mapping[str, object]) -> str:
+    """The MCP servers and skills that it names, such as `MCP servers: github; skills: toys, cages`; empty without."""
+    named = _named(capability)
+    needed = (("MCP servers", "mcp_servers"), ("skills", "skills"))
+    found = ((words, [one_line(name, most=80) for name in list_names(named.get(key))]) for words, key in needed)
+    return "; ".join(f"{words}: {', '.join(names)}" for words, names in found if names)
+
+
+def _named(capability: Mapping[str, object]) -> dict[str, Any]:
+    dependencies = capability.get("dependencies")
+    return dependencies if isinstance(dependencies, dict) else {}
+
+
+def list_names(value: Any) -> list[str]:
+    """The texts of a list of an author, at most 100."""
     found = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
     return [item for item in found if isinstance(item, str)][:100]
 

@@ -258,6 +258,15 @@ def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, PathStep | None, 
                     yield keyword, name, item
 
 
+def iterate_schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The schema and every one below it, in the order in which they are written; no reference is followed."""
+    left = [schema]
+    while left:
+        found = left.pop()
+        yield found
+        left += reversed([below for _, _, below in _subschemas(found)])
+
+
 def copy_changed(schema: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """A copy of a schema in which `change` has had each subschema to change it, the outer ones first.
 

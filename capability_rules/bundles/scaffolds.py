@@ -12,13 +12,15 @@ PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 _BODIES: Final = {
     profile: (Path(__file__).parent / "skill_templates" / f"{profile}.md").read_text("utf-8") for profile in PROFILES
 }
-# The lines of the bodies that say what to write there.
-PLACEHOLDERS: Final = frozenset(
-    line.strip()
-    for body in _BODIES.values()
-    for line in body.splitlines()
-    if line.strip() and not line.startswith("#") and "{" not in line
-)
+
+
+def list_placeholders(skill_profile: str) -> list[str]:
+    """The lines of a profile's first draft that say what to write there, in their order."""
+    lines = (line.strip() for line in _BODIES[skill_profile].splitlines())
+    return [line for line in lines if line and not line.startswith("#") and "{" not in line]
+
+
+PLACEHOLDERS: Final = frozenset(line for profile in PROFILES for line in list_placeholders(profile))
 
 
 def build_scaffold(*, capability_id: str, name: str, description: str, skill_profile: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ _SYSTEMS: Final = {"common": "every system", "darwin": "macOS", "win32": "Window
 # What is needed of each kind, as it is worded in a sentence.
 _NEEDS: Final = (
     ("bins", "the program"), ("python", "the Python package"), ("apps", "the application"),
-    ("env", "the environment variable"),
+    ("env", "the environment variable"), ("mcp_servers", "the MCP server"),
 )  # fmt: skip
 # Keys whose two values are short enough to be shown, with the label of each and the text for an absent one.
 _TOLD: Final = (
@@ -88,6 +88,11 @@ def _need_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Cha
             yield _change("breaks", "dependencies", f"It needs {what} `{item}` now", key)
         for item in _without(old, new):
             yield _gone(f"It no longer needs {what} `{item}`")
+    old, new = as_strings(before.get("skills")), as_strings(after.get("skills"))
+    for item in _without(new, old):
+        yield _change("changes", "dependencies", f"It needs the skill `{item}` now", "skills")
+    for item in _without(old, new):
+        yield _gone(f"It no longer needs the skill `{item}`")
     old, new = as_strings(before.get("permissions")), as_strings(after.get("permissions"))
     for item in _without(new, old):
         yield _change("widens", "dependencies", f"It asks the system for the permission `{item}`", "permissions")

@@ -38,6 +38,7 @@ _NEEDS: Final[tuple[tuple[str, PowerKind, str], ...]] = (
     ("bins", "program", "the program"),
     ("apps", "program", "the application"),
     ("python", "program", "the Python package"),
+    ("mcp_servers", "program", "the MCP server"),
     ("env", "credential", "the environment variable"),
     ("permissions", "credential", "the permission"),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from capability_rules.errors import InvalidRequest
 from features.tool_sources.drafting import TOOLS_MAX, add_contracts, build_files
+from features.tool_sources.mapping.contract import named_contract
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_store import get_source, record_event
 from registry.authoring.capability_creation import CapabilitySpec
@@ -94,7 +95,7 @@ def _take(item: ToolSourceItem, choice: ToolChoice) -> _Taken:
     if not _NAME.fullmatch(choice.name):
         form = "a letter, then letters, digits, _ or -, at most 64"
         raise InvalidRequest(f"'{choice.name[:64]}' is not a name of a tool: {form}")
-    return _Taken(item, {**item.contract, "name": choice.name}, choice.has_form)
+    return _Taken(item, named_contract(item.contract, choice.name), choice.has_form)
 
 
 def find_items(source: ToolSource, keys: Collection[str]) -> list[ToolSourceItem]:
@@ -134,8 +135,3 @@ def _bind(source: ToolSource, capability: Capability, taken: Iterable[_Taken], b
 def list_bindings(capability: Capability) -> list[ToolBinding]:
     """The tools of a capability that came from a source, by their names."""
     return list(ToolBinding.objects.filter(capability=capability).select_related("source"))
-
-
-def named_contract(contract: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The contract under another name."""
-    return {**contract, "name": name}

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from capability_kit.json_text import parse_json
 from capability_rules.bundles.json_edits import add_item, apply_edits, to_json
+from capability_rules.bundles.scaffolds import list_placeholders
+from capability_rules.bundles.tool_list import read_tool_list
 from capability_rules.errors import InvalidRequest
 from features.tool_sources.operation import Json
 from registry.authoring.capability_creation import CapabilitySpec, ToolSpec, add_tool_sections
@@ -15,8 +16,6 @@ from registry.authoring.capability_creation import build_files as build_capabili
 from registry.authoring.form_generator import generate_form
 
 TOOLS_MAX: Final = 100
-_BEHAVIOR: Final = "Say here what the agent does unless the user asks for something else."
-_EXAMPLE: Final = "**User:** what a user would say\n**Agent:** what the agent does then"
 _TOOLS_SECTION: Final = re.compile(r"^## Tools[ \t]*$", re.MULTILINE)
 
 
@@ -40,12 +39,11 @@ def add_contracts(
     Raises `InvalidRequest` where tools.json is not a list of tools, or has one of these names already.
     """
     text = files.get("tools.json", "").strip() or "[]\n"
-    value = parse_json(text)
-    path = ("tools",) if isinstance(value, dict) else ()
-    held = value.get("tools") if isinstance(value, dict) else value
-    if not isinstance(held, list):
+    found = read_tool_list(text)
+    if found is None:
         raise InvalidRequest("tools.json is not a list of tools: fix its findings first")
-    names = {tool.get("name") for tool in held if isinstance(tool, dict)}
+    path, listed = found
+    names = {tool.get("name") for tool in listed if isinstance(tool, dict)}
     twice = next((one["name"] for one in contracts if one["name"] in names), None)
     if twice is not None:
         raise InvalidRequest(f"The capability has a tool '{twice}' already: choose another name")
@@ -123,9 +121,10 @@ def _scaffolded(skill: str, contracts: Sequence[Json]) -> str:
     behavior = ["Ask the user for values that a tool requires."]
     behavior += ["Answer questions from what the read tools return."] if reads else []
     behavior += ["Before a change, summarize it for the user and wait for approval."] if writes else []
-    skill = skill.replace(_BEHAVIOR, "\n".join(f"- {line}" for line in behavior))
+    said, *example = list_placeholders("capability")
+    skill = skill.replace(said, "\n".join(f"- {line}" for line in behavior))
     examples = "\n\n".join(_example(one) for one in (*reads[:1], *writes[:1]))
-    return skill.replace(_EXAMPLE, examples) if examples else skill
+    return skill.replace("\n".join(example), examples) if examples else skill
 
 
 def _example(contract: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 from registry.common.event_type import EventType
 from registry.feature import Feature
 
+_RELEASE_VERBS: Final = ("publish", "rollback", "restore", "retire", "quarantine")
 _VERBS: Final = ("add", "check", "fail", "remove", "take_over", "use")
 
 FEATURE: Final = Feature(
@@ -17,7 +18,10 @@ FEATURE: Final = Feature(
         "draft.save": ("features.tool_sources.watch.follow_renames",),
         "draft.import": ("features.tool_sources.watch.follow_renames",),
         "tool_source.check": ("features.tool_sources.email.write_to_members",),
+        **{f"capability.{verb}": ("features.tool_sources.drift.follow_release",) for verb in _RELEASE_VERBS},
     },
+    findings="features.tool_sources.drift.find_drift",
+    finding_codes=("TOOL_SOURCE_CHANGED", "TOOL_SOURCE_BROKEN"),
     pages="features.tool_sources.urls",
     operator_api={
         name: f"features.tool_sources.api.{name}"

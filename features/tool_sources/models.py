@@ -105,3 +105,8 @@ class ToolBinding(models.Model):
                 name="tool_binding_noticed_fits_state",
             ),
         ]
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the source refuses calls that the tool, as it was taken, allows."""
+        return any(change["effect"] == "breaks" for change in self.changes)

@@ -32,7 +32,7 @@ from studio.pages.downloads import file_response
 from studio.pages.drawn_forms import DrawnForm, draw_forms
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
-from studio.pages.views.capability_new import NameAndIdForm
+from studio.pages.views.capability_new import DescribedCapabilityForm
 
 _SOURCES_SHOWN: Final = 5
 
@@ -76,24 +76,6 @@ class ToolSourceForm(forms.Form):
         strip=False,
         help_text=gettext_lazy("OpenAPI, or definitions in the form of OpenAI, Anthropic, Gemini or MCP."),
         widget=forms.Textarea(attrs={"class": "textarea mono", "rows": 8, "spellcheck": "false"}),
-    )
-
-
-class NewFromToolsForm(NameAndIdForm):
-    """What the new capability is called and does."""
-
-    description = forms.CharField(
-        label=gettext_lazy("Description"),
-        max_length=1024,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("What it does and when to use it, in a sentence or two. Agents read this first."),
-    )
-    triggers = forms.CharField(
-        label=gettext_lazy("Trigger phrases"),
-        required=False,
-        max_length=2000,
-        widget=forms.Textarea(attrs={"rows": 2, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
-        help_text=gettext_lazy('Type a phrase and press Enter, e.g. "weigh-in". Defaults to the name.'),
     )
 
 
@@ -194,7 +176,7 @@ def _review(
         raise Http404
     names = adoption.suggest_names(items, capability.capability_id if capability else "")
     if capability is None and form is None:
-        form = NewFromToolsForm(initial=_suggested(source) | _typed(request))
+        form = DescribedCapabilityForm(initial=_suggested(source) | _typed(request))
     rows = [_tool_row(request, item, names[item.key], at) for at, item in enumerate(items)]
     drawn = _draw_forms(rows)
     context = {
@@ -213,7 +195,7 @@ def _review(
 
 def _typed(request: StudioRequest) -> dict[str, str]:
     """What was typed already, where the page is asked for again."""
-    return {name: request.POST[name] for name in NewFromToolsForm.base_fields if name in request.POST}
+    return {name: request.POST[name] for name in DescribedCapabilityForm.base_fields if name in request.POST}
 
 
 def _draw_forms(rows: Sequence[dict[str, Any]]) -> list[DrawnForm]:
@@ -277,7 +259,7 @@ def _create(
     request: StudioRequest, source: ToolSource, capability: Capability | None, chosen: Sequence[str]
 ) -> HttpResponse:
     choices = _choices(request, chosen)
-    form = NewFromToolsForm(request.POST) if capability is None else None
+    form = DescribedCapabilityForm(request.POST) if capability is None else None
     if form is not None and not form.is_valid():
         return _review(request, source, capability, chosen, form=form)
     try:
@@ -313,9 +295,8 @@ def _save(
     by = actor_of(request)
     if capability is not None:
         return adoption.add_tools(capability_id=capability.capability_id, source_id=source.pk, chosen=choices, by=by)
-    triggers = tuple(line.strip()[:80] for line in given["triggers"].splitlines() if line.strip())[:50]
-    description = given["description"].replace("\r\n", "\n")
-    wish = CapabilitySpec(given["capability_id"], given["name"], description, triggers=triggers)
+    named = (given["capability_id"], given["name"], given["description"])
+    wish = CapabilitySpec(*named, triggers=tuple(given["triggers"]))
     return adoption.create_capability(source_id=source.pk, chosen=choices, wish=wish, by=by)
 
 

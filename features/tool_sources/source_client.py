@@ -11,7 +11,7 @@ from typing import Any, Final
 from capability_kit.json_text import parse_json
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, OPERATIONS_MAX
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
 from registry.common.net.ip_policy import AddressNotAllowed
 
 URL_LENGTH_MAX: Final = 1000
@@ -26,15 +26,8 @@ _PAGES_MAX: Final = 50
 def check_url(url: str) -> str:
     """The address as it is stored. Raises `SourceUnreadable` for another form; where it leads is checked at each
     request."""
-    # httpx2 takes as long to import as Django: only what sends requests pays for it.
-    import httpx2
-
-    try:
-        parsed = httpx2.URL(url.strip())
-    except (httpx2.InvalidURL, ValueError, TypeError):
-        raise SourceUnreadable(_FORM) from None
-    is_whole = parsed.scheme in ("http", "https") and parsed.host and parsed.port != 0
-    if not is_whole or parsed.userinfo or len(url) > URL_LENGTH_MAX:
+    parsed = parse_address(url, length_max=URL_LENGTH_MAX)
+    if parsed is None or parsed.userinfo:
         raise SourceUnreadable(_FORM)
     return str(parsed.copy_with(fragment=None))
 
@@ -66,20 +59,13 @@ class _Peer:
 
     def request(self, method: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
         """The body of a successful response. Raises `SourceUnreadable`."""
-        import httpx2
-
         try:
             addresses = allowed_addresses(self.url, _SETTING, self.until - time.monotonic())
         except AddressNotAllowed as error:
             raise SourceUnreadable(str(error)) from None
         sent = {"User-Agent": USER_AGENT, **headers, **self.headers}
         request = GuardedRequest(method, self.url, sent, BYTES_MAX + 1, body)
-        try:
-            request.send(addresses, self.until)
-        except TimeoutError:
-            raise SourceUnreadable(f"{self.url}: it did not answer within {RESPONSE_SECONDS:.0f} s") from None
-        except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
-            raise SourceUnreadable(f"{self.url}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
+        request.send_or_explain(addresses, RESPONSE_SECONDS, until=self.until, place=self.url)
         self.answered = request.answered
         return self._checked(request)
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.tool_sources import source_client
+from features.tool_sources.drift import close_incident
 from features.tool_sources.isolation import read_tools_isolated
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_tools import SourceTool, ToolCatalog
@@ -150,7 +151,10 @@ def remove_source(*, source_id: int, by: Actor) -> ToolSource:
     """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`."""
     with write_transaction():
         source = get_source(source_id)
-        record_event(source, "remove", by, {"tools": source.bindings.count()})
+        bindings = list(source.bindings.select_related("capability"))
+        record_event(source, "remove", by, {"tools": len(bindings)})
+        for capability in {one.capability for one in bindings}:
+            close_incident(capability, source_id)
         ToolSource.objects.filter(pk=source.pk).delete()
     return source
 

@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from capability_kit.json_text import parse_json
 from capability_rules.bundles.json_edits import add_key, apply_edits, remove_value, replace_value
+from capability_rules.bundles.tool_list import list_tool_contracts, locate_tool
 from capability_rules.errors import InvalidRequest
+from features.tool_sources.mapping.contract import named_contract
 from features.tool_sources.models import ToolBinding, ToolSourceItem
 from features.tool_sources.source_store import record_event
-from features.tool_sources.watch import list_tool_contracts
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
@@ -45,7 +45,9 @@ class Takeover:
     """What taking a change over comes to, before it is done."""
 
     binding: ToolBinding
+    item: ToolSourceItem
     fields: tuple[FieldChange, ...]
+    files: Mapping[str, str]
     draft_version: int | None
 
 
@@ -65,8 +67,9 @@ def plan_takeover(capability_id: str, tool_name: str) -> Takeover:
     mine = list_tool_contracts(files).get(tool_name)
     if mine is None:
         raise InvalidRequest(f"'{capability_id}' has no tool '{tool_name}' any more")
-    fields = tuple(_field_changes(binding.contract, mine, _item(binding).contract))
-    return Takeover(binding, fields, version)
+    item = _item(binding)
+    fields = tuple(_field_changes(binding.contract, mine, item.contract))
+    return Takeover(binding, item, fields, files, version)
 
 
 def _item(binding: ToolBinding) -> ToolSourceItem:
@@ -90,14 +93,12 @@ def take_over(
     `draft_version` is that of the plan that the person saw. Raises as `plan_takeover`, and `DraftConflict`.
     """
     plan = plan_takeover(capability_id, tool_name)
-    item = _item(plan.binding)
-    files = dict(drafts.editable_files(plan.binding.capability)[0])
     wanted = [one for one in plan.fields if not one.is_edited or one.name in overwrite]
-    files["tools.json"] = _changed(files["tools.json"], tool_name, wanted)
+    files = {**plan.files, "tools.json": _changed(plan.files["tools.json"], tool_name, wanted)}
     with write_transaction():
         saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=draft_version, by=by)
-        contract = {**item.contract, "name": tool_name}
-        update_row(plan.binding, contract=contract, digest=item.digest, state="same", changes=[], noticed_at=None)
+        taken = {"contract": named_contract(plan.item.contract, tool_name), "digest": plan.item.digest}
+        update_row(plan.binding, **taken, state="same", changes=[], noticed_at=None)
         detail = {"capability_id": capability_id, "tool": tool_name, "fields": [one.name for one in wanted]}
         record_event(plan.binding.source, "take_over", by, detail)
     return saved
@@ -106,13 +107,10 @@ def take_over(
 def _changed(text: str, tool_name: str, fields: list[FieldChange]) -> str:
     """The text of tools.json with these fields, everything else as it is written."""
     for field in fields:
-        value = parse_json(text)
-        path, listed = ((), value) if isinstance(value, list) else (("tools",), value["tools"])
-        index = next(at for at, one in enumerate(listed) if isinstance(one, dict) and one.get("name") == tool_name)
-        at = (*path, index)
+        at, tool = locate_tool(text, tool_name), list_tool_contracts({"tools.json": text})[tool_name]
         if field.theirs is None:
             edit = remove_value(text, (*at, field.name))
-        elif field.name in listed[index]:
+        elif field.name in tool:
             edit = replace_value(text, (*at, field.name), field.theirs)
         else:
             edit = add_key(text, at, field.name, field.theirs)

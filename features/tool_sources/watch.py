@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from django.utils import timezone
 
-from capability_kit.json_text import parse_json
-from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.tool_list import list_tool_contracts
 from capability_rules.errors import RegistryError, SourceUnreadable
 from capability_rules.semantic_diff.change import EFFECTS
 from capability_rules.semantic_diff.tools import compare_tools
-from features.tool_sources.adoption import named_contract
-from features.tool_sources.mapping.contract import digest_contract
+from features.tool_sources.drift import as_bundle, digest_tool, note_checked
+from features.tool_sources.mapping.contract import named_contract
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_store import get_source, read_again, record_event, store_reading, tidy_sources
 from registry.catalog import drafts
@@ -46,10 +44,15 @@ def check_source(*, source_id: int, by: Actor, content: bytes | None = None) -> 
         raise
     with write_transaction():
         store_reading(source, found, catalog)
-        bindings = list(source.bindings.select_related("capability"))
+        bindings = list(source.bindings.select_related("source", "capability__published_revision"))
+        was_broken = {one.pk for one in bindings if one.is_broken}
+        before = {one.pk: one.changes for one in bindings}
         noticed = [one for one in bindings if _compare(one)]
+        note_checked(bindings, was_broken, by)
         told = [f"{one.capability.capability_id}.{one.tool_name}" for one in noticed][:50]
         record_event(source, "check", by, {"changed": told})
+    for capability in {one.capability for one in bindings if one.changes != before[one.pk]}:
+        drafts.refresh_digest(capability)
     return [one for one in bindings if one.state != State.SAME]
 
 
@@ -72,15 +75,11 @@ def describe_changes(binding: ToolBinding, item: ToolSourceItem | None) -> tuple
         return State.GONE, [{"effect": "breaks", "words": words}]
     if item.digest == binding.digest:
         return State.SAME, []
-    before, after = _bundle(binding.contract), _bundle(named_contract(item.contract, binding.tool_name))
+    before, after = as_bundle(binding.contract), as_bundle(named_contract(item.contract, binding.tool_name))
     changes = sorted(compare_tools(before, after), key=lambda one: EFFECTS.index(one.effect))
     found = [{"effect": str(one.effect), "words": one.words} for one in changes[:_CHANGES_MAX]]
     words = f"The schema of `{binding.tool_name}` changed in a way that no call notices"
     return State.CHANGED, found or [{"effect": "changes", "words": words}]
-
-
-def _bundle(contract: Mapping[str, Any]) -> SkillBundle:
-    return SkillBundle({}, {}, "", [dict(contract)], [])
 
 
 def check_all(lease: Lease) -> CommitAction | None:
@@ -105,23 +104,9 @@ def follow_renames(row: AuditEvent) -> None:
     lost = [one for one in bindings if one.tool_name not in names]
     free = {name: tool for name, tool in names.items() if name not in {one.tool_name for one in bindings}}
     for binding in lost:
-        renamed = next((name for name, tool in free.items() if _digest(tool) == _digest(binding.contract)), None)
+        renamed = next(
+            (name for name, tool in free.items() if digest_tool(tool) == digest_tool(binding.contract)), None
+        )
         if renamed is not None:
             del free[renamed]
             update_row(binding, tool_name=renamed, contract=named_contract(binding.contract, renamed))
-
-
-def _digest(tool: Mapping[str, Any]) -> str:
-    try:
-        return digest_contract(dict(tool))
-    except (ValueError, TypeError):
-        # A draft may hold numbers that have no canonical form.
-        return ""
-
-
-def list_tool_contracts(files: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The tools of a draft by their names, as far as tools.json can be read."""
-    value = parse_json(files.get("tools.json"))
-    listed = value.get("tools") if isinstance(value, dict) else value
-    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    return {one["name"]: one for one in found if isinstance(one.get("name"), str)}

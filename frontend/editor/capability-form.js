@@ -19,6 +19,7 @@ const LEVELS = [
 const NEEDS = [
   ["bins", gettext("Programs")], ["python", gettext("Python packages")], ["apps", gettext("Applications")],
   ["env", gettext("Environment variables (names only)")], ["permissions", gettext("System permissions")],
+  ["mcp_servers", gettext("MCP servers")], ["skills", gettext("Other capabilities (IDs)")],
 ];
 const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
   "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",

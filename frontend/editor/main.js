@@ -91,7 +91,7 @@ class Editor {
   prepare(one) {
     const { panel } = one;
     one.formRoot = panel.querySelector(".form-view");
-    // Enter in a field is no wish to save, and what is typed there reaches the server through the text alone.
+    // Enter in a field is not a wish to save, and what is typed there reaches the server through the text alone.
     one.formRoot.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && event.target.matches("input")) {
         event.preventDefault();

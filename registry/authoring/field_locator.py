@@ -31,7 +31,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
         *("/playbook/problem", "/playbook/conditions", "/playbook/keywords"),
         *("/playbook/product_area", "/playbook/issue_type", "/os", "/dependency_level"),
         *("/dependencies/bins", "/dependencies/python", "/dependencies/apps"),
-        *("/dependencies/env", "/dependencies/permissions"),
+        *("/dependencies/env", "/dependencies/permissions", "/dependencies/mcp_servers", "/dependencies/skills"),
         *("/priority", "/max_turns", "/emoji", "/license", "/compatibility", "/allowed_tools", "/metadata/*"),
     ),
     "tools.json": (

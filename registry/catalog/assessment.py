@@ -1,4 +1,4 @@
-"""What is known of texts beside their own checks: what scanners found in them, what is waived, held and accepted.
+"""What is known of texts beside their own checks: what scanners and features found, what is waived, held and accepted.
 
 One function for everything that shows or judges findings (editor, preview, command line, API, gate): they agree.
 """
@@ -9,25 +9,35 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from django.utils.module_loading import import_string
+
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
 from registry.catalog.held_passages import mark_held
+from registry.catalog.needed_skills import NEED_CODES, find_need_findings
 from registry.catalog.waived_findings import mark_waived
 from registry.core.queries import files_digest
+from registry.feature import installed_features
 from registry.models import ScanResults
 
 _SCAN_RESULT: Final = "SCAN_RESULT"
 _HINT: Final = "Fix it and scan these texts again, or have it waived."
 
 
-def assess_report(report: Report) -> Report:
-    """The report with the results of scanners for exactly these texts, each finding with its waiver in force.
+def assess_report(report: Report, *, previously_published: bool = False, beside: Collection[str] = ()) -> Report:
+    """The report with the results of scanners for exactly these texts, with what features and other capabilities say of
+    them, and each finding with its waiver in force. `beside` are the ids of bundles that come with it.
 
-    Assessing a report again gives what is true then: results and waivers of the first time do not stay.
+    Assessing a report again gives what is true then: results and waivers of the first time do not stay. What features
+    know is no more than a warning of texts that were `previously_published`: the way back to them stays open.
     """
-    own = [finding for finding in report.findings if finding.code != _SCAN_RESULT]
+    added = {_SCAN_RESULT, *NEED_CODES, *(code for feature in installed_features() for code in feature.finding_codes)}
+    own = [finding for finding in report.findings if finding.code not in added]
     found = _list_scan_findings(report.capability_id, report.files)
+    found += find_need_findings(report, beside)
+    known = _list_feature_findings(report.capability_id, report.files)
+    found += [replace(one, severity="warning") for one in known] if previously_published else known
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings
     findings = mark_held(report.capability_id, findings, report.files)
     marked = mark_waived(report.capability_id, findings, report.files)
@@ -47,6 +57,13 @@ def _list_scan_findings(capability_id: str, files: Mapping[str, str]) -> list[Fi
         return []
     rows = stored.filter(files_digest=digest).order_by("tool")
     return [_finding(row.tool, result) for row in rows for result in row.results]
+
+
+def _list_feature_findings(capability_id: str, files: Mapping[str, str]) -> list[Finding]:
+    if not capability_id:
+        return []
+    paths = (feature.findings for feature in installed_features() if feature.findings)
+    return [finding for path in paths for finding in import_string(path)(capability_id, files)]
 
 
 def _finding(tool: str, result: Mapping[str, Any]) -> Finding:

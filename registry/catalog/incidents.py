@@ -1,5 +1,6 @@
 """Stored bundles that agents cannot be given, and scheduled releases that could not be made: opened once per cause,
-closed by a good release. Incidents of sources are in features/sources/incidents.py."""
+closed by a good release. Published tools that can no longer be called as they say: closed by who noticed them.
+Incidents of sources are in features/sources/incidents.py."""
 
 from __future__ import annotations
 
@@ -54,6 +55,18 @@ def open_held_incident(*, capability: Capability, message: str, findings: Sequen
     _open(incident, capability, message, details, findings, by=by)
 
 
+def open_tool_incident(*, capability: Capability, cause: str, message: str, details: str, by: Actor) -> None:
+    """Record a published tool that can no longer be called as it says; the same cause is counted, not listed again. The
+    caller holds the lock."""
+    found = Incident.objects.filter(capability=capability, cause=cause)
+    if count_again(found, message=message, details=details):
+        return
+    incident = Incident(
+        capability=capability, revision=capability.published_revision, kind=Incident.Kind.TOOL, cause=cause
+    )
+    _open(incident, capability, message, details, (), by=by)
+
+
 def count_again(found: QuerySet[Incident], **values: str) -> bool:
     """Count the one of them that is open, with these values from now on; False where none is."""
     is_open = found.filter(closed_at__isnull=True)
@@ -83,11 +96,15 @@ def _open(
     audit.record(by=by, verb="incident.open", subject=capability.capability_id, detail=detail)
 
 
-def close_incidents(capability: Capability, *, kind: str = "") -> int:
-    """Close the incidents that a new release has fixed, or those of one kind; the caller holds the lock."""
+def close_incidents(capability: Capability, *, kind: str = "", cause: str = "") -> int:
+    """Close the incidents that a new release has fixed, or those of one kind and cause; the caller holds the lock.
+
+    Whether a release fixes a tool, only who compares it with its source can say.
+    """
     resolved = Incident.objects.filter(capability=capability, closed_at__isnull=True)
-    if kind:
-        resolved = resolved.filter(kind=kind)
+    resolved = resolved.filter(kind=kind) if kind else resolved.exclude(kind=Incident.Kind.TOOL)
+    if cause:
+        resolved = resolved.filter(cause=cause)
     incident_ids = list(resolved.order_by("pk").values_list("pk", flat=True))
     if incident_ids:
         resolved.update(closed_at=timezone.now())

@@ -1,4 +1,5 @@
-"""What the checks of a bundle ask about all the others that are published: who has a tool name, an id, a trigger.
+"""What the checks of a bundle ask about all the others that are published: who has a tool name, an id, a trigger, who
+needs whom.
 
 Kept in each process, and moved on by the releases since: a publish costs the same in a registry of fifty capabilities
 and of fifty thousand (bench/publishing.py).
@@ -13,7 +14,9 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from capability_rules.bundles.profile import profile_from_text, trigger_form
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.needed_skills import get_needed_skills
+from capability_rules.bundles.profile import profile_from_json, trigger_form
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation.security import IdIndex
 from registry.common import caches
@@ -39,6 +42,8 @@ class PublishedIndex:
             self._ids = IdIndex()
             self._trigger_owners: dict[str, set[str]] = {}
             self._trigger_forms: dict[str, set[str]] = {}
+            self._skills: dict[str, tuple[str, ...]] = {}
+            self._needed_by: dict[str, set[str]] = {}
             self._epoch: str | None = None
             # The newest release in it. Its time tells it from one that was rolled back and had the same number.
             self._last: tuple[int, datetime] | None = None
@@ -51,6 +56,18 @@ class PublishedIndex:
     def owners_of_trigger(self, trigger: str) -> Collection[str]:
         """The capabilities with a trigger that the same messages find."""
         return frozenset(self._trigger_owners.get(trigger_form(trigger), ()))
+
+    def is_loadable(self, capability_id: str) -> bool:
+        """Whether agents can load it."""
+        return capability_id in self._skills
+
+    def get_skills(self, capability_id: str) -> tuple[str, ...]:
+        """The capabilities that it says it needs; empty for what agents cannot load."""
+        return self._skills.get(capability_id, ())
+
+    def list_needing(self, capability_id: str) -> list[str]:
+        """The capabilities that say that they need it, ordered by id."""
+        return sorted(self._needed_by.get(capability_id, ()))
 
     def refreshed(self) -> PublishedIndex:
         """Itself, with the releases since."""
@@ -82,18 +99,27 @@ class PublishedIndex:
         rows = capabilities.values_list("capability_id", "published_revision__capability_json")
         for capability_id, text in rows.iterator():
             self._ids.add(capability_id)
-            profile = profile_from_text(text or "")
+            facts = parse_json(text)
+            facts = facts if isinstance(facts, dict) else {}
+            profile = profile_from_json(facts)
             # A damaged row has no triggers that could be trusted.
             triggers = profile.triggers if profile.capability_id == capability_id else ()
             forms = self._trigger_forms[capability_id] = {trigger_form(trigger) for trigger in triggers}
             for form in forms:
                 self._trigger_owners.setdefault(form, set()).add(capability_id)
+            self._skills[capability_id] = get_needed_skills(facts)
+            for skill in self._skills[capability_id]:
+                self._needed_by.setdefault(skill, set()).add(capability_id)
 
     def _remove(self, capability_id: str) -> None:
         self._ids.discard(capability_id)
         for name in self._tool_names.pop(capability_id, ()):
             if self._tool_owners.get(name) == capability_id:
                 del self._tool_owners[name]
+        for skill in self._skills.pop(capability_id, ()):
+            self._needed_by[skill].discard(capability_id)
+            if not self._needed_by[skill]:
+                del self._needed_by[skill]
         for form in self._trigger_forms.pop(capability_id, ()):
             self._trigger_owners[form].discard(capability_id)
             if not self._trigger_owners[form]:

@@ -254,16 +254,17 @@ class ToolName(models.Model):
 
 
 class Incident(models.Model):
-    """A stored bundle that agents could not be given, a scheduled release that could not be made, or a source that
-    cannot be read or trusted, once per cause.
+    """A stored bundle that agents could not be given, a scheduled release that could not be made, a source that
+    cannot be read or trusted, or a published tool that can no longer be called as it says, once per cause.
 
-    Closed when a good revision is published, or when the source is read again.
+    Closed when a good revision is published, when the source is read again, or when the tool can be called again.
     """
 
     class Kind(models.TextChoices):
         BUNDLE = "bundle"
         RELEASE = "release"
         SOURCE = "source"
+        TOOL = "tool"
 
     capability = models.ForeignKey(
         Capability,
@@ -300,7 +301,7 @@ class Incident(models.Model):
             models.UniqueConstraint(
                 fields=["source_id"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
-            check_choice("kind", ["bundle", "release", "source"], name="incident_kind_known"),
+            check_choice("kind", ["bundle", "release", "source", "tool"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),

@@ -71,7 +71,8 @@ class BatchResult:
 def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
     checked = validate_set(sources, published=get_validation_context())
-    return [replace(entry, report=assess_report(entry.report)) for entry in checked]
+    beside = {entry.report.capability_id for entry in checked}
+    return [replace(entry, report=assess_report(entry.report, beside=beside)) for entry in checked]
 
 
 def list_powers(sources: Iterable[SourceBundle]) -> list[BundlePowers]:

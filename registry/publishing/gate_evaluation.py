@@ -62,7 +62,7 @@ def evaluate_gate(
 
     `run_utterance_check` compares it with all example messages too, which takes up to seconds.
     """
-    report = assess_report(report)
+    report = assess_report(report, previously_published=asked.previously_published)
     revision = capability.published_revision if capability else None
     published = load_bundle(revision) if revision else None
     candidate = profile_from_json(report.bundle.capability) if report.bundle is not None else None

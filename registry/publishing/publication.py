@@ -378,14 +378,16 @@ def _replacement(capability: Capability, replaced_by: str) -> Capability:
     return found
 
 
-def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
-    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`.
+def retire(*, capability_id: str, by: Actor, note: str = "", dry_run: bool = False) -> Capability:
+    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`, in a dry run too.
 
     What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
     """
     with capability_write(capability_id, by) as (state, capability):
         if capability.status not in HELD_STATUSES or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
+        if dry_run:
+            return capability
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
             was = status_detail(replaced)
             _deprecate(state, replaced, None)

@@ -35,6 +35,7 @@ Kind = Literal[
     "failing",
     "source",
     "release_failed",
+    "tool_broken",
     "regression",
     "release",
     "proposal",
@@ -164,7 +165,12 @@ def _decisions(operator: Operator, closed: QuerySet[Capability]) -> Iterator[Inb
 
 
 def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
-    kinds: dict[str, Kind] = {"bundle": "failing", "release": "release_failed", "source": "source"}
+    kinds: dict[str, Kind] = {
+        "bundle": "failing",
+        "release": "release_failed",
+        "source": "source",
+        "tool": "tool_broken",
+    }
     found = list_open_incidents().exclude(capability__in=closed).order_by("kind", "-last_seen_at", "-pk")
     columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "subject", "count")
     for kind, capability_id, at, details, source, address, count in found.values_list(*columns)[:KIND_MAX]:

@@ -1,6 +1,6 @@
-"""Browsers that can fetch the page behind a link while the pointer rests on it are told that they may.
+"""Names the rules by which a browser may fetch the page behind a link while the pointer rests on it.
 
-The rules are a static file that a header names (WICG, Speculation Rules). Nothing of a page runs before the click, and
+They are a static file, named by a header (WICG, Speculation Rules). Nothing of a page runs before the click, and
 every page that changes something takes a POST; files to download and what opens elsewhere are left out.
 """
 

@@ -116,6 +116,13 @@ def _release_failed(item: InboxItem) -> InboxRow:
     return InboxRow("calendar-clock", "danger", title, url, _("Open draft"), meta)
 
 
+def _tool_broken(item: InboxItem) -> InboxRow:
+    title = _("A tool of %(name)s can no longer be called as it says") % {"name": item.name}
+    url = reverse("studio:capability_show", args=[item.capability_id])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
+    return InboxRow("triangle-alert", "danger", title, url, _("View tool"), meta)
+
+
 def _source(item: InboxItem) -> InboxRow:
     title = _("Sync of %(name)s is failing") % {"name": Truncator(item.by).chars(80)}
     url = reverse("studio:source_show", args=[item.key])
@@ -164,6 +171,7 @@ _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
     "decision": _decision,
     "failing": _failing,
     "release_failed": _release_failed,
+    "tool_broken": _tool_broken,
     "source": _source,
     "regression": _regression,
     "release": _release,

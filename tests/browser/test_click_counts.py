@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.hand import Hand
 from tests.browser.steps import AUTOSAVE_OFF
 
 if TYPE_CHECKING:
@@ -29,42 +30,11 @@ NEW_PASSWORD = "what-only-the-operator-knows-4"
 EXAMPLE = ("**User:** I want next Friday off", "**Agent:** shows the form, then says that the request is sent")
 
 
-class _Hand:
-    """Clicks and types, and counts."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.clicks = 0
-        self.characters = 0
-
-    def click(self, target: Locator) -> None:
-        target.click()
-        self.clicks += 1
-
-    def write(self, field: Locator, words: str, *, has_focus: bool = False) -> None:
-        """Into a field; `has_focus` says that the page has put the caret there."""
-        if has_focus:
-            expect(field).to_be_focused()
-        else:
-            self.click(field)
-        self.type(words)
-
-    def type(self, words: str) -> None:
-        """Over whatever is selected."""
-        self.page.keyboard.type(words)
-        self.characters += len(words)
-
-    def choose(self, field: Locator, value: str) -> None:
-        """Open the list and take one."""
-        field.select_option(value)
-        self.clicks += 2
-
-
 def _name(page: Page) -> Locator:
     return page.locator("#id_name")
 
 
-def _start_from(hand: _Hand, card: str) -> None:
+def _start_from(hand: Hand, card: str) -> None:
     page = hand.page
     hand.click(page.get_by_role("main").get_by_role("link", name="New capability").first)
     page.wait_for_url("**/new-capability/")
@@ -72,7 +42,7 @@ def _start_from(hand: _Hand, card: str) -> None:
     page.wait_for_url("**/new-capability/?start=*")
 
 
-def _write_what_is_left(hand: _Hand, behavior: str) -> None:
+def _write_what_is_left(hand: Hand, behavior: str) -> None:
     """From each finding to its place, where the words to write over are selected."""
     page = hand.page
     places = page.locator("#findings").get_by_role("link", name=re.compile(r"^Instructions · "))
@@ -83,7 +53,7 @@ def _write_what_is_left(hand: _Hand, behavior: str) -> None:
     expect(places).to_have_count(0)
 
 
-def _publish(hand: _Hand, note: str) -> None:
+def _publish(hand: Hand, note: str) -> None:
     page = hand.page
     hand.click(page.get_by_role("button", name="Review & publish"))
     hand.write(page.get_by_label("Release note (required)"), note)
@@ -98,7 +68,7 @@ def test_from_home_to_a_published_capability(
     page = as_role("publisher")
     page.add_init_script(AUTOSAVE_OFF)
     page.goto(studio.url)
-    hand, tag = _Hand(page), f"{time.time_ns() % 10**9}"
+    hand, tag = Hand(page), f"{time.time_ns() % 10**9}"
     _start_from(hand, "Request with approval")
     hand.write(_name(page), f"Leave {tag}", has_focus=True)
     hand.write(page.locator("#id_description"), "Requests days off. Use it when somebody wants to be away.")
@@ -137,7 +107,7 @@ def test_from_the_first_start_to_the_first_load(
     assert found is not None
     name, password = found.groups()
     page.add_init_script(AUTOSAVE_OFF)
-    hand = _Hand(page)
+    hand = Hand(page)
     page.goto(studio.url)
     hand.write(page.get_by_label("Username"), name, has_focus=True)
     hand.write(page.get_by_label("Password"), f"{password}\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import find_violations
 from tests.browser.furnished_studio import ADDRESSES
 from tests.browser.layout import find_layout_faults
 from tests.browser.steps import open_file, save
@@ -56,12 +57,7 @@ def _fits(page: Page, form: str) -> None:
 
 
 def _is_accessible(page: Page, form: str, **options: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    # What passes is not described: on a page of many nodes that takes most of the time.
-    options["resultTypes"] = ["violations"]
-    found: list[dict[str, Any]] = Axe().run(page, options=options).response["violations"]
-    told = [(rule["id"], node["html"][:200], node["failureSummary"]) for rule in found for node in rule["nodes"][:3]]
+    told = find_violations(page, **options)
     assert not told, (form, told)
 
 

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # What is wide enough in one direction is in the other.
 WIDTHS = {"ltr": (320, 1280), "rtl": (320,)}
 # Names of programs, as examples in empty fields.
-PLACEHOLDERS = {"ffmpeg", "openpyxl", "pandas"}
+PLACEHOLDERS = {"ffmpeg", "github", "openpyxl", "pandas", "weights"}
 SETTINGS = "tests.browser.pseudo_settings"
 # What sticks out beside the page, for the message of a failure.
 WIDE = """() => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from features.tool_sources.tests.pet_store import content
+from tests import npm
+from tests.browser.accessibility import find_violations
+from tests.browser.hand import Hand
 from tests.browser.layout import find_layout_faults
+from tests.browser.steps import AUTOSAVE_OFF
 from tests.servers import ROOT
 
 if TYPE_CHECKING:
@@ -21,13 +27,28 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WIDTHS = (390, 1440)
+CLICKS_TO_PUBLISHED = 15
+# A published capability with two tools of an API.
+_PETS = """
+from features.tool_sources.tests.pet_store import add_source, create_pets
+from registry.publishing import publication
+from tests.factories import OLGA
+create_pets(add_source())
+print(publication.publish_draft(capability_id="pets", by=OLGA).status)
+"""
 
 
 def _look(page: Page, name: str) -> None:
-    """See that the page fits at each width, and keep pictures where `STATE_PICTURES` says where."""
+    """See that the page fits at each width and that axe finds nothing, and keep pictures where `STATE_PICTURES` says
+    where. A theme changes colors alone: all rules look at the light page, those of colors at the dark one."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
         assert find_layout_faults(page) == [], f"{name}, {width}"
+        if width == WIDTHS[0]:
+            assert find_violations(page) == [], f"{name}, light"
+            page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+            assert find_violations(page, runOnly=["color-contrast"]) == [], f"{name}, dark"
         for scheme in ("light", "dark"):
             if folder := os.environ.get("STATE_PICTURES"):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -87,3 +108,67 @@ def test_table_of_five_hundred_operations_is_searched(
     _look(page, "list")
     page.get_by_role("link", name="Things").click()
     _look(page, "show")
+
+
+def test_document_of_another_product_becomes_a_capability_in_a_few_clicks(
+    studio: Studio,
+    as_role: Callable[[str], Page],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Nobody types JSON, nothing has to be corrected, and what is typed is a search and a note."""
+    modules = npm.install_files(tmp_path, "@figma/rest-api-spec@0.43.0")
+    page = as_role("publisher")
+    page.add_init_script(AUTOSAVE_OFF)
+    page.goto(studio.url)
+    hand, began = Hand(page), time.monotonic()
+    hand.click(page.get_by_role("main").get_by_role("link", name="New capability").first)
+    hand.click(page.get_by_role("link", name="From an API"))
+    with page.expect_file_chooser() as chooser:
+        hand.click(page.get_by_label("File"))
+    chooser.value.set_files(modules / "@figma/rest-api-spec/openapi/openapi.yaml")
+    hand.click(page.get_by_role("button", name="Read operations"))
+    hand.write(page.get_by_label("Search operations"), "comments")
+    expect(page.get_by_role("status").filter(has_text="6 of 54 operations")).to_be_visible()
+    for number in range(5):
+        hand.click(page.get_by_role("checkbox").nth(number))
+    hand.click(page.get_by_role("button", name="Review tools"))
+    expect(page.get_by_role("heading", name="5 tools")).to_be_visible()
+    hand.click(page.get_by_role("button", name="Create draft"))
+    page.wait_for_url("**/capabilities/figma_api/edit/")
+    hand.click(page.get_by_role("button", name="Review & publish"))
+    hand.write(page.get_by_label("Release note (required)"), "The first")
+    hand.click(page.get_by_role("button", name="Publish", exact=True))
+    expect(page.get_by_role("heading", name="is live")).to_be_visible()
+    record_property("clicks", hand.clicks)
+    seconds = time.monotonic() - began
+    print(f"From Home to five published tools: {hand.clicks} clicks, {hand.characters} characters, {seconds:.0f} s")
+    assert hand.clicks <= CLICKS_TO_PUBLISHED
+    page.goto(f"{studio.url}/capabilities/figma_api/tools/")
+    expect(page.get_by_text("post_comment_reaction", exact=True).first).to_be_visible()
+
+
+def test_drift_is_shown_where_it_matters(studio: Studio, as_role: Callable[[str], Page], tmp_path: Path) -> None:
+    studio.manage("shell", "-c", _PETS)
+    newer = tmp_path / "pets.json"
+    newer.write_bytes(content(required=["name", "kind"]))
+    page = as_role("publisher")
+    page.goto(f"{studio.url}/tool-sources/")
+    page.get_by_role("link", name="Pets").click()
+    page.get_by_label("File").set_input_files(newer)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("1 tool differs from its source.")).to_be_visible()
+    _look(page, "changed")
+    for address, name in (("/capabilities/pets/", "overview"), ("/capabilities/pets/tools/", "tools")):
+        page.goto(studio.url + address)
+        expect(page.get_by_text("create_pet can no longer be called as it says.")).to_be_visible()
+        _look(page, name)
+    page.goto(f"{studio.url}/incidents/?kind=tool")
+    _look(page, "incidents")
+    page.get_by_role("link", name="View tool").click()
+    page.get_by_role("link", name="Take over").click()
+    _look(page, "take-over")
+    page.get_by_role("button", name="Take over").click()
+    page.wait_for_url("**/capabilities/pets/edit/")
+    page.goto(f"{studio.url}/capabilities/pets/publish/")
+    expect(page.get_by_text("TOOL_SOURCE_BROKEN")).to_have_count(0)

@@ -10,6 +10,7 @@ from capability_kit.bundles.supporting_files import is_device_name
 from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import has_words
 from capability_kit.text.trigger_matching import is_substring
+from capability_rules.bundles.needed_skills import get_needed_skills
 from capability_rules.bundles.problem import FileName, RawFinding, limit_findings
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.validation.rules.json_schema import check_shape
@@ -32,6 +33,7 @@ def check_capability(capability: Any) -> list[RawFinding]:
         problems += limit_findings(_check_triggers(capability))
         problems += _check_version(capability)
         problems += _check_file_name(capability.get("capability_id"))
+        problems += _check_own_need(capability)
     return problems
 
 
@@ -40,6 +42,14 @@ def _check_file_name(capability_id: Any) -> Iterator[RawFinding]:
         message = f"'{capability_id}' is the name of a device on Windows, where no folder can be called so"
         hint = f"Choose another id, such as {capability_id}_capability: an export has a folder for each capability."
         yield RawFinding("CAPABILITY_ID_RESERVED", FILE, ("capability_id",), message, hint)
+
+
+def _check_own_need(capability: dict[str, Any]) -> Iterator[RawFinding]:
+    own, skills = capability.get("capability_id"), get_needed_skills(capability)
+    if isinstance(own, str) and own in skills:
+        path = ("dependencies", "skills", capability["dependencies"]["skills"].index(own))
+        message = f"The capability names itself, '{own[:64]}', among the skills that it needs"
+        yield RawFinding("DEPENDENCY_ON_ITSELF", FILE, path, message, "Remove the line.")
 
 
 def _check_triggers(capability: dict[str, Any]) -> Iterator[RawFinding]:

@@ -155,6 +155,9 @@ def _describe(error: Any) -> str:
     if error.validator == "type":
         wanted = [expected] if isinstance(expected, str) else expected
         return f"expected {' or '.join(_TYPE_WORDS[word] for word in wanted)}, found {type_word(value)}"
+    if error.validator == "uniqueItems" and isinstance(value, list):
+        twice = next((one for at, one in enumerate(value) if one in value[:at]), None)
+        return f"{_short_repr(twice)} is there twice"
     template = _TEMPLATES.get(error.validator)
     if template is None:
         return str(error.message)[:200]

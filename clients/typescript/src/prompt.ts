@@ -1,6 +1,6 @@
 // The prompt: what a model reads about the capabilities in use, byte for byte as `POST prompt_render` writes it.
 import { chooseMarker, fence } from "./fence.js";
-import { type Readiness, userMessage } from "./readiness.js";
+import { describeNeeds, type Readiness, userMessage } from "./readiness.js";
 import type { components } from "./schema.js";
 import { first, grouped, oneLine, size, strip, substitute, twoDigits, wireName } from "./text.js";
 
@@ -157,7 +157,9 @@ function named(bundle: Bundle): string {
 
 function loaded(bundle: Bundle): string {
   const instead = bundle.replaced_by ? `, use ${oneLine(bundle.replaced_by, 64)} instead` : "";
-  return named(bundle) + (bundle.status === "deprecated" ? ` [deprecated${instead}]` : "");
+  const needs = describeNeeds(bundle.capability ?? {});
+  const notes = (bundle.status === "deprecated" ? ` [deprecated${instead}]` : "") + (needs ? ` [needs ${needs}]` : "");
+  return named(bundle) + notes;
 }
 
 async function toolLines(bundles: readonly Bundle[]): Promise<string[]> {

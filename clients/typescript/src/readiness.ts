@@ -1,10 +1,10 @@
 // Can a capability work in an environment, and if not, what is missing and how is that fixed?
 import { oneLine } from "./text.js";
 
-const KINDS = ["bins", "python", "apps", "env", "permissions"] as const;
+const KINDS = ["bins", "python", "apps", "env", "permissions", "mcp_servers", "skills"] as const;
 export type Kind = (typeof KINDS)[number];
 export type System = "darwin" | "win32" | "linux";
-/** What is there, by its names; what is left out is empty. */
+/** What is there, by its names; what is left out is empty, `mcp_servers` and `skills` that are left out are not known. */
 export type Environment = { os: System } & Partial<Record<Kind, readonly string[]>>;
 export type Status = "READY" | "NEED_SETUP" | "NEED_AUTH" | "UNAVAILABLE";
 export interface Missing {
@@ -26,7 +26,11 @@ const WHAT: Record<Kind, string> = {
   apps: "app",
   env: "environment variable",
   permissions: "permission",
+  mcp_servers: "MCP server",
+  skills: "skill",
 };
+// What only the host program knows: where it does not say, nothing is missing.
+const TOLD: readonly Kind[] = ["mcp_servers", "skills"];
 const INSTALLERS: Record<System, string> = {
   darwin: "such as with brew",
   win32: "such as with winget",
@@ -43,6 +47,8 @@ const FIXES: Record<Kind, (name: string, os: System) => string> = {
   apps: (name) => `install the app ${name}`,
   env: (name) => `set the environment variable ${name} for the agent, and start it again`,
   permissions: (name, os) => `give the agent the permission ${name} (${SETTINGS[os]})`,
+  mcp_servers: (name) => `connect the agent to the MCP server ${name}`,
+  skills: (name) => `give the agent the skill ${name}`,
 };
 
 /** Judge a bundle's `capability`, or an entry of the list. Setting up comes before a key. */
@@ -59,7 +65,7 @@ export function checkReadiness(capability: object, environment: Environment): Re
   const named = record(values["dependencies"]);
   const missing = KINDS.flatMap((kind) =>
     texts(named[kind])
-      .filter((name) => !(environment[kind] ?? []).includes(name))
+      .filter((name) => !(environment[kind] ?? (TOLD.includes(kind) ? [name] : [])).includes(name))
       .map((name) => ({ kind, name: oneLine(name, 80), fix: FIXES[kind](oneLine(name, 80), environment.os) })),
   );
   if (missing.length === 0) return { status: "READY", level, missing, reason: "" };
@@ -72,6 +78,16 @@ export function userMessage(readiness: Readiness): string {
   if (readiness.status === "UNAVAILABLE") return readiness.reason;
   const fixes = readiness.missing.map((each) => `${WHAT[each.kind]} ${each.name}: ${each.fix}`).join("; ");
   return fixes ? `Missing ${fixes}.` : "";
+}
+
+/** The MCP servers and skills that it names, such as `MCP servers: github; skills: toys, cages`; empty without. */
+export function describeNeeds(capability: object): string {
+  const named = record((capability as Record<string, unknown>)["dependencies"]);
+  const found = [["MCP servers", "mcp_servers"], ["skills", "skills"]].map(([words, key]) => {
+    const names = texts(named[key as string]).map((name) => oneLine(name, 80));
+    return names.length > 0 ? `${words}: ${names.join(", ")}` : "";
+  });
+  return found.filter(Boolean).join("; ");
 }
 
 function levelOn(level: unknown, os: string): string {

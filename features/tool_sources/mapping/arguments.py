@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from capability_kit.bundles.vendor_limits import PROPERTY_NAMES, ROOT_REFUSED
+from capability_kit.json_schema.graph import iterate_schemas
 from features.tool_sources.mapping.names import LENGTH_MAX, snake_case
 from features.tool_sources.operation import ApiOperation, Definitions, Json, Loss, RequestBody
-from features.tool_sources.subschemas import iterate_schemas
 
 _TAKEN_AS_IS: Final = PROPERTY_NAMES["gemini"]
 # With one of these a body is more than a list of properties: it stays one argument.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,6 +80,11 @@ def digest_contract(contract: Json) -> str:
     """SHA-256 over the canonical JSON (RFC 8785) of a contract without its name and its forms, in hex digits."""
     counted = {key: value for key, value in contract.items() if key not in ("name", "ui")}
     return hashlib.sha256(rfc8785.dumps(counted)).hexdigest()
+
+
+def named_contract(contract: Mapping[str, Any], name: str) -> Json:
+    """The contract under another name."""
+    return {**contract, "name": name}
 
 
 def describe_operation(operation: ApiOperation) -> str:

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from capability_kit.json_schema.graph import SchemaGraph, copy_changed
+from capability_kit.json_schema.graph import SchemaGraph, copy_changed, iterate_schemas
 from capability_kit.json_schema.measure import find_endless, is_too_complex
 from features.tool_sources.operation import Definitions, Json, Loss, SchemaFacts
-from features.tool_sources.subschemas import iterate_schemas
 
 # A model reads the schema with every request: beyond this, fewer references are followed.
 BYTES_WISHED: Final = 16_000

@@ -7,6 +7,7 @@ from features.tool_sources.operation import Catalog
 from features.tool_sources.readers.definitions import read_definitions
 from features.tool_sources.readers.document import parse_document
 from features.tool_sources.readers.openapi import is_openapi, read_openapi
+from features.tool_sources.readers.other_formats import recognize_document
 
 
 def read_source(content: bytes) -> Catalog:
@@ -15,6 +16,8 @@ def read_source(content: bytes) -> Catalog:
     Takes time with the size: `features.tool_sources.isolation` bounds it. Raises `SourceUnreadable`.
     """
     document = parse_document(content)
+    if words := recognize_document(document):
+        raise SourceUnreadable(words)
     found = read_openapi(document) if is_openapi(document) else read_definitions(document)
     if found is None:
         raise SourceUnreadable(

@@ -16,6 +16,8 @@ import yaml
 from capability_rules.bundles.text import decode_text
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, NESTING_MAX, VALUES_MAX
+from features.tool_sources.readers.other_formats import recognize_bytes, recognize_markdown, recognize_text
+from features.tool_sources.readers.syntax_errors import explain_json_error, explain_yaml_error
 
 _HALVES: Final = re.compile(r"[\ud800-\udfff]")
 _TOO_DEEP: Final = f"The document nests deeper than {NESTING_MAX} lists and maps"
@@ -25,11 +27,15 @@ def parse_document(content: bytes) -> Any:
     """The value of a JSON or YAML text. Raises `SourceUnreadable` with the reason, and the number of a limit."""
     if len(content) > BYTES_MAX:
         raise SourceUnreadable(f"The document has {len(content):,} bytes; at most {BYTES_MAX:,} are read")
+    if words := recognize_bytes(content):
+        raise SourceUnreadable(words)
     text, fault = decode_text(content)
     if fault is not None:
         raise SourceUnreadable(f"{fault.message}. {fault.hint}")
     if not text.strip():
-        raise SourceUnreadable("The document is empty")
+        raise SourceUnreadable("The document is empty: choose the file again, or paste its text")
+    if words := recognize_text(text):
+        raise SourceUnreadable(words)
     value = _read_json(text) if text.lstrip()[:1] in "{[" else _read_yaml(text)
     _require_bounds(value)
     return value
@@ -39,8 +45,7 @@ def _read_json(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise SourceUnreadable(f"The document is not valid JSON: {error.msg}, {where}") from None
+        raise SourceUnreadable(explain_json_error(error)) from None
     except RecursionError:
         raise SourceUnreadable(_TOO_DEEP) from None
     except ValueError as error:
@@ -87,9 +92,10 @@ def _read_yaml(text: str) -> Any:
     try:
         return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise SourceUnreadable(f"The document is not valid YAML: {error.problem or error.context}{where}") from None
+        raise SourceUnreadable(recognize_markdown(text) or explain_yaml_error(error)) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SourceUnreadable(f"Line {line}: the character U+{error.character:04X} is not allowed in a text") from None
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError, TypeError) as error:
         raise SourceUnreadable(f"The document is not valid YAML: {str(error)[:200]}") from None
 

@@ -18,7 +18,6 @@ from features.tool_sources.operation import Definitions, Json, Loss
 from features.tool_sources.readers.all_of import merge_all_of
 from features.tool_sources.readers.limits import LEVELS_MAX
 from features.tool_sources.readers.references import ReferenceLost, ReferenceTable
-from features.tool_sources.subschemas import ONES
 
 Direction = Literal["sent", "received"]
 TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
@@ -75,7 +74,8 @@ _CHECKED: Final[Mapping[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_size),
 }
-_BOOLEANS_TOO: Final = frozenset(ONES) - {"items"}
+_ONES: Final = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")
+_BOOLEANS_TOO: Final = frozenset(_ONES) - {"items"}
 
 
 class SchemaConverter:
@@ -136,7 +136,7 @@ class SchemaConverter:
         for key, value in schema.items():
             if key in _CHECKED:
                 self._take_checked(made, key, value)
-            elif key in ONES:
+            elif key in _ONES:
                 is_bare = isinstance(value, bool) and key in _BOOLEANS_TOO
                 made[key] = value if is_bare else self._convert(value, level + 1)
             elif key == "prefixItems" and isinstance(value, list) and value:

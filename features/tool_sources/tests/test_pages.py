@@ -167,8 +167,12 @@ def test_changes_are_shown_and_taken_over(client: Client) -> None:
     checked = client.post(reverse("studio:tool_source_check", args=[source.pk]), {"document": upload}, follow=True)
     assert "1 tool differs from its source" in _text(checked)
     assert "Changed" in _text(client.get(show))
-    assert "create_pet differs from its source" in _text(client.get(reverse("studio:capability_tools", args=["pets"])))
-    assert "create_pet differs from its source" in _text(client.get(reverse("studio:capability_show", args=["pets"])))
+    told = "create_pet can no longer be called as it says"
+    assert told in _text(client.get(reverse("studio:capability_tools", args=["pets"])))
+    assert _text(client.get(reverse("studio:capability_show", args=["pets"]))).count("can no longer be called") == 1
+    assert "A tool of Pets can no longer be called as it says" in _text(client.get(reverse("studio:home")))
+    incidents = client.get(reverse("studio:incident_list"), {"kind": "tool"})
+    assert "The tool `create_pet` can no longer be called as it says" in _text(incidents)
     page = client.get(reverse("studio:tool_take_over", args=["pets", "create_pet"]))
     done = form_with(page, "Take over").submit(client)
     assert done["Location"] == reverse("studio:draft_edit", args=["pets"])

@@ -28,11 +28,11 @@ def test_capability_is_made_checked_and_exported_from_the_terminal(manage: Any, 
     assert (
         "draft 1, 2 tools, 0 findings" in manage("tool_source", "import", str(number), "pets", *operations, *named).out
     )
+    publication.publish(files=drafts.get_draft("pets").files, by=OLGA)
     path.write_bytes(content(required=["name", "kind"]))
     checked = manage("tool_source", "check", str(number), str(path))
     assert checked.code == 1
     assert "pets.pet_add: changed" in checked.out
-    publication.publish(files=drafts.get_draft("pets").files, by=OLGA)
     exported = json.loads(manage("tool_source", "export", "pets").out)
     assert [tool["name"] for tool in exported["tools"]] == ["list_pets", "pet_add"]
     assert json.loads(manage("tool_source", "export", "pets", "--format", "openapi").out)["openapi"] == "3.1.0"

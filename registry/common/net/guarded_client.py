@@ -13,11 +13,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
 
+from capability_rules.errors import SourceUnreadable
 from registry.common.net.ip_policy import Address, require_allowed, resolve
 
 if TYPE_CHECKING:
@@ -29,6 +31,19 @@ RESOLVE_SECONDS: Final = 5.0
 # To connect, and for each read and write; the deadline is around all of them.
 _STEP_SECONDS: Final = 10.0
 _ADDRESSES_TRIED_MAX: Final = 3
+
+
+def parse_address(url: str, *, length_max: int) -> httpx2.URL | None:
+    """An http or https URL with a host and a port that there is; None for anything else, and for a longer one."""
+    # httpx2 takes as long to import as Django: only what sends requests pays for it.
+    import httpx2
+
+    try:
+        parsed = httpx2.URL(url.strip())
+    except (httpx2.InvalidURL, ValueError, TypeError):
+        return None
+    is_whole = parsed.scheme in ("http", "https") and parsed.host and 1 <= (parsed.port or 443) <= 65535
+    return parsed if is_whole and parsed.port != 0 and len(url) <= length_max else None
 
 
 def allowed_addresses(url: httpx2.URL | str, setting: str, seconds: float = RESOLVE_SECONDS) -> list[Address]:
@@ -71,6 +86,19 @@ class GuardedRequest:
         # In a thread of its own: the caller's may have an event loop already.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(lambda: asyncio.run(self._send(addresses, deadline))).result()
+
+    def send_or_explain(self, addresses: Sequence[Address], seconds: float, *, place: str, until: float = inf) -> None:
+        """As `send`, at most so many seconds and until the deadline. Raises `SourceUnreadable`, whose words begin with
+        the place, for whatever `send` raises."""
+        # httpx2 takes as long to import as Django: only what sends requests pays for it.
+        import httpx2
+
+        try:
+            self.send(addresses, min(time.monotonic() + seconds, until))
+        except TimeoutError:
+            raise SourceUnreadable(f"{place}: an answer took more than {seconds:.0f} s") from None
+        except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
+            raise SourceUnreadable(f"{place}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
 
     async def _send(self, addresses: Sequence[Address], deadline: float) -> None:
         """One limit around everything: a trickle of bytes would never end."""

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from capability_rules.errors import SourceUnreadable
 from registry.common.errors import SourceMisconfigured
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
 from registry.common.net.ip_policy import Address, AddressNotAllowed, NameNotResolved
 
 # One response, and one sync with all its responses.
@@ -32,15 +32,8 @@ def check_registry_url(url: str) -> str:
 
     Plain http is taken where `IMPORT_ALLOWED_NETWORKS` names any network; the address itself is checked at each look.
     """
-    # httpx2 takes as long to import as Django: only what sends requests pays for it.
-    import httpx2
-
-    try:
-        parsed = httpx2.URL(url.strip())
-    except (httpx2.InvalidURL, ValueError, TypeError):
-        raise SourceUnreadable(_FORM) from None
-    is_whole = parsed.scheme in ("http", "https") and parsed.host and parsed.port != 0
-    if not is_whole or parsed.userinfo or parsed.query or parsed.fragment or len(url) > URL_LENGTH_MAX:
+    parsed = parse_address(url, length_max=URL_LENGTH_MAX)
+    if parsed is None or parsed.userinfo or parsed.query or parsed.fragment:
         raise SourceUnreadable(_FORM)
     if parsed.scheme == "http" and not settings.IMPORT_ALLOWED_NETWORKS:
         raise SourceUnreadable(f"{_FORM}. Plain http is for networks named in {_SETTING}")
@@ -82,12 +75,7 @@ class RegistryClient:
             minutes = SYNC_SECONDS / 60
             raise SourceUnreadable(f"{self.url}: a look took more than {minutes:.0f} minutes; the next one goes on")
         request = GuardedRequest("GET", url, headers, RESPONSE_BYTES_MAX + 1)
-        try:
-            request.send(self._addresses, time.monotonic() + RESPONSE_SECONDS)
-        except TimeoutError:
-            raise SourceUnreadable(f"{self.url}: an answer took more than {RESPONSE_SECONDS:.0f} s") from None
-        except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
-            raise SourceUnreadable(f"{self.url}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
+        request.send_or_explain(self._addresses, RESPONSE_SECONDS, place=self.url)
         if len(request.received) > RESPONSE_BYTES_MAX:
             raise SourceMisconfigured(f"{self.url}: an answer has more than {RESPONSE_BYTES_MAX >> 20} MiB")
         status = request.status or 0

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from capability_kit import tracing
 from capability_rules.errors import InvalidRequest
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed
 
 TOTAL_SECONDS: Final = 10.0
@@ -43,16 +43,9 @@ def check_url(url: str) -> str:
 
     A name is resolved at each delivery; an address in the URL itself is checked here too.
     """
-    # httpx2 takes as long to import as Django: only what sends requests pays for it.
-    import httpx2
-
     url = url.strip()
-    try:
-        parsed = httpx2.URL(url)
-    except (httpx2.InvalidURL, ValueError, TypeError):
-        raise InvalidRequest("A webhook's URL is absolute, such as https://hooks.example.com/studio") from None
-    is_whole = parsed.scheme in ("http", "https") and parsed.host and 1 <= (parsed.port or 443) <= 65535
-    if not is_whole or len(url) > URL_LENGTH_MAX or not url.isprintable():
+    parsed = parse_address(url, length_max=URL_LENGTH_MAX)
+    if parsed is None or not url.isprintable():
         raise InvalidRequest("A webhook's URL is absolute, such as https://hooks.example.com/studio")
     if parsed.userinfo or parsed.fragment:
         raise InvalidRequest("A webhook's URL has neither a password nor a fragment: deliveries are signed instead")

@@ -26,6 +26,7 @@ from capability_rules.output.text import (
 )
 from capability_rules.validation import Finding
 from registry.catalog import drafts, exporter
+from registry.catalog.needed_skills import list_needing
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, is_terminal, pick
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
@@ -110,12 +111,15 @@ class Command(DecisionVerbs, WaiverVerbs):
         parser.add_argument("visibility", choices=["listed", "unlisted"])
         _note(parser)
         for name, handler, words in (
-            ("retire", self.retire, "Take a capability from readers; its tool names become free."),
             ("quarantine", self.quarantine, "Hold a capability back from readers because it may do harm."),
             ("restore", self.restore, "Restore a deprecated, retired or quarantined capability."),
             ("discard-draft", self.discard_draft, "Discard a draft; it is kept for 30 days."),
         ):
             _note(self.verb(verbs, name, handler, words, "capability_id"))
+        words = "Take a capability from readers; its tool names become free."
+        parser = self.verb(verbs, "retire", self.retire, words, "capability_id")
+        parser.add_argument("--dry-run", action="store_true", help="only say which capabilities need it")
+        _note(parser)
 
     def validate(self, options: dict[str, Any]) -> int:
         read = _read_all(options["paths"])
@@ -303,7 +307,9 @@ class Command(DecisionVerbs, WaiverVerbs):
         return self.tell(row, "{capability_id}: {visibility}".format_map(row), options)
 
     def retire(self, options: dict[str, Any]) -> int:
-        return self._status(publication.retire(**pick(options, "capability_id", "note")), options)
+        needed_by = list_needing(options["capability_id"])
+        capability = publication.retire(**pick(options, "capability_id", "note", "dry_run"))
+        return self._status(capability, options, needed_by)
 
     def quarantine(self, options: dict[str, Any]) -> int:
         return self._status(quarantine(**pick(options, "capability_id", "note")), options)
@@ -313,11 +319,17 @@ class Command(DecisionVerbs, WaiverVerbs):
         document = {"capability_id": options["capability_id"], "status": "discarded"}
         return self.tell(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
 
-    def _status(self, capability: Capability, options: dict[str, Any]) -> int:
+    def _status(self, capability: Capability, options: dict[str, Any], needed_by: Sequence[str] = ()) -> int:
         replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
-        document = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
+        document: dict[str, Any] = {"capability_id": capability.capability_id, "status": capability.status}
+        document["replaced_by"] = replaced_by
         words = f"{capability.capability_id}: {capability.status}"
-        return self.tell(document, words + (f", replaced by {replaced_by}" if replaced_by else ""), options)
+        words += f", replaced by {replaced_by}" if replaced_by else ""
+        if not needed_by:
+            return self.tell(document, words, options)
+        document["needed_by"] = needed_by
+        needed = f"  needed by {', '.join(needed_by)}: their instructions may hand over to it"
+        return self.tell(document, [words, needed], options)
 
 
 def _note(parser: argparse.ArgumentParser) -> None:

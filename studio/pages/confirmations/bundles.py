@@ -13,6 +13,7 @@ from capability_rules.bundles.supporting_files import find_supporting_files
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
+from registry.catalog.needed_skills import list_needing
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
@@ -66,6 +67,11 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         told.append(
             _("Deprecated in favor of it, and then without a replacement: %(names)s.")
             % {"names": names_words(replaced)}
+        )
+    needing = list_needing(capability_id)
+    if needing:
+        told.append(
+            _("These say that they need it, and may hand over to it: %(names)s.") % {"names": names_words(needing)}
         )
     told.append(_("Its tool names become available to other capabilities."))
     waiting = scheduled_releases.get_pending_release(capability)
@@ -181,8 +187,7 @@ def _audience_words(audience: Audience) -> list[str]:
         return [_("No agent loaded it in the last 30 days.")]
     if not named:
         return [
-            _("Calls without a key will fail: %(loads)s in the last 30 days.")
-            % {"loads": loads_words(audience.loads)}
+            _("Calls without a key will fail: %(loads)s in the last 30 days.") % {"loads": loads_words(audience.loads)}
         ]
     told = [
         _("Calls from %(keys)s will fail: %(loads)s in the last 30 days.")

@@ -16,8 +16,9 @@ from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phra
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
+from registry.catalog.needed_skills import describe_needs
 from registry.core import queries
-from registry.models import Capability, Draft, Revision
+from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
@@ -59,7 +60,8 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         "waivers": list_waivers(capability, in_force=True),
-        "incidents": capability.incidents.filter(closed_at__isnull=True),
+        # What is wrong with a tool, the feature that compares it says beside the way to fix it.
+        "incidents": capability.incidents.filter(closed_at__isnull=True).exclude(kind=Incident.Kind.TOOL),
         "status_event": find_status_event(capability),
         "suggestions": _suggestions(request, draft or revision),
         # None where it is not quarantined, and was not when it was retired.
@@ -117,6 +119,7 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
     return {
         **build_bundle_context(bundle),
         "use": use,
+        "needs": describe_needs(bundle.capability),
         "power_groups": group_powers(get_powers(capability).comparison),
         "spark": build_sparkline(use.by_day),
         "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],

@@ -61,8 +61,8 @@ PROFILE_CHOICES: Final = (
 )
 
 
-class NewCapabilityForm(NameAndIdForm):
-    """What a first draft is made of, but for its tools."""
+class DescribedCapabilityForm(NameAndIdForm):
+    """What a new capability is called, does, and is found by."""
 
     description = forms.CharField(
         label=gettext_lazy("Description"),
@@ -70,24 +70,12 @@ class NewCapabilityForm(NameAndIdForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy("What it does and when to use it, in a sentence or two. Agents read this first."),
     )
-    skill_profile = forms.ChoiceField(
-        label=gettext_lazy("Kind"),
-        choices=PROFILE_CHOICES,
-        widget=forms.Select(attrs={"class": "select"}),
-    )
     triggers = forms.CharField(
         label=gettext_lazy("Trigger phrases"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
         help_text=gettext_lazy('Type a phrase and press Enter, e.g. "weigh-in". Defaults to the name.'),
-    )
-    sentences = forms.CharField(
-        label=gettext_lazy("Example messages"),
-        required=False,
-        max_length=6000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One per line. We re-test these on every publish."),
     )
 
     def clean_description(self) -> str:
@@ -97,6 +85,23 @@ class NewCapabilityForm(NameAndIdForm):
 
     def clean_triggers(self) -> list[str]:
         return _lines(self.cleaned_data["triggers"], most=80)
+
+
+class NewCapabilityForm(DescribedCapabilityForm):
+    """What a first draft is made of, but for its tools."""
+
+    skill_profile = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=PROFILE_CHOICES,
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+    sentences = forms.CharField(
+        label=gettext_lazy("Example messages"),
+        required=False,
+        max_length=6000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("One per line. We re-test these on every publish."),
+    )
 
     def clean_sentences(self) -> list[str]:
         return _lines(self.cleaned_data["sentences"], most=500)

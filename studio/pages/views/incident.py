@@ -1,4 +1,4 @@
-"""Bundles that agents could not be given, and sources that cannot be read."""
+"""Bundles that agents could not be given, tools that fail, and sources that cannot be read."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _FILTERS: Final = (
             (Incident.Kind.BUNDLE.value, gettext_lazy("Failing capability")),
             (Incident.Kind.RELEASE.value, gettext_lazy("Failed release")),
             (Incident.Kind.SOURCE.value, gettext_lazy("Failing source")),
+            (Incident.Kind.TOOL.value, gettext_lazy("Tool that fails")),
         ),
     ),
     FilterField("state", gettext_lazy("Status"), (("", gettext_lazy("Open")), ("closed", gettext_lazy("Closed")))),

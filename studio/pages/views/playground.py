@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_kit.bundles.bundle import Bundle
-from capability_kit.environment.probe import KINDS, Environment, Kind
+from capability_kit.environment.probe import KINDS, TOLD_KINDS, Environment, Kind
 from capability_rules.errors import RegistryError
 from registry.core import queries
 from registry.selectors.example_messages import list_example_messages
@@ -30,6 +30,8 @@ WORDS: Final = {
     "apps": (gettext_lazy("Apps"), "Microsoft Excel"),
     "env": (gettext_lazy("Environment variables"), "BILLING_API_KEY"),
     "permissions": (gettext_lazy("Permissions"), "screen_recording"),
+    "mcp_servers": (gettext_lazy("MCP servers"), "github"),
+    "skills": (gettext_lazy("Skills"), "weights"),
 }
 # What playground.js draws a form with.
 _DRAWN: Final = ("capability_id", "schema_id", "title", "messages")
@@ -99,7 +101,8 @@ def _last(messages: list[str]) -> list[str]:
 def _environment(system: str, there: Mapping[Kind, str], anything: str) -> Environment:
     """`anything` is there as whatever it is needed as: links of before say no more."""
     known = _names(anything)
-    return Environment(system, **{kind: _names(text) | known for kind, text in there.items()})
+    given = {kind: text for kind, text in there.items() if text or kind not in TOLD_KINDS}
+    return Environment(system, **{kind: _names(text) | known for kind, text in given.items()})
 
 
 def _names(text: str) -> frozenset[str]:

@@ -234,6 +234,16 @@ def test_what_it_says_of_itself() -> None:
                 ],
             ),
             (
+                {"dependencies": {"mcp_servers": ["a"], "skills": ["c"]}},
+                {"dependencies": {"mcp_servers": ["b"], "skills": ["d"]}},
+                [
+                    ("breaks", "It needs the MCP server `b` now"),
+                    ("changes", "It no longer needs the MCP server `a`"),
+                    ("changes", "It needs the skill `d` now"),
+                    ("changes", "It no longer needs the skill `c`"),
+                ],
+            ),
+            (
                 {},
                 {"dependency_level": {"darwin": "builtin", "linux": "external"}},
                 [("changes", "The dependency level is builtin on macOS, external on Linux where it was builtin")],

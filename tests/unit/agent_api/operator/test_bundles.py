@@ -179,6 +179,19 @@ def test_rollback(api: Any, key: dict[str, str]) -> None:
     api.error(api.post("operator/bundle_rollback", body, headers=key), 404, "REVISION_NOT_FOUND")
 
 
+def test_retirement_names_what_needs_the_capability(api: Any, key: dict[str, str]) -> None:
+    publish("beta")
+    publish("alpha", dependencies={"skills": ["beta"]})
+    body = {"capability_id": "beta", "dry_run": True}
+    document = api.ok(api.post("operator/capability_retire", body, headers=key), "capability_status")
+    assert document == {"capability_id": "beta", "status": "published", "replaced_by": None, "needed_by": ["alpha"]}
+    body = {"capability_id": "beta"}
+    document = api.ok(api.post("operator/capability_retire", body, headers=key), "capability_status")
+    assert (document["status"], document["needed_by"]) == ("retired", ["alpha"])
+    body = {"capability_id": "beta", "dry_run": True}
+    api.error(api.post("operator/capability_retire", body, headers=key), 409, "STATUS_CONFLICT")
+
+
 def test_deprecate_retire_restore(api: Any, key: dict[str, str]) -> None:
     publish()
     publish("beta")

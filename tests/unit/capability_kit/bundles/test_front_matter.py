@@ -201,6 +201,15 @@ def test_a_folder_gives_triggers_priority_and_turns(tmp_path: Path) -> None:
     assert capability["emoji"] == "👋"
 
 
+def test_needed_servers_and_skills_of_a_front_matter_are_taken_where_all_are_names(tmp_path: Path) -> None:
+    needs = "---\nname: notes\ndescription: Notes.\ndependencies:\n  mcp_servers: [github, github]\n  skills: {}\n"
+    needs += "---\nText.\n"
+    bundle = _skills(tmp_path, notes=needs.format("[pet_toys]")).load("notes")
+    assert bundle.capability["dependencies"] == {"mcp_servers": ["github"], "skills": ["pet_toys"]}
+    (tmp_path / "notes" / "SKILL.md").write_text(needs.format("[pdf-tools]"), encoding="utf-8")
+    assert LocalSkills(tmp_path).load("notes").capability["dependencies"] == {"mcp_servers": ["github"]}
+
+
 def test_a_folder_gives_dependencies_and_so_what_is_missing(tmp_path: Path) -> None:
     bundle = _skills(tmp_path, excel=EXCEL).load("excel_analyzer")
     assert bundle.capability["dependencies"] == {"python": ["openpyxl", "pandas", "matplotlib"]}

@@ -270,6 +270,14 @@ def test_list(manage: Any) -> None:
     assert "Béta" in done.out
 
 
+def test_retire_names_what_needs_the_capability_before_and_after(manage: Any) -> None:
+    publish("beta")
+    publish("alpha", dependencies={"skills": ["beta"]})
+    words = "needed by alpha: their instructions may hand over to it"
+    assert manage("bundle", "retire", "beta", "--dry-run").out == f"beta: published\n  {words}\n"
+    assert manage("bundle", "retire", "beta", "--format", "json").document["needed_by"] == ["alpha"]
+
+
 def test_rollback_deprecate_retire_restore(manage: Any) -> None:
     publish()
     publish(body="Two.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -27,8 +28,7 @@ def test_pages_of_members_name_the_rules(client: Client, signed_in: SignIn) -> N
 def test_files_to_download_are_left_out() -> None:
     path = finders.find(RULES)
     assert isinstance(path, str)
-    with open(path, encoding="utf-8") as file:
-        where = json.load(file)["prefetch"][0]["where"]["and"]
+    where = json.loads(Path(path).read_text("utf-8"))["prefetch"][0]["where"]["and"]
     left_out = [rule["not"]["href_matches"] for rule in where if "href_matches" in rule.get("not", {})]
     pages = [f"/{route}" for route in _routes(get_resolver("studio.pages.urls"))]
     downloads = [address for address in pages if "download" in address or "export" in address]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
@@ -374,3 +375,18 @@ def test_what_was_never_published_is_drawn_from_its_draft(signed_in: SignIn) -> 
     assert "Read this." in page
     assert '<span class="mono tool-name">alpha_list</span>' in page
     assert "Not published yet. This page shows the draft" in page
+
+
+def test_dependencies_are_shown_on_both_sides(client: Client) -> None:
+    publish("beta")
+    publish(dependencies={"mcp_servers": ["github"], "skills": ["beta", "gamma"]})
+    page = client.get(PAGE).content.decode()
+    rail = page[page.index('id="needs"') :]
+    assert "github" in rail
+    assert f'href="{reverse("studio:capability_show", args=["beta"])}"' in rail
+    assert "Not available" in rail
+    other = client.get(reverse("studio:capability_show", args=["beta"])).content.decode()
+    assert "Needed by" in other
+    assert f'href="{PAGE}"' in other[other.index("Needed by") :]
+    question = client.get(reverse("studio:capability_retire", args=["beta"])).content.decode()
+    assert "These say that they need it, and may hand over to it: alpha." in question

@@ -281,9 +281,16 @@ def test_an_address_stays_short_enough_to_be_sent(client: Client) -> None:
 def test_the_inspector_says_only_of_an_environment_that_differs_that_it_is_set(client: Client) -> None:
     # As the form sends it, whatever was filled in.
     untouched = {"os": "linux", "bins": "", "python": "", "apps": "", "env": "", "permissions": "", "drafts": "yes"}
+    untouched |= {"mcp_servers": "", "skills": ""}
     for query, is_set in (({}, False), (untouched, False), ({"os": "darwin"}, True), ({"bins": "ffmpeg"}, True)):
         page = _page(client, m="weigh-in", **query)
         assert ('<span class="count">Set</span>' in page) is is_set, query
+
+
+def test_servers_are_missing_only_where_some_are_said(client: Client) -> None:
+    publish("weights", dependencies={"mcp_servers": ["github"]}, intent_triggers=["weigh-in"])
+    assert "connect the agent to the MCP server github" not in _page(client, m="weigh-in")
+    assert "connect the agent to the MCP server github" in _page(client, m="weigh-in", mcp_servers="jira")
 
 
 def test_an_empty_conversation_suggests_what_published_capabilities_are_for(client: Client) -> None:

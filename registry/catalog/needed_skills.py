@@ -1,0 +1,94 @@
+"""Capabilities that name each other: what is not there, what leads back to itself, and what a retirement leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from capability_kit.environment.readiness import list_names
+from capability_kit.json_text import parse_json
+from capability_rules.bundles.finding import Finding
+from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.needed_skills import find_circle, get_needed_skills
+from capability_rules.bundles.text import Lines
+from capability_rules.validation import Report
+from registry.core.published_index import INDEX
+from registry.core.queries import list_published_names
+
+_UNKNOWN: Final = "DEPENDENCY_UNKNOWN"
+_CIRCLE: Final = "DEPENDENCY_CIRCLE"
+NEED_CODES: Final = frozenset({_UNKNOWN, _CIRCLE})
+_FILE: Final = "capability.json"
+_UNKNOWN_HINT: Final = "Publish it, correct the id, or remove the line."
+_CIRCLE_HINT: Final = "Keep the direction in which the instructions hand over, or ignore this."
+
+
+def find_need_findings(report: Report, beside: Collection[str] = ()) -> list[Finding]:
+    """A warning for each needed skill that agents cannot load here, and one where the needs lead back to it.
+    `beside` are the ids of bundles that come with it."""
+    text = report.files.get(_FILE, "")
+    value = parse_json(text) if '"skills"' in text else None
+    capability = value if isinstance(value, dict) else {}
+    skills = get_needed_skills(capability)
+    if not skills:
+        return []
+    index, named = INDEX.refreshed(), capability["dependencies"]["skills"]
+    known = {report.capability_id, *beside}
+    found = []
+    for skill in skills:
+        if skill not in known and not index.is_loadable(skill):
+            message = f"The skill '{skill[:64]}' that it needs is not one that agents can load here"
+            found.append(_finding(_UNKNOWN, text, named.index(skill), message, _UNKNOWN_HINT))
+    others = [skill for skill in skills if skill != report.capability_id]
+    circle = find_circle(report.capability_id, others, index.get_skills)
+    if circle:
+        message = f"What it needs leads back to it: {', '.join(circle[:-1])}, and {circle[-1]} again"
+        found.append(_finding(_CIRCLE, text, named.index(circle[1]), message, _CIRCLE_HINT))
+    return found
+
+
+def _finding(code: str, text: str, index: int, message: str, hint: str) -> Finding:
+    path = ("dependencies", "skills", index)
+    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    return Finding(code, "warning", _FILE, build_pointer(path), line, column, message, hint)
+
+
+@dataclass(frozen=True, slots=True)
+class NeededSkill:
+    """A capability on one side of a need: `name` is its id where it was never published."""
+
+    capability_id: str
+    name: str
+    is_loadable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeedOverview:
+    """What a capability says it needs beside its own tools, and which capabilities say that they need it."""
+
+    mcp_servers: Sequence[str] = ()
+    skills: Sequence[NeededSkill] = ()
+    needed_by: Sequence[NeededSkill] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.mcp_servers or self.skills or self.needed_by)
+
+
+def describe_needs(capability: Mapping[str, Any]) -> NeedOverview:
+    """Of a published capability.json; one query for names where there is something to name."""
+    index, own = INDEX.refreshed(), str(capability.get("capability_id", ""))
+    skills, needing = get_needed_skills(capability), index.list_needing(own)
+    dependencies = capability.get("dependencies")
+    servers = list_names(dependencies.get("mcp_servers")) if isinstance(dependencies, dict) else []
+    names = list_published_names([*skills, *needing]) if skills or needing else {}
+
+    def rows(ids: Iterable[str]) -> list[NeededSkill]:
+        return [NeededSkill(one, names.get(one, one), index.is_loadable(one)) for one in ids]
+
+    return NeedOverview(servers, rows(skills), rows(needing))
+
+
+def list_needing(capability_id: str) -> list[str]:
+    """The ids of the capabilities that agents can load and that say that they need this one."""
+    return INDEX.refreshed().list_needing(capability_id)

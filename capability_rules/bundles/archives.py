@@ -64,7 +64,7 @@ def zip_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = archive.infolist()
         infos = [info for info in infos if not _is_passed_over(_zip_entry(info))]
-        _hold_rules([_zip_entry(info) for info in infos], path)
+        _check_entries([_zip_entry(info) for info in infos], path)
     except _ODD_ARCHIVE as error:
         raise SourceUnreadable(f"{path}: not a readable zip ({error})") from None
     return {info.filename: _zip_reader(archive, info, path) for info in infos if not _is_zip_folder(info)}
@@ -129,7 +129,7 @@ def _tar_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
         if entry is not None and not _is_passed_over(entry):
             found.append((entry, info))
         _refuse_count(len(found), path)
-    _hold_rules([entry for entry, _ in found], path)
+    _check_entries([entry for entry, _ in found], path)
     total = sum(entry.size for entry, _ in found)
     if total > RATIO_MAX * len(data):
         raise SourceUnreadable(f"{path}: it unpacks to over {RATIO_MAX} times its size")
@@ -169,7 +169,7 @@ def _is_passed_over(entry: _ArchiveEntry) -> bool:
     return not entry.is_plain and any(step in IGNORED_FOLDERS for step in entry.name.split("/"))
 
 
-def _hold_rules(entries: Iterable[_ArchiveEntry], path: str) -> None:
+def _check_entries(entries: Iterable[_ArchiveEntry], path: str) -> None:
     """All rules against all entries."""
     found = list(entries)
     _refuse_count(len(found), path)

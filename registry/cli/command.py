@@ -23,7 +23,7 @@ from registry.common.installation import PROGRAM
 Handler = Callable[[dict[str, Any]], int]
 
 
-def is_terminal() -> Actor:
+def terminal_actor() -> Actor:
     """The person at the terminal, by login name."""
     try:
         name = getpass.getuser()
@@ -34,7 +34,7 @@ def is_terminal() -> Actor:
 
 def pick(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """These options as arguments of a write, with who makes it."""
-    return {"by": is_terminal(), **{name: options[name] for name in names}}
+    return {"by": terminal_actor(), **{name: options[name] for name in names}}
 
 
 def add_format_choices(parser: argparse.ArgumentParser, formats: list[str]) -> None:
@@ -129,7 +129,7 @@ class SubcommandBase(BaseCommand):
             self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
         return 1
 
-    def misused(self, words: str, options: dict[str, Any]) -> int:
+    def report_usage_error(self, words: str, options: dict[str, Any]) -> int:
         """Arguments that do not go together; the exit code that argparse has for such."""
         self.wants_json = options["format"] == "json"
         self.tell_misuse(words)

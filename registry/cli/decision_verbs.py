@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, terminal_actor
 from registry.publishing import held_passages
 
 
@@ -28,7 +28,7 @@ class DecisionVerbs(SubcommandBase):
             held_passages.describe_accepted(row)
             for capability_id in dict.fromkeys(options["capability_ids"])
             for row in held_passages.accept_passages(
-                capability_id=capability_id, by=is_terminal(), reason=options["reason"], place=options["place"] or ""
+                capability_id=capability_id, by=terminal_actor(), reason=options["reason"], place=options["place"] or ""
             )
         ]
         words = [f"{row['capability_id']}: {row['file']}:{row['line']} is fine: {row['reason']}" for row in rows]

@@ -163,7 +163,7 @@ class Virtualenv:
                 [base, "-I", "-m", "venv", str(self.venv)], capture_output=True, text=True, check=False
             )
             if done.returncode != 0:
-                raise Refusal(f"Python could not make {self.venv}:\n{_tail(done.stdout + done.stderr)}\n{_VENV_MEND}")
+                raise Refusal(f"Python could not make {self.venv}:\n{_tail(done.stdout + done.stderr)}\n{_VENV_FIX}")
 
     def _pip_install(self, lock: str, current: ProgressLine) -> None:
         command = [
@@ -183,7 +183,7 @@ class Virtualenv:
         try:
             last_lines = self._follow(process, current)
             if process.wait() != 0:
-                raise Refusal("\n".join(["pip could not install the requirements:", *last_lines, _PIP_MEND]))
+                raise Refusal("\n".join(["pip could not install the requirements:", *last_lines, _PIP_FIX]))
         finally:
             end_process(process)
 
@@ -221,8 +221,8 @@ class Virtualenv:
             yield
 
 
-_VENV_MEND = "Fix: apt install python3-venv (as root), then start again."
-_PIP_MEND = (
+_VENV_FIX = "Fix: apt install python3-venv (as root), then start again."
+_PIP_FIX = (
     "Fix: see pip's last lines above. Without a way to the package index, set HTTPS_PROXY or PIP_INDEX_URL; "
     "then start again, with --verbose for all that pip says."
 )
@@ -232,7 +232,7 @@ def _check_venv_module() -> None:
     """Debian ships Python without the two modules that make a venv."""
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing:
-        raise Refusal(f"This Python has no {' and no '.join(missing)}. {_VENV_MEND}")
+        raise Refusal(f"This Python has no {' and no '.join(missing)}. {_VENV_FIX}")
 
 
 def _has_its_files(record: Path) -> bool:

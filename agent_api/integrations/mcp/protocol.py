@@ -90,7 +90,7 @@ def read_call(body: Any, headers: Mapping[str, str]) -> McpCall:
     version = _version(body["method"], params, headers)
     call = McpCall(request_id, body["method"], params, version)
     if call.is_modern and "id" in body:
-        _hold_against_headers(call, headers)
+        _check_headers(call, headers)
     return call
 
 
@@ -111,7 +111,7 @@ def _version(method: str, params: Mapping[str, Any], headers: Mapping[str, str])
     return in_header or LEGACY[2]
 
 
-def _hold_against_headers(call: McpCall, headers: Mapping[str, str]) -> None:
+def _check_headers(call: McpCall, headers: Mapping[str, str]) -> None:
     meta = call.params.get("_meta")
     if not isinstance(meta, dict) or not isinstance(meta.get(f"{META}clientCapabilities"), dict):
         raise McpError(INVALID_PARAMS, f"params._meta lacks '{META}clientCapabilities'", status=400)

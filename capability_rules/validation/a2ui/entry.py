@@ -28,7 +28,7 @@ def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]
     """Check one entry alone, except what is inside its components."""
     here: Path = (index,)
     if not isinstance(entry, dict):
-        yield build_finding("UI_ENTRY_SHAPE", here, f"expected an object; found {json_type(entry)}", _ENTRY_MEND)
+        yield build_finding("UI_ENTRY_SHAPE", here, f"expected an object; found {json_type(entry)}", _ENTRY_FIX)
         return
     if depth_of(entry, limits.DEPTH_MAX + 1) > limits.DEPTH_MAX + 1:
         yield _too_deep(here, entry)
@@ -47,7 +47,7 @@ def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]
         yield from _check_definition(here, entry, work)
 
 
-_ENTRY_MEND = 'Write {"schema_id": "WeightEntryForm.v1", "definition": {...}}.'
+_ENTRY_FIX = 'Write {"schema_id": "WeightEntryForm.v1", "definition": {...}}.'
 
 
 def _too_deep(here: Path, entry: dict[str, Any]) -> RawFinding:
@@ -68,7 +68,7 @@ def _unknown_keys(
 
 def _check_schema_id(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
     if "schema_id" not in entry:
-        yield build_finding("UI_ENTRY_SHAPE", here, "the required 'schema_id' is missing", _ENTRY_MEND)
+        yield build_finding("UI_ENTRY_SHAPE", here, "the required 'schema_id' is missing", _ENTRY_FIX)
     elif not isinstance(entry["schema_id"], str):
         message = f"'schema_id' must be a string; found {quote_value(entry['schema_id'])}"
         hint = 'Write a string such as "WeightEntryForm.v1".'
@@ -117,7 +117,7 @@ def _check_version(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
 
 def _check_definition(here: Path, entry: dict[str, Any], work: Budget) -> Iterator[RawFinding]:
     if "definition" not in entry:
-        yield build_finding("UI_ENTRY_SHAPE", here, "the required 'definition' is missing", _ENTRY_MEND)
+        yield build_finding("UI_ENTRY_SHAPE", here, "the required 'definition' is missing", _ENTRY_FIX)
         return
     definition, path = entry["definition"], (*here, "definition")
     if not isinstance(definition, dict):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from registry.access import agent_keys
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 from registry.models import AgentKey
 
 
@@ -34,7 +34,7 @@ class Command(SubcommandBase):
     def create(self, options: dict[str, Any]) -> int:
         row, key = agent_keys.create_key(
             name=options["name"],
-            by=is_terminal(),
+            by=terminal_actor(),
             scopes=_split(options["scopes"]),
             groups=_split(options["groups"]) if options["groups"] is not None else None,
             team=options["team"],
@@ -48,7 +48,7 @@ class Command(SubcommandBase):
 
     def rotate(self, options: dict[str, Any]) -> int:
         overlap = timedelta(hours=min(options["overlap_hours"], 10_000))
-        row, key = agent_keys.rotate_key(name=options["name"], by=is_terminal(), overlap=overlap)
+        row, key = agent_keys.rotate_key(name=options["name"], by=terminal_actor(), overlap=overlap)
         until = format_moment(row.previous_until)
         return self.tell({"name": row.name, "key": key, "old_key_until": until}, key, options)
 
@@ -57,7 +57,7 @@ class Command(SubcommandBase):
         return self.tell({"keys": rows}, map(_line, rows), options)
 
     def revoke(self, options: dict[str, Any]) -> int:
-        row = agent_keys.revoke_key(name=options["name"], by=is_terminal())
+        row = agent_keys.revoke_key(name=options["name"], by=terminal_actor())
         revoked_at = row.revoked_at.isoformat() if row.revoked_at else None
         return self.tell({"name": row.name, "revoked_at": revoked_at}, f"{row.name}: revoked", options)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, terminal_actor
 from registry.cli.history_output import tell_history
 from registry.operations.backup.archive import Manifest, check_archive
 from registry.operations.backup.create import create_backup
@@ -44,7 +44,7 @@ class Command(SubcommandBase):
         return self.tell({"path": str(options["path"]), **_row(manifest)}, words, options)
 
     def restore(self, options: dict[str, Any]) -> int:
-        done = restore_backup(path=options["path"], by=is_terminal(), force=options["force"])
+        done = restore_backup(path=options["path"], by=terminal_actor(), force=options["force"])
         row = {
             **_row(done.manifest),
             "registry_revision": done.registry_revision,

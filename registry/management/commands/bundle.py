@@ -28,7 +28,7 @@ from capability_rules.validation import Finding
 from registry.catalog import drafts, exporter
 from registry.catalog.needed_skills import list_needing
 from registry.cli import text_output
-from registry.cli.command import add_format_choices, is_terminal, pick
+from registry.cli.command import add_format_choices, pick, terminal_actor
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.waiver_verbs import WaiverVerbs
 from registry.core import queries
@@ -142,7 +142,7 @@ class Command(DecisionVerbs, WaiverVerbs):
         what = options["what"]
         if Path(what).exists():
             if options["draft"]:
-                return self.misused("--draft goes with the id of a capability", options)
+                return self.report_usage_error("--draft goes with the id of a capability", options)
             rows = batch.list_powers(read_bundle(what))
         else:
             rows = [bundle_powers.get_powers(queries.get_capability(what), draft=options["draft"])]
@@ -157,7 +157,7 @@ class Command(DecisionVerbs, WaiverVerbs):
 
     def publish(self, options: dict[str, Any]) -> int:
         if bool(options["paths"]) == bool(options["draft"]):
-            return self.misused("Name bundles to publish, or one draft with --draft ID", options)
+            return self.report_usage_error("Name bundles to publish, or one draft with --draft ID", options)
         if options["draft"]:
             given = pick(options, "note", "acknowledge", "dry_run")
             outcome = publication.publish_draft(capability_id=options["draft"], **given)
@@ -169,9 +169,9 @@ class Command(DecisionVerbs, WaiverVerbs):
 
     def import_(self, options: dict[str, Any]) -> int:
         if options["acknowledge"] and options["mode"] != "publish":
-            return self.misused("--acknowledge goes with --publish", options)
+            return self.report_usage_error("--acknowledge goes with --publish", options)
         if options["as_id"] and len(options["paths"]) > 1:
-            return self.misused("--as-id goes with one SOURCE", options)
+            return self.report_usage_error("--as-id goes with one SOURCE", options)
         if options["watch"]:
             return self._watch(options)
         read = _read_all(options["paths"], discover_source)
@@ -184,8 +184,8 @@ class Command(DecisionVerbs, WaiverVerbs):
         folder = Path(options["paths"][0])
         is_other = options["mode"] == "publish" or options["as_id"]
         if len(options["paths"]) > 1 or is_other or not folder.is_dir():
-            return self.misused("--watch takes one folder, and makes drafts", options)
-        watch = FolderWatcher(folder, is_terminal(), options["note"])
+            return self.report_usage_error("--watch takes one folder, and makes drafts", options)
+        watch = FolderWatcher(folder, terminal_actor(), options["note"])
         self.line(f"Watching {escape_controls(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
         complaint = ""
         with contextlib.suppress(KeyboardInterrupt):
@@ -260,7 +260,7 @@ class Command(DecisionVerbs, WaiverVerbs):
 
     def export(self, options: dict[str, Any]) -> int:
         if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
-            return self.misused("Name one capability, or --all; --draft goes with one", options)
+            return self.report_usage_error("Name one capability, or --all; --draft goes with one", options)
         target = Path(options["to"])
         format_: exporter.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
         try:

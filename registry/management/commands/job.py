@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 from registry.core.jobs import admin
 from registry.models import Job
 
@@ -36,10 +36,10 @@ class Command(SubcommandBase):
         return self.tell(row, lines + [f"  {line}" for line in job.last_error.splitlines()], options)
 
     def retry(self, options: dict[str, Any]) -> int:
-        return self._tell(admin.retry_job(job_id=options["id"], by=is_terminal()), options)
+        return self._tell(admin.retry_job(job_id=options["id"], by=terminal_actor()), options)
 
     def cancel(self, options: dict[str, Any]) -> int:
-        return self._tell(admin.cancel_job(job_id=options["id"], by=is_terminal()), options)
+        return self._tell(admin.cancel_job(job_id=options["id"], by=terminal_actor()), options)
 
     def _tell(self, job: Job, options: dict[str, Any]) -> int:
         return self.tell(_row(job), f"job {job.pk}: {job.state}", options)

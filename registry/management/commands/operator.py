@@ -8,7 +8,7 @@ from typing import Any
 
 from capability_rules.errors import InvalidRequest
 from registry.access import operators, second_factors
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, terminal_actor
 from registry.models import Operator
 
 
@@ -32,7 +32,7 @@ class Command(SubcommandBase):
     def create(self, options: dict[str, Any]) -> int:
         password = _read_password(options)
         operator = operators.create_operator(
-            username=options["name"], password=password, role=options["role"], by=is_terminal()
+            username=options["name"], password=password, role=options["role"], by=terminal_actor()
         )
         return self._tell(operator, "created", options)
 
@@ -42,19 +42,21 @@ class Command(SubcommandBase):
         return self.tell({"operators": rows}, lines, options)
 
     def passwd(self, options: dict[str, Any]) -> int:
-        operator = operators.set_password(username=options["name"], password=_read_password(options), by=is_terminal())
+        operator = operators.set_password(
+            username=options["name"], password=_read_password(options), by=terminal_actor()
+        )
         return self._tell(operator, "password changed", options)
 
     def email(self, options: dict[str, Any]) -> int:
-        operator = operators.set_email(username=options["name"], email=options["address"], by=is_terminal())
+        operator = operators.set_email(username=options["name"], email=options["address"], by=terminal_actor())
         return self._tell(operator, "address set" if operator.email else "address removed", options)
 
     def disable(self, options: dict[str, Any]) -> int:
-        operator = operators.disable_operator(username=options["name"], by=is_terminal())
+        operator = operators.disable_operator(username=options["name"], by=terminal_actor())
         return self._tell(operator, "disabled", options)
 
     def reset_second_factor(self, options: dict[str, Any]) -> int:
-        removed = second_factors.reset_second_factors(username=options["name"], by=is_terminal())
+        removed = second_factors.reset_second_factors(username=options["name"], by=terminal_actor())
         words = f"{options['name']}: {removed} second factors removed, sessions ended"
         return self.tell({**_row(operators.get_operator(options["name"])), "removed": removed}, words, options)
 

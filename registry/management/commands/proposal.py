@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from capability_rules.output.text import format_summary
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 from registry.models import Proposal
 from registry.publishing import proposals
 
@@ -44,13 +44,13 @@ class Command(SubcommandBase):
         return self.tell(document, lines, options)
 
     def accept(self, options: dict[str, Any]) -> int:
-        draft = proposals.accept_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
+        draft = proposals.accept_proposal(proposal_id=options["id"], by=terminal_actor(), note=options["note"])
         capability_id = draft.capability.capability_id
         words = f"{capability_id}: draft {draft.version}. Publish it with: bundle publish --draft {capability_id}"
         return self.tell({"capability_id": capability_id, "draft_version": draft.version}, words, options)
 
     def reject(self, options: dict[str, Any]) -> int:
-        proposal = proposals.reject_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
+        proposal = proposals.reject_proposal(proposal_id=options["id"], by=terminal_actor(), note=options["note"])
         return self.tell(_row(proposal), f"{proposal.proposal_id}: rejected", options)
 
 

@@ -12,7 +12,7 @@ from capability_rules.output.text import TerminalStyle, format_validation
 from capability_rules.validation.bundle_set import ValidationResult
 from registry.catalog import first_run as defaults
 from registry.catalog import revalidation
-from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
+from registry.cli.command import SubcommandBase, add_format_choices, terminal_actor
 from registry.cli.history_output import tell_history
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list, get_signing_keys
@@ -69,7 +69,7 @@ class Command(SubcommandBase):
         self.verb(verbs, "keys", self.keys, "Show the public keys whose signatures are valid; the first one signs.")
 
     def set(self, options: dict[str, Any]) -> int:
-        defaults.set_first_run(capability_id=options["value"], by=is_terminal())
+        defaults.set_first_run(capability_id=options["value"], by=terminal_actor())
         return self.show(options)
 
     def show(self, options: dict[str, Any]) -> int:
@@ -82,18 +82,18 @@ class Command(SubcommandBase):
             kept = verification.read_checkpoint_file(options["checkpoints"]) if options["checkpoints"] else []
             report = verification.verify_exported_log(options["audit_log"], kept, trusted)
         elif options["checkpoints"] is not None:
-            return self.misused("--checkpoints goes with --audit-log", options)
+            return self.report_usage_error("--checkpoints goes with --audit-log", options)
         else:
             report = verification.verify_database(trusted)
         return tell_history(self, report, options)
 
     def sign(self, options: dict[str, Any]) -> int:
-        count = verification.sign_unsigned_revisions(by=is_terminal())
+        count = verification.sign_unsigned_revisions(by=terminal_actor())
         return self.tell({"signed": count}, f"{count} revisions were signed", options)
 
     def checkpoint(self, options: dict[str, Any]) -> int:
         if options["forget_kept"]:
-            checkpoints.forget_kept(by=is_terminal())
+            checkpoints.forget_kept(by=terminal_actor())
         facts = checkpoints.make_checkpoint()
         words = f"Checkpoint {facts.number}: registry revision {facts.registry_revision}, {facts.audit_rows} audit rows"
         return self.tell({**facts.payload(), "hash": facts.hash}, words, options)
@@ -118,7 +118,7 @@ class Command(SubcommandBase):
         return 1 if checked.errors else 0
 
     def revalidate(self, options: dict[str, Any]) -> int:
-        done = revalidation.queue_all(by=is_terminal())
+        done = revalidation.queue_all(by=terminal_actor())
         waiting = f", {done.already_queued} were queued already" if done.already_queued else ""
         words = f"{done.queued} to be checked by the worker{waiting}. What fails is listed as an incident."
         return self.tell({"queued": done.queued, "already_queued": done.already_queued}, words, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import share_links
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 from registry.models import ShareLink
 
 
@@ -21,7 +21,7 @@ class Command(SubcommandBase):
 
     def create(self, options: dict[str, Any]) -> int:
         row, url = share_links.create_link(
-            name=options["name"], skill_group=options["group"], days=options["days"], by=is_terminal()
+            name=options["name"], skill_group=options["group"], days=options["days"], by=terminal_actor()
         )
         return self.tell({**_row(row), "url": url}, url, options)
 
@@ -30,7 +30,7 @@ class Command(SubcommandBase):
         return self.tell({"share_links": rows}, map(_line, rows), options)
 
     def revoke(self, options: dict[str, Any]) -> int:
-        row = share_links.revoke_link(name=options["name"], by=is_terminal())
+        row = share_links.revoke_link(name=options["name"], by=terminal_actor())
         return self.tell(_row(row), f"{row.name}: revoked", options)
 
 

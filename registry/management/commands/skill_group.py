@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from capability_rules.errors import InvalidRequest
-from registry.cli.command import SubcommandBase, is_terminal, pick
+from registry.cli.command import SubcommandBase, pick, terminal_actor
 from registry.matching import skill_groups
 
 
@@ -48,7 +48,7 @@ class Command(SubcommandBase):
             text = options["file"].read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"{options['file']}: {error}") from None
-        ids = skill_groups.import_groups(text, by=is_terminal())
+        ids = skill_groups.import_groups(text, by=terminal_actor())
         return self.tell({"groups": ids}, ids, options)
 
     def list(self, options: dict[str, Any]) -> int:

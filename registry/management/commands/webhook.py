@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import queue
 from registry.models import Webhook, WebhookDelivery
@@ -40,7 +40,7 @@ class Command(SubcommandBase):
     def create(self, options: dict[str, Any]) -> int:
         events = [kind.strip() for kind in options["events"].split(",") if kind.strip()]
         webhook, secret = webhooks.create_webhook(
-            name=options["name"], url=options["url"], events=events, by=is_terminal()
+            name=options["name"], url=options["url"], events=events, by=terminal_actor()
         )
         return self.tell({**_row(webhook), "secret": secret}, secret, options)
 
@@ -49,19 +49,19 @@ class Command(SubcommandBase):
         return self.tell({"webhooks": rows}, map(_line, rows), options)
 
     def disable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.disable_webhook(name=options["name"], by=is_terminal())
+        webhook = webhooks.disable_webhook(name=options["name"], by=terminal_actor())
         return self.tell(_row(webhook), f"{webhook.name}: disabled", options)
 
     def enable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.enable_webhook(name=options["name"], by=is_terminal())
+        webhook = webhooks.enable_webhook(name=options["name"], by=terminal_actor())
         return self.tell(_row(webhook), f"{webhook.name}: enabled", options)
 
     def rotate(self, options: dict[str, Any]) -> int:
-        secret = webhooks.rotate_secret(name=options["name"], by=is_terminal())
+        secret = webhooks.rotate_secret(name=options["name"], by=terminal_actor())
         return self.tell({"name": options["name"], "secret": secret}, secret, options)
 
     def test(self, options: dict[str, Any]) -> int:
-        delivery, job_id = webhooks.send_test(name=options["name"], by=is_terminal())
+        delivery, job_id = webhooks.send_test(name=options["name"], by=terminal_actor())
         queue.run_next_job(job_id=job_id)
         deadline = time.monotonic() + _TEST_SECONDS
         while delivery.state == "queued" and time.monotonic() < deadline:
@@ -79,7 +79,7 @@ class Command(SubcommandBase):
         return self.tell({"deliveries": rows}, map(_delivery_line, rows), options)
 
     def redeliver(self, options: dict[str, Any]) -> int:
-        delivery = webhooks.redeliver(delivery_id=options["id"], by=is_terminal())
+        delivery = webhooks.redeliver(delivery_id=options["id"], by=terminal_actor())
         return self.tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
 
 

@@ -45,13 +45,13 @@ def revoke_key(request: StudioRequest) -> Confirmation:
             _("API key %(name)s was already revoked by %(who)s.")
             % {"name": row.name, "who": actor_name(row.revoked_by)}
         )
-    told = [_("Every request with this key fails within a second.")]
+    changes = [_("Every request with this key fails within a second.")]
     if row.has_two:
-        told.append(_("The previous key, which still works after a rotation, stops working too."))
+        changes.append(_("The previous key, which still works after a rotation, stops working too."))
     return Confirmation(
         title=_("Revoke API key “%(name)s”?") % {"name": row.name},
         button=_("Revoke key"),
-        effects=[*told, *_key_facts(row)],
+        effects=[*changes, *_key_facts(row)],
         figures=_key_figures(row),
         undo=_("This can't be undone. Anyone who uses the key needs a new one."),
         cancel=reverse("studio:agent_key_show", args=[row.pk]),
@@ -95,15 +95,15 @@ def rotate_key(request: StudioRequest, number: int) -> Confirmation | None:
     ends_now = overlap == "0"
     if not ends_now and not row.has_two:
         return None
-    told = [_("A new key is created and shown once. Name and scopes stay the same.")]
+    changes = [_("A new key is created and shown once. Name and scopes stay the same.")]
     if ends_now:
-        told.append(_("The current key stops working within a second."))
+        changes.append(_("The current key stops working within a second."))
     if row.has_two:
-        told.append(_("The previous key, which still works after the last rotation, stops working within a second."))
+        changes.append(_("The previous key, which still works after the last rotation, stops working within a second."))
     return Confirmation(
         title=_("Rotate API key “%(name)s”?") % {"name": row.name},
         button=_("Rotate key"),
-        effects=[*told, *_key_facts(row)],
+        effects=[*changes, *_key_facts(row)],
         undo=CANNOT_UNDO,
         fields={"overlap": overlap},
     )
@@ -118,14 +118,14 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
         raise NothingToConfirm(_("%(name)s is already deactivated.") % {"name": name})
     operators.require_another_admin(operators.get_operator(name))
     known = agent_keys.list_keys_known_to(Actor("operator", name))
-    told = [_("%(name)s is signed out everywhere and can't sign in.") % {"name": name}]
+    changes = [_("%(name)s is signed out everywhere and can't sign in.") % {"name": name}]
     if work.is_invited:
-        told.append(_("The invitation or reset link stops working."))
+        changes.append(_("The invitation or reset link stops working."))
     return Confirmation(
         title=_("Deactivate member “%(name)s”?") % {"name": name},
         button=_("Deactivate member"),
         effects=[
-            *told,
+            *changes,
             *_work_words(work),
             _("The audit log keeps their name."),
         ],
@@ -137,24 +137,24 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
 
 
 def _work_words(work: MemberWork) -> list[str]:
-    told = []
+    changes = []
     if work.teams:
-        told.append(_("Their teams keep them as a member: %(names)s.") % {"names": names_words(work.teams)})
+        changes.append(_("Their teams keep them as a member: %(names)s.") % {"names": names_words(work.teams)})
     if work.drafts:
-        told.append(_("Drafts that they saved last stay: %(names)s.") % {"names": names_words(work.drafts)})
+        changes.append(_("Drafts that they saved last stay: %(names)s.") % {"names": names_words(work.drafts)})
     if work.reviews:
         words = ngettext(
             "%(n)s review that they submitted stays open.", "%(n)s reviews that they submitted stay open.", work.reviews
         )
-        told.append(words % {"n": figure(work.reviews)})
+        changes.append(words % {"n": figure(work.reviews)})
     if work.releases:
         words = ngettext(
             "%(n)s release that they scheduled will fail when it is due.",
             "%(n)s releases that they scheduled will fail when they are due.",
             work.releases,
         )
-        told.append(words % {"n": figure(work.releases)})
-    return told
+        changes.append(words % {"n": figure(work.releases)})
+    return changes
 
 
 def reset_password(request: StudioRequest) -> Confirmation:
@@ -164,17 +164,17 @@ def reset_password(request: StudioRequest) -> Confirmation:
     work = effects.work_of_member(name)
     if not work.is_active:
         raise StatusConflict(f"'{name}' is deactivated: reactivate them first")
-    told = [_("You get a new link to send to %(name)s. It works once and expires in 3 days.") % {"name": name}]
+    changes = [_("You get a new link to send to %(name)s. It works once and expires in 3 days.") % {"name": name}]
     if work.is_invited:
-        told.append(_("Their previous link stops working."))
+        changes.append(_("Their previous link stops working."))
         title, button = _("Resend invite to “%(name)s”?"), _("Resend invite")
     else:
-        told.append(_("Their password stops working at once, and they are signed out everywhere."))
+        changes.append(_("Their password stops working at once, and they are signed out everywhere."))
         title, button = _("Reset password of “%(name)s”?"), _("Reset password")
     return Confirmation(
         title=title % {"name": name},
         button=button,
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone. They choose a new password with the link."),
         fields={"username": name},
     )
@@ -186,18 +186,18 @@ def remove_team_member(request: StudioRequest, number: int) -> Confirmation:
     operators.get_operator(name)
     if name not in {member.username for member in found.members}:
         raise NothingToConfirm(_("%(name)s is not in the team.") % {"name": name})
-    told = [_("%(name)s can still view what the team owns, but can't edit it.") % {"name": name}]
+    changes = [_("%(name)s can still view what the team owns, but can't edit it.") % {"name": name}]
     if found.owned:
-        told.append(
+        changes.append(
             _("The team owns %(capabilities)s: %(names)s.")
             % {"capabilities": capabilities_words(len(found.owned)), "names": names_words(found.owned)}
         )
     if len(found.members) == 1:
-        told.append(_("The team has no other members: only admins can edit its capabilities."))
+        changes.append(_("The team has no other members: only admins can edit its capabilities."))
     return Confirmation(
         title=_("Remove “%(name)s” from team “%(team)s”?") % {"name": name, "team": found.team.name},
         button=_("Remove member"),
-        effects=told,
+        effects=changes,
         undo=_("You can add them again."),
         fields={"username": name},
     )
@@ -234,14 +234,14 @@ def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: A
         )
     names = [member.username for member in found.members]
     members = ngettext("%(n)s member loses the team", "%(n)s members lose the team", len(names))
-    told = [
+    changes = [
         f"{members % {'n': figure(len(names))}}: {names_words(names)}." if names else _("It has no members."),
         _("It owns no capabilities."),
     ]
     return Confirmation(
         title=_("Delete team “%(team)s”?") % {"team": found.team.name},
         button=_("Delete team"),
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone. You would have to create the team and add its members again."),
         state=",".join(names)[:500],
     )

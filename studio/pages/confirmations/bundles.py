@@ -58,25 +58,25 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
             _("%(name)s is not published, so it can't be retired.") % {"name": get_display_name(capability)}
         )
     audience = get_audience(capability_id)
-    told = [
+    changes = [
         *_audience_words(audience),
         _("Agents can no longer find or load it. Sessions that pinned a revision fail too."),
     ]
     replaced = effects.replaced_by(capability_id)
     if replaced:
-        told.append(
+        changes.append(
             _("Deprecated in favor of it, and then without a replacement: %(names)s.")
             % {"names": names_words(replaced)}
         )
     needing = list_needing(capability_id)
     if needing:
-        told.append(
+        changes.append(
             _("These say that they need it, and may hand over to it: %(names)s.") % {"names": names_words(needing)}
         )
-    told.append(_("Its tool names become available to other capabilities."))
+    changes.append(_("Its tool names become available to other capabilities."))
     waiting = scheduled_releases.get_pending_release(capability)
     if waiting is not None:
-        told.append(
+        changes.append(
             format_html(
                 _("A release of it is scheduled for {when}. It is not canceled."), when=local_time(waiting.due_at)
             )
@@ -84,7 +84,7 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
     return Confirmation(
         title=_("Retire capability “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Retire capability"),
-        effects=told,
+        effects=changes,
         undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
         figures=_audience_figures(audience),
         note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
@@ -102,18 +102,18 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
     if capability.status not in queries.LOADABLE_STATUSES:
         raise StatusConflict(_("Agents can't load %(name)s, so it can't be quarantined.") % {"name": name})
     audience = get_audience(capability_id)
-    told = [
+    changes = [
         *_audience_words(audience),
         _("Agents can no longer find or load it, pinned revisions included, and must stop using it."),
         _("It stays quarantined until you restore it. No other capability can use its tool names."),
     ]
     if replaced := effects.replaced_by(capability_id):
         words = _("Without a replacement until then: %(names)s.")
-        told.append(words % {"names": names_words(replaced)})
+        changes.append(words % {"names": names_words(replaced)})
     return Confirmation(
         title=_("Quarantine capability “%(name)s”?") % {"name": name},
         button=_("Quarantine capability"),
-        effects=told,
+        effects=changes,
         undo=_("A member who neither published nor edited it can end the quarantine, with a reason."),
         figures=_audience_figures(audience),
         note=Note(label=_("Why is it quarantined?"), help=_IN_HISTORY, is_required=True),
@@ -137,15 +137,15 @@ def restore_capability(request: StudioRequest, capability_id: str) -> Confirmati
 def _restore(capability: Capability) -> Confirmation:
     number = capability.published_revision.number if capability.published_revision else ""
     if capability.status == "retired":
-        told = _("Agents can find and load revision %(number)s again, if it passes the current checks.")
+        changes = _("Agents can find and load revision %(number)s again, if it passes the current checks.")
         undo = _("You can retire it again at any time.")
     else:
-        told = _("Agents that load revision %(number)s no longer see a notice that it is deprecated.")
+        changes = _("Agents that load revision %(number)s no longer see a notice that it is deprecated.")
         undo = _("You can deprecate it again at any time.")
     return Confirmation(
         title=_("Restore capability “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Restore capability"),
-        effects=[told % {"number": number}],
+        effects=[changes % {"number": number}],
         undo=undo,
         note=Note(label=_("Why is it restored?"), help=_IN_HISTORY),
         state=f"{capability.status} {number}",
@@ -157,18 +157,20 @@ def _end_quarantine(request: StudioRequest, capability: Capability) -> Confirmat
     if end.refusal:
         raise Forbidden(end.refusal)
     name, revision = get_display_name(capability), capability.published_revision
-    told = [_("Agents can find and load it again, if it passes the current checks.")]
+    changes = [_("Agents can find and load it again, if it passes the current checks.")]
     if revision is not None:
-        told.append(
+        changes.append(
             _("They get revision %(number)s, published by %(who)s.")
             % {"number": revision.number, "who": actor_name(revision.created_by)}
         )
     if end.is_alone:
-        told.append(_("You published or edited it, and no other member can end the quarantine. The history says so."))
+        changes.append(
+            _("You published or edited it, and no other member can end the quarantine. The history says so.")
+        )
     return Confirmation(
         title=_("End quarantine of “%(name)s”?") % {"name": name},
         button=_("End quarantine"),
-        effects=told,
+        effects=changes,
         undo=_("You can quarantine it again at any time."),
         note=Note(label=_("Why is it harmless?"), help=_IN_HISTORY, is_required=True),
         state=f"{capability.status} {revision.number if revision else ''}",
@@ -189,15 +191,15 @@ def _audience_words(audience: Audience) -> list[str]:
         return [
             _("Calls without a key will fail: %(loads)s in the last 30 days.") % {"loads": loads_words(audience.loads)}
         ]
-    told = [
+    changes = [
         _("Calls from %(keys)s will fail: %(loads)s in the last 30 days.")
         % {"loads": loads_words(audience.loads - audience.keyless_loads), "keys": keys_words(named)}
     ]
     if audience.keyless_loads:
-        told.append(_("%(loads)s without a key will fail too.") % {"loads": loads_words(audience.keyless_loads)})
+        changes.append(_("%(loads)s without a key will fail too.") % {"loads": loads_words(audience.keyless_loads)})
     names = [reader.key_name for reader in audience.readers if reader.key_name]
-    told.append(_("Most used by: %(names)s.") % {"names": names_words(names, named)})
-    return told
+    changes.append(_("Most used by: %(names)s.") % {"names": names_words(names, named)})
+    return changes
 
 
 def deprecate_chosen(request: StudioRequest) -> Confirmation:
@@ -208,17 +210,17 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
     loads = effects.count_loads(chosen)
     title = ngettext("Deprecate %(n)s capability?", "Deprecate %(n)s capabilities?", len(chosen))
     button = ngettext("Deprecate capability", "Deprecate capabilities", len(chosen))
-    told = [_("Agents can still load them, and see what to use instead.")]
+    changes = [_("Agents can still load them, and see what to use instead.")]
     if loads:
-        told.append(
+        changes.append(
             _("%(loads)s in the last 30 days: these agents see the notice from now on.") % {"loads": loads_words(loads)}
         )
     else:
-        told.append(_("No agent loaded any of them in the last 30 days."))
+        changes.append(_("No agent loaded any of them in the last 30 days."))
     return Confirmation(
         title=title % {"n": figure(len(chosen))},
         button=button,
-        effects=told,
+        effects=changes,
         undo=_("You can restore each of them on its page."),
         figures=[(figure(loads), _("loads in 30 days"))] if loads else [],
         note=Note(),
@@ -234,7 +236,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         draft: Draft = drafts.get_draft(capability_id)
     except DraftNotFound:
         raise NothingToConfirm(_("The draft is gone: it was discarded or published already.")) from None
-    told: list[str] = [
+    changes: list[str] = [
         format_html(
             _("Draft version {version}, saved by {who} {since}, is removed from the editor."),
             version=draft.version,
@@ -243,19 +245,19 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         )
     ]
     if capability.published_revision is not None:
-        told.append(_("Agents aren't affected: they keep the published revision."))
+        changes.append(_("Agents aren't affected: they keep the published revision."))
     else:
-        told.append(_("It was never published, so agents aren't affected."))
+        changes.append(_("It was never published, so agents aren't affected."))
     standing = reviews.get_active_review(capability)
     if standing is not None:
-        told.append(_("Its review can no longer be approved."))
+        changes.append(_("Its review can no longer be approved."))
     waiting = scheduled_releases.get_pending_release(capability)
     if waiting is not None:
-        told.append(format_html(_("The release scheduled for {when} will fail."), when=local_time(waiting.due_at)))
+        changes.append(format_html(_("The release scheduled for {when} will fail."), when=local_time(waiting.due_at)))
     return Confirmation(
         title=_("Discard draft of “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Discard draft"),
-        effects=told,
+        effects=changes,
         undo=_("You can restore it from the draft history for 30 days."),
         cancel=reverse("studio:draft_edit", args=[capability_id]),
         fields={"draft_version": str(draft.version)},
@@ -270,19 +272,19 @@ def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
     path = sent_line(request, "path", most=300)
     if path not in find_supporting_files(files):
         raise NothingToConfirm(_("The draft has no file “%(path)s”.") % {"path": path})
-    told = [_("The file is removed from the draft. Agents aren't affected until you publish.")]
+    changes = [_("The file is removed from the draft. Agents aren't affected until you publish.")]
     published = capability.published_revision
     if published is None or published.files.get(path) != files[path]:
-        told.append(_("This version of the file was never published."))
+        changes.append(_("This version of the file was never published."))
         undo = _("You can restore the draft with this file from the draft history for 30 days.")
     else:
         undo = _("Published revisions keep the file: you can copy it from there.")
     if path in files.get("skill.md", ""):
-        told.append(_("skill.md mentions it."))
+        changes.append(_("skill.md mentions it."))
     return Confirmation(
         title=_("Remove file “%(path)s”?") % {"path": path},
         button=_("Remove file"),
-        effects=told,
+        effects=changes,
         undo=undo,
         fields={"path": path, "based_on": str(version or "")},
         state=str(version or ""),
@@ -294,21 +296,21 @@ def delete_group_details(request: StudioRequest, group_id: str) -> Confirmation:
     found = found_or_404(skill_groups.get_group, group_id)
     if not found.group.is_described:
         raise NothingToConfirm(_("The details of %(group)s are already deleted.") % {"group": group_id})
-    told = [
+    changes = [
         _("Name, description, %(n)s examples and the setting “One at a time” are deleted.")
         % {"n": figure(len(found.group.examples))}
     ]
     if found.members:
-        told.append(
+        changes.append(
             _("%(capabilities)s still name the group; messages are matched without its description.")
             % {"capabilities": capabilities_words(len(found.members))}
         )
     else:
-        told.append(_("No published capability names the group."))
+        changes.append(_("No published capability names the group."))
     return Confirmation(
         title=_("Delete details of group “%(group)s”?") % {"group": group_id},
         button=_("Delete group details"),
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone. You would have to write them again."),
     )
 
@@ -349,19 +351,19 @@ def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
         )
     capability_id = proposal.capability.capability_id
     require_edit_permission(capability_id, actor_of(request))
-    told = [_("The owner of API key %(name)s sees your note.") % {"name": proposal.key_name}]
+    changes = [_("The owner of API key %(name)s sees your note.") % {"name": proposal.key_name}]
     draft = drafts.get_active_draft(proposal.capability)
     if draft is not None and draft.proposal == proposal:
-        told.append(
+        changes.append(
             _("The draft of %(capability_id)s is this proposal: it is discarded, and can be restored for 30 days.")
             if draft.files == proposal.files
             else _("The draft of %(capability_id)s was edited since: it stays.")
         )
-        told[-1] %= {"capability_id": capability_id}
+        changes[-1] %= {"capability_id": capability_id}
     return Confirmation(
         title=_("Decline proposal for “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Decline proposal"),
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone. The agent would have to propose it again."),
         note=Note(label=_("Why is it declined?"), help=_("The agent's owner sees this note."), is_required=True),
     )
@@ -379,7 +381,7 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         raise NothingToConfirm(
             _("The review has already ended: it is %(state)s.") % {"state": label(review.state).lower()}
         )
-    told: list[str] = [
+    changes: list[str] = [
         format_html(
             _("Reviewers no longer see it as waiting. {who} submitted it {since}."),
             who=actor_name(review.requested_by),
@@ -388,12 +390,12 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         _("The comments stay readable. The draft stays as it is."),
     ]
     if review.state == "approved":
-        told.append(_("Its approval no longer counts."))
+        changes.append(_("Its approval no longer counts."))
     return Confirmation(
         title=_("Cancel review of “%(capability_id)s”?") % {"capability_id": review.capability.capability_id},
         button=_("Cancel review"),
         keep=_("Keep review"),
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone, but you can submit it again."),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
         state=f"{review.round} {review.state}",

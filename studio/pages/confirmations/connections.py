@@ -24,16 +24,16 @@ def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa
     """Whether to delete a webhook with its log."""
     webhook = found_or_404(webhooks.get_webhook_by_id, number)
     logged, queued = effects.deliveries_of_webhook(webhook)
-    told = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
+    changes = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
     if queued:
         words = ngettext("%(n)s queued delivery is not sent.", "%(n)s queued deliveries are not sent.", queued)
-        told.append(words % {"n": figure(queued)})
+        changes.append(words % {"n": figure(queued)})
     words = ngettext("The log of %(n)s delivery is deleted.", "The log of %(n)s deliveries is deleted.", logged)
-    told.append(words % {"n": figure(logged)})
+    changes.append(words % {"n": figure(logged)})
     return Confirmation(
         title=_("Delete webhook “%(name)s”?") % {"name": webhook.name},
         button=_("Delete webhook"),
-        effects=told,
+        effects=changes,
         undo=_("This can't be undone. A new webhook gets a new secret."),
     )
 
@@ -44,14 +44,14 @@ def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noq
     if not webhook.is_enabled:
         raise NothingToConfirm(_("The webhook is already disabled."))
     _logged, queued = effects.deliveries_of_webhook(webhook)
-    told = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
+    changes = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
     if queued:
         words = ngettext("%(n)s queued delivery will fail.", "%(n)s queued deliveries will fail.", queued)
-        told.append(words % {"n": figure(queued)})
+        changes.append(words % {"n": figure(queued)})
     return Confirmation(
         title=_("Disable webhook “%(name)s”?") % {"name": webhook.name},
         button=_("Disable webhook"),
-        effects=told,
+        effects=changes,
         undo=_("You can enable it again. Events until then are never sent."),
     )
 

@@ -32,16 +32,16 @@ def change_visibility(request: StudioRequest, capability_id: str) -> Confirmatio
     if sent_line(request, "visibility", most=10) != "unlisted" or capability.visibility == "unlisted":
         return None
     audience = get_audience(capability_id)
-    told = [str(_LOSES_IT), _redeemed(capability)]
+    changes = [str(_LOSES_IT), _redeemed(capability)]
     if audience.loads:
-        told.append(
+        changes.append(
             _("%(loads)s by %(keys)s in the last 30 days.")
             % {"loads": loads_words(audience.loads), "keys": keys_words(audience.keys)}
         )
     return Confirmation(
         title=_("Unlist capability “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Unlist capability"),
-        effects=told,
+        effects=changes,
         undo=_("You can list it again. Loads until then fail."),
         fields={"visibility": "unlisted"},
         state=capability.visibility,

@@ -11,7 +11,7 @@ from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store, results, runs
 from features.evaluations.model_settings import is_model_set, list_models
 from features.evaluations.models import EvaluationRun
-from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.command import SubcommandBase, terminal_actor
 from registry.core.queries import get_capability
 
 
@@ -60,7 +60,7 @@ class Command(SubcommandBase):
             self.stdout.write(case_store.export_cases(capability), ending="")
             return 0
         text = options["file"].read_text("utf-8")
-        count = case_store.replace_cases(capability=capability, text=text, by=is_terminal())
+        count = case_store.replace_cases(capability=capability, text=text, by=terminal_actor())
         return self.tell({"cases": count}, f"{count} cases", options)
 
     def list(self, options: dict[str, Any]) -> int:

@@ -15,7 +15,7 @@ from features.sources import drift as source_drift
 from features.sources import push_webhooks, source_sync
 from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_sync import EVERY_MINUTES_MIN, SyncSettings
-from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, format_moment, terminal_actor
 
 
 class Command(SubcommandBase):
@@ -57,7 +57,7 @@ class Command(SubcommandBase):
         ways: dict[str, Any] = {
             "mode": options["mode"] or "draft",
             "every_minutes": options["every"] or 60,
-            "by": is_terminal(),
+            "by": terminal_actor(),
         }
         if options["registry"]:
             if options["branch"] or options["folder"]:
@@ -81,25 +81,25 @@ class Command(SubcommandBase):
             source.may_adopt if options["may_adopt"] is None else options["may_adopt"],
         )
         source = source_sync.update_source(
-            source_id=options["id"], following=following, by=is_terminal(), read_key=_key(options)
+            source_id=options["id"], following=following, by=terminal_actor(), read_key=_key(options)
         )
         return self.tell(_row(source), f"git source {source.pk}: {source.mode}, every {source.every_minutes}", options)
 
     def secret(self, options: dict[str, Any]) -> int:
         if options["drop"]:
-            source = push_webhooks.delete_secret(source_id=options["id"], by=is_terminal())
+            source = push_webhooks.delete_secret(source_id=options["id"], by=terminal_actor())
             return self.tell({"id": source.pk, "secret": None}, f"{source.spec}: nothing is taken there now", options)
         if options["end_old"]:
-            source = push_webhooks.expire_previous_secret(source_id=options["id"], by=is_terminal())
+            source = push_webhooks.expire_previous_secret(source_id=options["id"], by=terminal_actor())
             ended = {"id": source.pk, "old_secret_until": None}
             return self.tell(ended, f"{source.spec}: the old secret is void", options)
         if options["given_stdin"]:
             given = sys.stdin.readline()
-            source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=is_terminal())
+            source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=terminal_actor())
             address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
             words = f"{address} accepts what {source.spec} sends{_old_secret_words(source)}"
             return self.tell({"id": source.pk, "address": address} | _old_secret(source), words.splitlines(), options)
-        source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=is_terminal())
+        source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=terminal_actor())
         address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
         row = {"id": source.pk, "address": address, "secret": secret} | _old_secret(source)
         words = f"address  {address}\nsecret   {secret}  (shown this once){_old_secret_words(source)}"
@@ -111,7 +111,7 @@ class Command(SubcommandBase):
         return self.tell({"git_sources": rows}, itertools.chain.from_iterable(map(_lines, rows)), options)
 
     def sync(self, options: dict[str, Any]) -> int:
-        synced = source_sync.sync_source(source_id=options["id"], by=is_terminal())
+        synced = source_sync.sync_source(source_id=options["id"], by=terminal_actor())
         rows = [_item(item) for item in synced.taken]
         lines = [f"{_name(row)}  {row['status']}{row['detail'] and ': '}{row['detail']}" for row in rows]
         lines.append(f"{len(rows)} imported, {synced.unchanged} unchanged, at {_short(synced.commit)}")
@@ -127,7 +127,7 @@ class Command(SubcommandBase):
         return 1 if rows else 0
 
     def remove(self, options: dict[str, Any]) -> int:
-        source = source_sync.remove_source(source_id=options["id"], by=is_terminal())
+        source = source_sync.remove_source(source_id=options["id"], by=terminal_actor())
         return self.tell({"removed": source.spec}, f"{source.spec}: no longer followed", options)
 
 

@@ -15,7 +15,7 @@ from features.tool_sources.models import ToolSource
 from features.tool_sources.readers.limits import BYTES_MAX
 from features.tool_sources.tool_documents import FORMATS, build_document
 from registry.authoring.capability_creation import CapabilitySpec
-from registry.cli.command import SubcommandBase, add_format_choices, format_moment, is_terminal
+from registry.cli.command import SubcommandBase, add_format_choices, format_moment, terminal_actor
 from registry.core import queries
 
 
@@ -56,7 +56,7 @@ class Command(SubcommandBase):
 
     def import_(self, options: dict[str, Any]) -> int:
         chosen = [ToolChoice(*_split(one)) for one in options["operation"]]
-        given: dict[str, Any] = {"source_id": options["id"], "chosen": chosen, "by": is_terminal()}
+        given: dict[str, Any] = {"source_id": options["id"], "chosen": chosen, "by": terminal_actor()}
         capability_id = options["capability_id"]
         if options["name"] or options["description"]:
             triggers = tuple(options["trigger"])
@@ -76,13 +76,13 @@ class Command(SubcommandBase):
 
     def compare(self, options: dict[str, Any]) -> int:
         content = _content(options["place"]) if options["place"] else None
-        changed = watch.check_source(source_id=options["id"], by=is_terminal(), content=content)
+        changed = watch.check_source(source_id=options["id"], by=terminal_actor(), content=content)
         document = payloads.describe_changes(options["id"], changed)
         self.tell(document, _change_lines(document), options)
         return 1 if changed else 0
 
     def remove(self, options: dict[str, Any]) -> int:
-        source = source_store.remove_source(source_id=options["id"], by=is_terminal())
+        source = source_store.remove_source(source_id=options["id"], by=terminal_actor())
         return self.tell({"source_id": options["id"]}, f"removed: {source.title}", options)
 
     def export(self, options: dict[str, Any]) -> int:
@@ -93,7 +93,7 @@ class Command(SubcommandBase):
 
 
 def _add(options: dict[str, Any]) -> ToolSource:
-    place, by = options["place"], is_terminal()
+    place, by = options["place"], terminal_actor()
     if not place.startswith(("https://", "http://")):
         return source_store.add_document(content=_content(place), by=by)
     if options["mcp"]:

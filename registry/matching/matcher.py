@@ -25,7 +25,8 @@ Decision = Literal["match", "ambiguous", "none"]
 
 TOP_DEFAULT: Final = 3
 TOP_MAX: Final = 20
-# How much a trigger moves the ranking, beside scores whose difference of 1 makes a capability 2.7 times as probable.
+# How much a trigger moves the ranking, beside scores whose difference of 1 makes a capability 2.7 times as probable;
+# three times as much where scores are of skill docs, which differ more.
 _TRIGGER_WEIGHT: Final = 1.5
 _WEAK: Final = 0.7
 _TRUST_HALVED_AT: Final = 4
@@ -44,6 +45,10 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
 _LESS_WHERE_DESCRIBED: Final = 0.1
+# From which score on something is a match where nearness is calibrated, however many sentences are known of a
+# capability; lower where most are known by their skill docs.
+_CALIBRATED: Final = 1.54
+_LESS_WHERE_SKILL_DOCS: Final = 0.14
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,12 @@ class Matcher:
         self.triggers = TriggerIndex(owned) if triggers is None else triggers
         self._counts = (trigger_evidence or TriggerEvidence()).counts(self.known, self.triggers)
         has_vectors = evidence is not None and evidence.centroids is not None
+        self._described = (
+            0.0 if evidence is None or evidence.skill_docs is None else evidence.skill_docs.described_share
+        )
         self.threshold = decision_threshold(self.known, has_vectors=has_vectors)
+        if evidence is not None and evidence.usual is not None:
+            self.threshold = (_CALIBRATED - _LESS_WHERE_SKILL_DOCS * self._described) / _SUM
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def match(
@@ -109,7 +119,7 @@ class Matcher:
         hits = self.hits(message)
         trigger = self._trigger_scores(hits)
         nearness = self.evidence.nearness(message, vector)
-        score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
+        score = nearness.score + np.float32(_TRIGGER_WEIGHT * (1 + 2 * self._described)) * trigger
         score[~allowed] = -np.inf
         probability = kernel_classifier.predict_probabilities(score)
         # Among few, one is always likelier than the rest: that is informative only where there is something in common.
@@ -119,7 +129,7 @@ class Matcher:
         )
         total[~allowed] = -1.0
         if counter is not None:
-            self._hold_back(total, nearness.sentence, counter)
+            self._hold_back(total, nearness.nearest, counter)
         order = np.argsort(-total, kind="stable")[: max(top, 2)]
         found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
         return self._decide([one for one in found if one.score > 0], top)
@@ -216,7 +226,7 @@ def _reason(first: Match) -> str:
 
 
 def decision_threshold(known: Sequence[CapabilityProfile], *, has_vectors: bool) -> float:
-    """From which score on something is a match, 0 to 1.
+    """From which score on something is a match, 0 to 1, where nearness is not calibrated.
 
     The more example sentences a capability has, the nearer an own message comes to one of them, and so does a foreign
     one: the threshold rises with their usual number. Measured with 0, 5 and 20, and lower where what most of them are

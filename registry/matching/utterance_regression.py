@@ -133,7 +133,7 @@ class _Comparison:
         place = self.published.places.get(self.candidate.capability_id)
         if place is None or self.published.evidence is None:
             return False
-        near = self.published.evidence.nearness(text, self.index.vector(text)).sentence[place]
+        near = self.published.evidence.nearness(text, self.index.vector(text)).nearest[place]
         return _SENTENCE_WEIGHT * float(near) + self._trigger(self.published, place, text) > own
 
     def _trigger(self, matcher: Matcher, place: int, text: str) -> float:
@@ -149,7 +149,7 @@ class _Comparison:
         found = []
         for number, text in enumerate(self.candidate.sentences):
             own = _SENTENCE_WEIGHT * own_near[texts.index(text)] + self._trigger(self.alone, 0, text)
-            near = evidence.nearness(text, self.index.vector(text)).sentence * np.float32(_SENTENCE_WEIGHT)
+            near = evidence.nearness(text, self.index.vector(text)).nearest * np.float32(_SENTENCE_WEIGHT)
             for owner, score in self.published.trigger_scores(text).items():
                 near[self.published.places[owner]] += np.float32(score)
             near[self._own_and_closed] = -1

@@ -44,6 +44,9 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
+# The middles of two capabilities' sentences with this cosine are for one intent: some 10 of the 2,926 pairs of
+# BANKING77's near synonyms are (docs/matching.md).
+DUPLICATE_FROM: Final = 0.83
 _LESS_WHERE_DESCRIBED: Final = 0.1
 # From which score on something is a match where nearness is calibrated, however many sentences are known of a
 # capability; lower where most are known by their skill docs.
@@ -141,6 +144,13 @@ class Matcher:
             if one.counter_sentences and counter(one) > max(float(sentence[place]), 0.5):
                 total[place] = min(float(total[place]), self.threshold * _SUM * 0.9)
 
+    def are_duplicates(self, one: str, other: str) -> bool:
+        """Whether two capabilities are for one intent, as far as vectors tell; never without vectors."""
+        if self.evidence is None or self.evidence.centroids is None:
+            return False
+        first, second = (self.evidence.centroids[self.places[each]] for each in (one, other))
+        return float(first @ second) >= DUPLICATE_FROM
+
     def hits(self, message: str) -> dict[str, list[TriggerHit]]:
         """The triggers in the message by the capability that they lead to."""
         by_owner: dict[str, list[TriggerHit]] = {}
@@ -193,7 +203,18 @@ class Matcher:
             reason = f"Nothing reaches the threshold of {self.threshold:.2f}."
             return MatchResult("none", tuple(near[:top]), reason)
         first = near[0]
-        rivals = [one for one in near[1:] if _is_tied_with(one, first)]
+        # One intent is answered once: the better of two that are for it.
+        near[1:] = [
+            replace(one, is_below_threshold=True)
+            if self.are_duplicates(one.capability_id, first.capability_id)
+            else one
+            for one in near[1:]
+        ]
+        rivals = [
+            one
+            for one in near[1:]
+            if _is_tied_with(one, first) and not self.are_duplicates(one.capability_id, first.capability_id)
+        ]
         if rivals:
             near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))

@@ -52,6 +52,9 @@ _LESS_WHERE_DESCRIBED: Final = 0.1
 # capability; lower where most are known by their skill docs.
 _CALIBRATED: Final = 1.54
 _LESS_WHERE_SKILL_DOCS: Final = 0.14
+# How many capabilities the threshold was chosen with, and the score of one that a message comes as near to as usual.
+_USUAL_COUNT: Final = 50
+_USUAL_SCORE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Matcher:
         nearness = self.evidence.nearness(message, vector)
         score = nearness.score + np.float32(_TRIGGER_WEIGHT * (1 + 2 * self._described)) * trigger
         score[~allowed] = -np.inf
-        probability = kernel_classifier.predict_probabilities(score)
+        probability = self._probabilities(score)
         # Among few, one is always likelier than the rest: that is informative only where there is something in common.
         probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
         total = (
@@ -143,6 +146,16 @@ class Matcher:
             one = self.known[place]
             if one.counter_sentences and counter(one) > max(float(sentence[place]), 0.5):
                 total[place] = min(float(total[place]), self.threshold * _SUM * 0.9)
+
+    def _probabilities(self, score: Floats) -> Floats:
+        """Summing to 1, or less where there are few capabilities that are known by their skill docs: what is the
+        likeliest of three is as likely as if there were as many as the threshold was chosen on."""
+        missing = self._described * max(0, _USUAL_COUNT - len(self.known))
+        if not missing:
+            return kernel_classifier.predict_probabilities(score)
+        best = max(float(score.max()), _USUAL_SCORE)
+        raised = np.exp(score - np.float32(best))
+        return np.asarray(raised / (raised.sum() + missing * np.exp(_USUAL_SCORE - best)), np.float32)
 
     def are_duplicates(self, one: str, other: str) -> bool:
         """Whether two capabilities are for one intent, as far as vectors tell; never without vectors."""

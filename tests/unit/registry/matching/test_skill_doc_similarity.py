@@ -68,3 +68,9 @@ def test_nothing_is_calibrated_without_vectors() -> None:
 def test_the_beginning_of_a_published_skill_doc_is_known() -> None:
     publish("alpha", body="Transcribe **voice** memos.")
     assert "Transcribe voice memos." in published_profiles()["alpha"].prose
+
+
+def test_the_likeliest_of_few_is_as_likely_as_among_many() -> None:
+    matcher = Matcher(KNOWN[:2], _evidence(KNOWN[:2]))
+    vector = MINILM.embed(["how are you today"])[0]
+    assert all(one.parts["probability"] < 0.2 for one in matcher.match("how are you today", vector).matches)

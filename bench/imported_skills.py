@@ -1,12 +1,14 @@
 """How well everyday messages in several languages find Agent Skills as they are imported, with nobody working on them.
 
-    python bench/imported_skills.py FOLDER [--embedder NAME] [--others 0] [--part learn|test|all] [--misses]
+    python bench/imported_skills.py FOLDER [--messages imported_skills] [--embedder NAME] [--others 0]
+        [--part learn|test|all] [--misses]
 
-FOLDER holds folders with SKILL.md. The registry has the seven examples, each skill that messages/imported_skills.csv
-names, and `--others` more, drawn with a fixed seed. A row of that file has `language`, `text`, `capability_ids` (any of
-them is right, parted by |; empty where nothing fits) and `denied` (what the message says no to); `part` is `learn` for
-what constants may be chosen on, `test` for what they are then measured on. The messages were written from the skills'
-names. Prints Markdown, with the matcher's CPU time for a message as quartiles.
+FOLDER holds folders with SKILL.md. The registry has the seven examples, each skill that the file of messages names
+(imported_skills; imported_skills_second and imported_skills_unseen have other skills), and `--others` more, drawn with
+a fixed seed. A row of the file has `language`, `text`, `capability_ids` (any of them is right, parted by |; empty where
+nothing fits) and `denied` (what the message says no to); `part` is `learn` for what constants may be chosen on, `test`
+for what they are then measured on. The messages were written from the skills' names. Prints Markdown, with the
+matcher's CPU time for a message as quartiles.
 """
 
 from __future__ import annotations
@@ -88,9 +90,9 @@ class Outcome:
         return bool(self.message.wanted & {one.capability_id for one in self.found.matches})
 
 
-def read_messages() -> list[Message]:
+def read_messages(name: str = "imported_skills") -> list[Message]:
     """All rows of the file."""
-    with (HERE / "messages" / "imported_skills.csv").open(encoding="utf-8") as file:
+    with (HERE / "messages" / f"{name}.csv").open(encoding="utf-8") as file:
         return [
             Message(
                 row["part"],
@@ -117,10 +119,17 @@ def read_profiles(folder: Path, named: frozenset[str], others: int) -> list[Capa
 
 
 def _profiles_in(folder: Path) -> dict[str, CapabilityProfile]:
-    taken = [import_skill(source) for source in discover_bundles(str(folder))]
-    texts = [one.files["capability.json"] for one in taken if one.files and "capability.json" in one.files]
-    profiles = [profile_from_text(text if isinstance(text, str) else text.decode()) for text in texts]
+    taken = [import_skill(source).files or {} for source in discover_bundles(str(folder))]
+    profiles = [
+        profile_from_text(_text(files["capability.json"]), _text(files.get("skill.md", "")))
+        for files in taken
+        if "capability.json" in files
+    ]
     return {one.capability_id: one for one in profiles if one.capability_id and one.samples}
+
+
+def _text(content: str | bytes) -> str:
+    return content if isinstance(content, str) else content.decode()
 
 
 def match_all(matcher: Matcher, messages: list[Message], vectors: Vectors) -> tuple[list[Outcome], list[float]]:
@@ -155,12 +164,13 @@ def row(title: str, outcomes: list[Outcome]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--messages", default="imported_skills")
     parser.add_argument("--embedder", choices=["multilingual", "minilm", "none"], default="multilingual")
     parser.add_argument("--others", type=int, default=0)
     parser.add_argument("--part", choices=["learn", "test", "all"], default="all")
     parser.add_argument("--misses", action="store_true")
     options = parser.parse_args()
-    messages = read_messages()
+    messages = read_messages(options.messages)
     named = frozenset(name for one in messages for name in (*one.wanted, one.denied) if name)
     known = read_profiles(options.folder, named, options.others)
     vectors = Vectors(make_embedder(options.embedder))

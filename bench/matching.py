@@ -38,6 +38,7 @@ django.setup()
 import numpy as np
 
 from capability_rules.bundles.profile import CapabilityProfile
+from registry.matching.calibration import EVERYDAY_MESSAGES
 from registry.matching.clauses import split_clauses
 from registry.matching.denied_intents import match_wanted
 from registry.matching.embedding import Embedder
@@ -46,6 +47,7 @@ from registry.matching.matcher import Matcher, MatchResult
 from registry.matching.minilm import MiniLmEmbedder
 from registry.matching.multilingual import PairEmbedder
 from registry.matching.ngram_index import Floats
+from registry.matching.skill_doc_similarity import SkillDocSimilarity, prose_texts
 
 Message = tuple[str, str]
 SEED = 0
@@ -83,6 +85,8 @@ class Vectors:
     def _made(self, texts: list[str], held: dict[str, Floats], make: Callable[[list[str]], Floats]) -> Floats:
         missing = [text for text in dict.fromkeys(texts) if text not in held]
         began = time.perf_counter()
+        if not texts and self.embedder is not None:
+            return np.zeros((0, self.embedder.dimension), np.float32)
         if missing:
             held |= dict(zip(missing, make(missing), strict=True))
         self.seconds += time.perf_counter() - began
@@ -132,8 +136,15 @@ def read_test(folder: Path, name: str) -> list[Message]:
 def make_matcher(known: list[CapabilityProfile], vectors: Vectors) -> tuple[Matcher, float]:
     """A matcher with its head, and the seconds that the fit took."""
     samples = build_training_examples([one.samples for one in known])
+    everyday, prose, made = (
+        vectors.of([*EVERYDAY_MESSAGES]),
+        vectors.of(prose_texts(known)),
+        vectors.of([*samples.texts]),
+    )
+    background = None if everyday is None or vectors.embedder is None else vectors.embedder.make_background(everyday)
+    docs = None if prose is None else SkillDocSimilarity(known, prose)
     began = time.perf_counter()
-    evidence = ExampleSimilarity(samples, vectors.of(list(samples.texts)))
+    evidence = ExampleSimilarity(samples, made, skill_docs=docs, background=background)
     if evidence.weights is None:
         evidence.weights = evidence.fit()
     return Matcher(known, evidence), time.perf_counter() - began

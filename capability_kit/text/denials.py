@@ -21,26 +21,31 @@ _REST: Final = (
     r"(?:(?!\s+(?:but|only|just|instead|then|because|since)\b|\s+and\s+(?!the\b|my\b|an?\b|any\b|our\b|your\b|this\b|that\b))"
     r"[^,.;:!?\n\u2014)])+"
 )
-# What begins like a denial and is none: "don't forget to log it", "not sure", "no, log it", "no disk space left".
+# What begins like a denial and is none: "don't forget to log it", "don't skip it", "not only that", "not sure",
+# "no, log it", "no disk space left".
 _NONE: Final = (
-    r"(?!\s*(?:forget|let\s+me\s+forget|miss|hesitate|worry|know|understand|get\s+(?:it|why|how)|see|think|remember|work|sure|able"
+    r"(?!\s*(?:(?:let\s+me\s+)?(?:forget|miss|skip|omit|ignore|stop|fail|neglect|lose|leave\s+out)|only|just|yet|bad|one|doubt"
+    r"|wonder|luck|hesitate|worry|know|understand|get\s+(?:it|why|how)|see|think|remember|work|sure|able"
     r"|idea|longer|more\s+(?:space|disk|memory|room)|matter|problem|working|responding|starting|found|enough)\b)"
 )
 # "No refund is showing", "no space": something is missing, and wanted. Spanish says so with the same word.
 _MISSING: Final = (
     r"(?!\s+(?:disk|space|memory|room|money|access|internet|connection|sound|response|option|way|puedo|puede|pude|funciona"
-    r"|s\u00e9|se|me|he|ha|hay|encuentro|recib\w+|entiendo|tengo|veo)\b)"
+    r"|s\u00e9|se|me|he|ha|hay|encuentro|recib\w+|olvid\w+|te\s+olvid\w+|dej\w+\s+de|s[o\u00f3]lo|\u00fanicamente|entiendo|tengo|veo)\b)"
     r"(?![^,.;:!?\n]*\b(?:is|are|was|were|being|showing|showed|came|arrived|works?|left|available|found)\b)"
 )
 _PATTERNS: Final = (
     # English: a request in the negative, at the beginning of a clause.
     rf"{_START}(?P<a>(?:do\s+not|don['\u2019]?t|never){_NONE}(?!\s+(?:you|we|they|mind|disturb)\b)\s+{_REST})",
-    rf"{_START}(?P<b>(?:not|skip|omit|leave\s+out|ignore|forget(?:\s+about)?){_NONE}\s+{_REST})",
+    rf"{_START}(?P<b>(?:not{_NONE}|(?:skip|omit|leave\s+out|ignore|forget(?:\s+about)?)(?!\s+(?:to|nothing)\b))\s+{_REST})",
     rf"{_START}(?P<c>no{_NONE}{_MISSING}\s+{_REST})",
     # A wish in the negative, anywhere.
     (
-        r"\b(?P<d>(?:i|we)(?:\s+(?:really|just|also))?\s+(?:do\s+not|don['\u2019]?t|did\s+not|didn['\u2019]?t|would\s+not|wouldn['\u2019]?t)"
-        rf"(?:\s+(?:really|even))?\s+(?:want|need|wish|mean|care|ask|like|require)\b{_REST})"
+        r"(?<!not that )\b(?P<d>(?:i|we)(?:\s+(?:really|just|also))?\s+"
+        r"(?:do\s+not|don['\u2019]?t|did\s+not|didn['\u2019]?t|would\s+not"
+        r"|wouldn['\u2019]?t)"
+        rf"(?:\s+(?:really|even))?\s+(?:want|need|wish|mean|care|ask|like|require)\b"
+        rf"(?!\s+to\s+(?:forget|miss|skip|lose|not|be\s+without)\b){_REST})"
     ),
     (
         r"\b(?P<e>(?:(?:i|we)(?:['\u2019]m|['\u2019]re|\s+am|\s+are)|this\s+is|that['\u2019]?s|it['\u2019]?s)\s+not\s+"
@@ -49,9 +54,12 @@ _PATTERNS: Final = (
     rf"\b(?P<f>(?:i|we)\s+(?:will\s+not|won['\u2019]?t)\s+(?:use|need|be\s+using|want)\b{_REST})",
     rf"\b(?P<g>(?:you|there['\u2019]?s|there\s+is)\s+(?:do\s+not|don['\u2019]?t|needn['\u2019]?t|no)\s+(?:have\s+to|need(?:\s+to|\s+for)?)\b{_REST})",
     rf"\b(?P<h>no\s+need\s+(?:to|for)\b{_REST})",
-    rf"\b(?P<i>(?:without|instead\s+of|rather\s+than|other\s+than|except(?:\s+for)?|but\s+not)\s+{_REST})",
+    (
+        r"\b(?P<i>(?:(?<!do )(?<!be )(?<!live )(?<!go )without(?!\s+(?:further|fail|delay|doubt|question|exception)\b)"
+        rf"|instead\s+of|rather\s+than|other\s+than(?!\s+(?:that|this)\b)|except(?:\s+for)?|but\s+not)\s+{_REST})"
+    ),
     # German.
-    rf"{_START}(?:bitte\s+)?(?P<j>(?:nicht|keine?n?|ohne)\s+{_REST})",
+    rf"{_START}(?:bitte\s+)?(?P<j>(?:nicht(?!\s+(?:nur|blo\u00df|vergessen|schlecht)\b)|keine?n?(?!\s+(?:ahnung|sorge|frage|problem|angst)\b)|ohne)\s+{_REST})",
     rf"\b(?P<k>ich\s+(?:will|m\u00f6chte|brauche|wollte)\s+(?:\w+\s+){{0,2}}(?:keine?n?|nicht)\b{_REST})",
     rf"\b(?P<l>(?:statt|anstatt|anstelle|ohne)\s+{_REST})",
     # Spanish and French.
@@ -63,7 +71,7 @@ _PATTERNS: Final = (
     # Chinese; Japanese, where the denial stands behind what it denies.
     (
         r"(?:^|(?<=[\uff0c\u3002\uff1b\uff01\uff1f\u3001,\s])|\u8bf7|\u8acb|\u6211)"
-        r"(?P<r>(?:\u4e0d\u8981|[\u522b\u5225](?![\u4eba\u7684\u5904\u8655])|\u4e0d\u7528|\u4e0d\u9700\u8981|\u65e0\u9700|\u4e0d\u60f3|\u4e0d\u662f)"
+        r"(?P<r>(?:\u4e0d\u8981|[\u522b\u5225](?![\u4eba\u7684\u5904\u8655])|\u4e0d\u7528|\u4e0d\u9700\u8981|\u65e0\u9700|\u4e0d\u60f3|\u4e0d\u662f)(?!\u5fd8)"
         r"[^\uff0c\u3002\uff1b\uff01\uff1f\u3001,;\n]+)"
     ),
     (

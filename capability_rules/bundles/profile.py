@@ -13,6 +13,7 @@ from capability_kit.text.denials import find_denials
 from capability_kit.text.tokenizer import has_words, tokenize
 from capability_kit.text.trigger_matching import fold_substring, is_substring
 from capability_rules.bundles.description_phrases import PHRASES_MAX, find_phrases
+from capability_rules.bundles.skill_prose import extract_prose
 
 # The longest list and the longest text that the schema of capability.json allows.
 LIST_MAX: Final = 200
@@ -37,6 +38,13 @@ class CapabilityProfile:
     keywords: tuple[str, ...] = ()
     # The user alone starts it: no message leads to it.
     is_closed_to_model: bool = False
+    # The beginning of its skill doc, as prose.
+    prose: str = ""
+
+    @property
+    def described_share(self) -> float:
+        """How much its skill doc counts beside its example messages, 0 to 1: the less, the more of those there are."""
+        return max(0.0, 1 - len(self.sentences) / PHRASES_MAX) if self.prose else 0.0
 
     @cached_property
     def own_words(self) -> tuple[str, ...]:
@@ -70,9 +78,12 @@ def trigger_form(trigger: str) -> str:
     return "".join(word.stem for word in tokenize(trigger))
 
 
-def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
-    """From a capability.json, also of a draft: what is missing or wrong is left empty, and of what is longer than any
-    that can be published the beginning counts, so that no draft makes matching slow."""
+def profile_from_json(capability: Mapping[str, Any], skill_doc: str = "") -> CapabilityProfile:
+    """From a capability.json and the beginning of its skill.md, also of a draft.
+
+    What is missing or wrong is left empty, and of what is longer than any that can be published the beginning counts,
+    so that no draft makes matching slow.
+    """
     utterances = _mapping(capability.get("utterances"))
     playbook = _mapping(capability.get("playbook"))
     return CapabilityProfile(
@@ -89,12 +100,13 @@ def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
         conditions=_texts(playbook.get("conditions")),
         keywords=_texts(playbook.get("keywords")),
         is_closed_to_model=is_closed_to_model(capability),
+        prose=extract_prose(skill_doc),
     )
 
 
-def profile_from_text(capability_json: str) -> CapabilityProfile:
-    """As `profile_from_json`, from the stored text."""
-    return profile_from_json(_mapping(parse_json(capability_json)))
+def profile_from_text(capability_json: str, skill_doc: str = "") -> CapabilityProfile:
+    """As `profile_from_json`, from the stored texts."""
+    return profile_from_json(_mapping(parse_json(capability_json)), skill_doc)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -6,12 +6,16 @@ import threading
 from collections.abc import Mapping
 from typing import Final
 
+from django.db.models.functions import Left
+
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_text
+from capability_rules.bundles.skill_prose import READ_MAX
 from registry.common import caches
 from registry.models import Capability, Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 
 _AT_ONCE: Final = 500
+_BEGINNING: Final = Left("skill_md", READ_MAX)
 _profile_cache: dict[int, CapabilityProfile] = {}
 _lock = threading.Lock()
 
@@ -23,8 +27,10 @@ def profiles_of_revisions(wanted: dict[int, str]) -> dict[str, CapabilityProfile
         found = {number: _profile_cache[number] for number in wanted if number in _profile_cache}
         missing = [number for number in wanted if number not in found]
         for at in range(0, len(missing), _AT_ONCE):
-            rows = Revision.objects.filter(pk__in=missing[at : at + _AT_ONCE]).values_list("pk", "capability_json")
-            found |= {number: profile_from_text(text or "") for number, text in rows}
+            rows = Revision.objects.filter(pk__in=missing[at : at + _AT_ONCE]).values_list(
+                "pk", "capability_json", _BEGINNING
+            )
+            found |= {number: profile_from_text(text or "", doc or "") for number, text, doc in rows}
         _profile_cache = found
     by_id = ((wanted[number], one) for number, one in found.items())
     return {capability_id: one for capability_id, one in sorted(by_id) if one.capability_id == capability_id}
@@ -33,9 +39,13 @@ def profiles_of_revisions(wanted: dict[int, str]) -> dict[str, CapabilityProfile
 def profiles_of_drafts(drafts: Mapping[str, SnapshotEntry]) -> dict[str, CapabilityProfile]:
     """`{capability_id: Known}` of drafts as they were when the entries were read; one saved since is left out."""
     wanted = {entry.draft: capability_id for capability_id, entry in drafts.items() if entry.draft is not None}
-    rows = Draft.objects.filter(pk__in=[pk for pk, _ in wanted]).values_list("pk", "version", "capability_json")
+    rows = Draft.objects.filter(pk__in=[pk for pk, _ in wanted]).values_list(
+        "pk", "version", "capability_json", _BEGINNING
+    )
     found = {
-        wanted[pk, version]: profile_from_text(text or "") for pk, version, text in rows if (pk, version) in wanted
+        wanted[pk, version]: profile_from_text(text or "", doc or "")
+        for pk, version, text, doc in rows
+        if (pk, version) in wanted
     }
     return {capability_id: one for capability_id, one in found.items() if one.capability_id == capability_id}
 

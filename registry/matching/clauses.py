@@ -30,9 +30,9 @@ _ELLIPSIS_WORDS_MAX: Final = 3
 # share of the whole message's score.
 _PART_FROM: Final = 0.86
 _WHOLE_SHARE: Final = 0.53
-_MEAN_FROM: Final = 0.53
+_MEAN_FROM: Final = 0.56
 # Sentences that follow each other often tell of one thing: "I lost my card. Can you freeze it?"
-_MEAN_FROM_SENTENCES: Final = 0.73
+_MEAN_FROM_SENTENCES: Final = 0.76
 _PART_COST: Final = 0.5
 # With fewer capabilities it is rarer that a clause is close to another one by chance.
 _CAUTIOUS_FROM: Final = 75
@@ -81,7 +81,8 @@ def match_message(
     found = {text: match(text, None if vectors is None else vectors[row], 2) for row, text in enumerate(wanted)}
     parts = {span: _reading([found[text] for text in readings]) for span, readings in texts.items()}
     caution = min(1.0, len(matcher.known) / _CAUTIOUS_FROM)
-    best = _best_cut(len(clauses), parts, matcher.threshold * (1 + _PART_COST * caution))
+    cost = matcher.threshold * (1 + _PART_COST * caution)
+    best = _best_cut(len(clauses), parts, cost, matcher.are_duplicates)
     mean_from = caution * (_MEAN_FROM_SENTENCES if _SENTENCE_END.search(message) else _MEAN_FROM)
     if best is None or not _is_accepted(best, whole.matches[0].score, matcher.threshold, mean_from):
         return whole
@@ -121,13 +122,16 @@ def _reading(verdicts: Sequence[MatchResult]) -> MatchResult:
     return next((verdict for verdict in verdicts if verdict.decision != "none"), verdicts[0])
 
 
-def _best_cut(count: int, parts: Mapping[Span, MatchResult], cost: float) -> list[MatchResult] | None:
-    """The parts whose scores are the greatest, each less its cost; neighbors differ."""
+def _best_cut(
+    count: int, parts: Mapping[Span, MatchResult], cost: float, are_duplicates: Callable[[str, str], bool]
+) -> list[MatchResult] | None:
+    """The parts whose scores are the greatest, each less its cost; neighbors are for different intents."""
     best, best_worth = None, float("-inf")
     for cut in _cuts(count):
         found = [parts[span] for span in cut if span in parts and parts[span].matches]
         tops = [one.matches[0] for one in found]
-        if len(tops) < len(cut) or any(one.capability_id == two.capability_id for one, two in pairwise(tops)):
+        names = [one.capability_id for one in tops]
+        if len(tops) < len(cut) or any(one == two or are_duplicates(one, two) for one, two in pairwise(names)):
             continue
         worth = sum(one.score - cost for one in tops)
         if worth > best_worth:

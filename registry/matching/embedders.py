@@ -16,6 +16,7 @@ import numpy as np
 from django.conf import settings
 
 from registry.common import caches
+from registry.matching.calibration import Background
 from registry.matching.embedding import Embedder, EmbedderUnavailable, normalize_vectors
 from registry.matching.minilm import MiniLmEmbedder
 from registry.matching.multilingual import PairEmbedder
@@ -45,6 +46,10 @@ class EndpointEmbedder:
     def embed_messages(self, texts: Sequence[str]) -> Floats:
         """As `embed`."""
         return self.embed(texts)
+
+    def make_background(self, known: Floats) -> Background:
+        """The vectors as they are."""
+        return Background(known)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """In batches; every vector must have `dimension` numbers."""

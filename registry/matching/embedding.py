@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from capability_rules.errors import RegistryError
+from registry.matching.calibration import Background
 from registry.matching.ngram_index import Floats
 
 
@@ -34,6 +35,10 @@ class Embedder(Protocol):
     def embed_messages(self, texts: Sequence[str]) -> Floats:
         """What is compared with what is known; its dot product with that is the similarity. Raises
         `EmbedderUnavailable`."""
+        ...
+
+    def make_background(self, known: Floats) -> Background:
+        """Of messages whose vectors `embed` has made: what messages are calibrated by."""
         ...
 
     def can_read(self, text: str) -> bool:

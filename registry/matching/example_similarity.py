@@ -13,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.matching import kernel_classifier
+from registry.matching.calibration import Background, Calibration, UsualNearness
 from registry.matching.ngram_index import WITH_VECTORS, WITHOUT_VECTORS, FeatureIndex, Floats, NgramSpaces
+from registry.matching.skill_doc_similarity import SkillDocSimilarity
 
 # Beyond these, single sentences are too many to compare with each message: centroids decide.
 UTTERANCES_MAX: Final = 20_000
 # How much the nearest sentences count beside the head, and the sharpness where there is no head.
 _NEAR_WEIGHT: Final = 6.0
 _SHARPNESS_WITHOUT_HEAD: Final = 12.0
+# What the usual nearness is read as, so that what is calibrated and what is not have about one scale.
+_USUAL: Final = np.float32(0.17)
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,15 @@ def build_training_examples(sentences: Sequence[Sequence[str]]) -> TrainingExamp
 
 @dataclass(frozen=True)
 class SimilarityScores:
-    """How near a message is to each class: `score` ranks, `probability` sums to 1, `sentence` is 0 to 1."""
+    """How near a message is to each class: `score` ranks, `probability` sums to 1, `sentence` is 0 to 1.
+
+    `nearest` is the similarity of the nearest sentences alone, `sentence` by how much more than usual that is.
+    """
 
     score: Floats
     probability: Floats
     sentence: Floats
+    nearest: Floats
 
 
 class ExampleSimilarity:
@@ -63,9 +71,14 @@ class ExampleSimilarity:
         numbers: FeatureIndex | None = None,
         *,
         is_fitted: bool = True,
+        skill_docs: SkillDocSimilarity | None = None,
+        background: Background | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         """`vectors` are the samples' own, in order; `weights` those of a head, which `is_fitted` says was fitted on
-        these samples and not extended; `numbers` those of the evidence before, to be gone on with."""
+        these samples and not extended; `numbers` and `calibration` those of the evidence before, to be gone on with.
+        Beside vectors, `skill_docs` of the same classes count, and what a `background` of messages is as near to
+        counts less."""
         self.samples = samples
         self.vectors = vectors
         self.starts = np.searchsorted(samples.labels, np.arange(samples.classes))
@@ -77,6 +90,8 @@ class ExampleSimilarity:
             self.vectors = None
         self.weights = weights
         self.is_fitted = weights is not None and is_fitted
+        self.skill_docs = skill_docs
+        self.usual = None if background is None else self._calibrated(background, calibration or Calibration(), vectors)
         if not self.is_fitted and kernel_classifier.is_cheap_to_fit(len(samples.texts), samples.classes):
             self.weights, self.is_fitted = self.fit(), True
 
@@ -106,15 +121,53 @@ class ExampleSimilarity:
         if self.spaces is not None:
             by_words = self.spaces.likeness(message)
         by_vector = None if self.vectors is None or vector is None else self.vectors @ vector
-        sentence = self._two_nearest(by_words if by_vector is None else by_vector)
+        nearest = self._two_nearest(by_words if by_vector is None else by_vector)
         if self.centroids is not None and vector is not None and by_vector is None:
-            sentence = self.centroids @ vector
+            nearest = self.centroids @ vector
+        sentence = nearest if vector is None else self._beyond_usual(nearest, message, vector)
         if self.weights is not None:
             likeness = by_words if by_vector is None else by_words + by_vector
-            score = likeness @ self.weights + np.float32(_NEAR_WEIGHT) * sentence
+            described = 0.0 if self.skill_docs is None or vector is None else self.skill_docs.described_share
+            score = np.float32(1 - described) * (likeness @ self.weights + np.float32(_NEAR_WEIGHT) * nearest)
+            score += np.float32(described * _SHARPNESS_WITHOUT_HEAD) * sentence
         else:
             score = np.float32(_SHARPNESS_WITHOUT_HEAD) * self._without_head(sentence, by_words, vector)
-        return SimilarityScores(score, kernel_classifier.predict_probabilities(score), np.clip(sentence, 0, 1))
+        probability = kernel_classifier.predict_probabilities(score)
+        return SimilarityScores(score, probability, np.clip(sentence, 0, 1), np.clip(nearest, 0, 1))
+
+    def _beyond_usual(self, nearest: Floats, message: str, vector: Floats) -> Floats:
+        """With what the skill docs say, and without what everyday messages are as near to."""
+        docs = self.skill_docs
+        nearness = nearest if docs is None else nearest + docs.nearness(vector)
+        shared = np.float32(0) if docs is None else docs.shared_words(message)
+        if self.usual is None:
+            return np.asarray(nearness + shared, np.float32)
+        return np.asarray(self.usual.exceed(nearness, vector) + shared + _USUAL, np.float32)
+
+    def _calibrated(
+        self, background: Background, calibration: Calibration, vectors: Floats | None
+    ) -> UsualNearness | None:
+        if vectors is None or not self.samples.classes:
+            return None
+        ends = [*self.starts[1:], len(self.samples.texts)]
+        spans = [slice(start, end) for start, end in zip(self.starts, ends, strict=True)]
+        docs = self.skill_docs
+        shares = np.zeros(len(spans), np.float32) if docs is None else docs.shares
+
+        def nearness(place: int, messages: Floats) -> Floats:
+            if self.vectors is None and self.centroids is not None:
+                found = messages @ self.centroids[place]
+            else:
+                likeness = messages @ vectors[spans[place]].T
+                found = np.sort(likeness, axis=1)[:, -2:].mean(axis=1)
+            of_doc = np.float32(0) if docs is None else docs.nearness_of(place, messages)
+            return np.asarray(found + of_doc, np.float32)
+
+        texts = self.samples.texts
+        prose = docs.texts if docs is not None else [""] * len(spans)
+        keys = [(texts[span], float(shares[at]), prose[at], self.vectors is None) for at, span in enumerate(spans)]
+        foreign = np.array([background.foreign_share(vectors[span]) for span in spans], np.float32)
+        return calibration.measure(background, keys, nearness, foreign_shares=foreign, described_shares=shares)
 
     def _without_head(self, sentence: Floats, by_words: Floats, vector: Floats | None) -> Floats:
         """Nearest sentences, the middle of all of them, and shared words."""

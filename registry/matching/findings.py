@@ -38,6 +38,11 @@ def find_matching_issues(
         path: Path = ("utterances", "should_match", missed.place)
         hint = "Add more sentences like it, or a trigger that it contains."
         yield _finding(report, "GOLDEN_SENTENCE_MISSED", path, message, hint)
+    if rehearsal.duplicates:
+        others = ", ".join(f"'{other}'" for other in rehearsal.duplicates[:3])
+        message = f"This is for nearly the same intent as {others}: a message leads to the better of them alone"
+        hint = "Keep one of them, or say in description and example messages what tells them apart."
+        yield _finding(report, "INTENT_DUPLICATED", ("description",), message, hint)
     yield from _find_unread_language(report)
 
 

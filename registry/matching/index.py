@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
@@ -20,6 +20,7 @@ from capability_kit.text.trigger_matching import TriggerIndex
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.common import caches
 from registry.matching import kernel_classifier
+from registry.matching.calibration import EVERYDAY_MESSAGES, Background, Calibration
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
 from registry.matching.denied_intents import match_wanted
@@ -30,6 +31,7 @@ from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult
 from registry.matching.ngram_index import FeatureIndex, Floats
 from registry.matching.search import SearchIndex, texts_to_embed
+from registry.matching.skill_doc_similarity import SkillDocSimilarity, extract_stems, prose_texts
 from registry.matching.trigger_evidence import TriggerEvidence
 from registry.matching.vector_store import VectorStore
 from registry.models import MatchClassifier, SkillGroup
@@ -49,8 +51,9 @@ _POLL_SHARE: Final = 0.1
 # is begun after a pause of twice that time. Below it they wait, as for vectors: the first message after a publish is
 # matched against what the list has.
 _LAG_FROM_SECONDS: Final = 2.0
-# Of sentences with vectors: of capabilities, groups, sentences that must not match, and search.
-_LISTS: Final = 4
+# Of sentences with vectors: of capabilities, groups, sentences that must not match, search, skill docs, and everyday
+# messages.
+_LISTS: Final = 6
 # With more changes than this since the index before, all triggers are read again.
 _CHANGES_MAX: Final = 100
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
@@ -63,6 +66,15 @@ class IndexRevisions(NamedTuple):
     registry_revision: int
     access_revision: int
     epoch: str
+
+
+class _Beside(NamedTuple):
+    """What there is beside the words of known sentences: nothing where there is no embedder."""
+
+    vectors: Floats | None
+    embedder: Embedder | None
+    skill_docs: SkillDocSimilarity | None
+    background: Background | None
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,8 @@ class MatchIndexCache:
     index: MatchIndex | None = None
     _words: KeptWords = field(default_factory=KeptWords)
     _numbers: FeatureIndex = field(default_factory=FeatureIndex)
+    _doc_numbers: FeatureIndex = field(default_factory=partial(FeatureIndex, extract_stems))
+    _calibration: Calibration = field(default_factory=Calibration)
     # What the next index goes on from.
     _made: Matcher | None = None
     _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
@@ -254,14 +268,18 @@ class MatchIndexCache:
                 group_samples.texts,
                 [text for one in known for text in one.counter_sentences],
                 [text for one in known for text in texts_to_embed(one)],
+                prose_texts(known),
+                EVERYDAY_MESSAGES,
             )
         vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
         is_waiting = embedder is not None and vectors is None
         embedder = None if vectors is None else embedder
-        of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
+        of_known, of_groups, of_counters, of_search, of_docs, everyday = _cut(vectors, [len(texts) for texts in lists])
+        background = None if embedder is None or everyday is None else embedder.make_background(everyday)
+        docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
         self._made = Matcher(
             known,
-            self._evidence(known, samples, of_known, embedder),
+            self._evidence(known, samples, _Beside(of_known, embedder, docs, background)),
             triggers=changed_triggers(self._made, known),
             trigger_evidence=self._trigger_evidence,
         )
@@ -269,7 +287,9 @@ class MatchIndexCache:
         return MatchIndex(
             revisions=_revisions(snapshot),
             matcher=self._made,
-            groups=Matcher(groups, ExampleSimilarity(group_samples, of_groups) if groups else None),
+            groups=Matcher(
+                groups, ExampleSimilarity(group_samples, of_groups, background=background) if groups else None
+            ),
             make_search=cache(lambda: words.search_index(known, entries, of_search)),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
@@ -279,20 +299,26 @@ class MatchIndexCache:
         )
 
     def _evidence(
-        self,
-        known: Sequence[CapabilityProfile],
-        samples: TrainingExamples,
-        vectors: Floats | None,
-        embedder: Embedder | None,
+        self, known: Sequence[CapabilityProfile], samples: TrainingExamples, beside: _Beside
     ) -> ExampleSimilarity | None:
         if not samples.classes:
             return None
         can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
-        weights = get_stored_classifier(samples, embedder) if can_fit else None
+        weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
         is_fitted = weights is not None
         if weights is None and self.index is not None and can_fit:
-            weights = _extended_classifier(self.index.matcher, known, samples, has_vectors=vectors is not None)
-        return ExampleSimilarity(samples, vectors, weights, self._numbers, is_fitted=is_fitted)
+            has_vectors = beside.vectors is not None
+            weights = _extended_classifier(self.index.matcher, known, samples, has_vectors=has_vectors)
+        return ExampleSimilarity(
+            samples,
+            beside.vectors,
+            weights,
+            self._numbers,
+            is_fitted=is_fitted,
+            skill_docs=beside.skill_docs,
+            background=beside.background,
+            calibration=self._calibration,
+        )
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
         return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
@@ -320,6 +346,7 @@ class MatchIndexCache:
         with self._lock:
             self.index, self._store, self._made, self._looked_at, self._took = None, None, None, 0.0, 0.0
             self._words, self._numbers, self._trigger_evidence = KeptWords(), FeatureIndex(), TriggerEvidence()
+            self._doc_numbers, self._calibration = FeatureIndex(extract_stems), Calibration()
 
 
 def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:

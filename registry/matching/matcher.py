@@ -25,7 +25,8 @@ Decision = Literal["match", "ambiguous", "none"]
 
 TOP_DEFAULT: Final = 3
 TOP_MAX: Final = 20
-# How much a trigger moves the ranking, beside scores whose difference of 1 makes a capability 2.7 times as probable.
+# How much a trigger moves the ranking, beside scores whose difference of 1 makes a capability 2.7 times as probable;
+# three times as much where scores are of skill docs, which differ more.
 _TRIGGER_WEIGHT: Final = 1.5
 _WEAK: Final = 0.7
 _TRUST_HALVED_AT: Final = 4
@@ -43,7 +44,17 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is not a near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
+# The middles of two capabilities' sentences with this cosine are for one intent: some 10 of the 2,926 pairs of
+# BANKING77's near synonyms are (docs/matching.md).
+DUPLICATE_FROM: Final = 0.83
 _LESS_WHERE_DESCRIBED: Final = 0.1
+# From which score on something is a match where nearness is calibrated, however many sentences are known of a
+# capability; lower where most are known by their skill docs.
+_CALIBRATED: Final = 1.54
+_LESS_WHERE_SKILL_DOCS: Final = 0.14
+# How many capabilities the threshold was chosen with, and the score of one that a message comes as near to as usual.
+_USUAL_COUNT: Final = 50
+_USUAL_SCORE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,12 @@ class Matcher:
         self.triggers = TriggerIndex(owned) if triggers is None else triggers
         self._counts = (trigger_evidence or TriggerEvidence()).counts(self.known, self.triggers)
         has_vectors = evidence is not None and evidence.centroids is not None
+        self._described = (
+            0.0 if evidence is None or evidence.skill_docs is None else evidence.skill_docs.described_share
+        )
         self.threshold = decision_threshold(self.known, has_vectors=has_vectors)
+        if evidence is not None and evidence.usual is not None:
+            self.threshold = (_CALIBRATED - _LESS_WHERE_SKILL_DOCS * self._described) / _SUM
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def match(
@@ -109,9 +125,9 @@ class Matcher:
         hits = self.hits(message)
         trigger = self._trigger_scores(hits)
         nearness = self.evidence.nearness(message, vector)
-        score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
+        score = nearness.score + np.float32(_TRIGGER_WEIGHT * (1 + 2 * self._described)) * trigger
         score[~allowed] = -np.inf
-        probability = kernel_classifier.predict_probabilities(score)
+        probability = self._probabilities(score)
         # Among few, one is always likelier than the rest: that is informative only where there is something in common.
         probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
         total = (
@@ -119,7 +135,7 @@ class Matcher:
         )
         total[~allowed] = -1.0
         if counter is not None:
-            self._hold_back(total, nearness.sentence, counter)
+            self._hold_back(total, nearness.nearest, counter)
         order = np.argsort(-total, kind="stable")[: max(top, 2)]
         found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
         return self._decide([one for one in found if one.score > 0], top)
@@ -130,6 +146,23 @@ class Matcher:
             one = self.known[place]
             if one.counter_sentences and counter(one) > max(float(sentence[place]), 0.5):
                 total[place] = min(float(total[place]), self.threshold * _SUM * 0.9)
+
+    def _probabilities(self, score: Floats) -> Floats:
+        """Summing to 1, or less where there are few capabilities that are known by their skill docs: what is the
+        likeliest of three is as likely as if there were as many as the threshold was chosen on."""
+        missing = self._described * max(0, _USUAL_COUNT - len(self.known))
+        if not missing:
+            return kernel_classifier.predict_probabilities(score)
+        best = max(float(score.max()), _USUAL_SCORE)
+        raised = np.exp(score - np.float32(best))
+        return np.asarray(raised / (raised.sum() + missing * np.exp(_USUAL_SCORE - best)), np.float32)
+
+    def are_duplicates(self, one: str, other: str) -> bool:
+        """Whether two capabilities are for one intent, as far as vectors tell; never without vectors."""
+        if self.evidence is None or self.evidence.centroids is None:
+            return False
+        first, second = (self.evidence.centroids[self.places[each]] for each in (one, other))
+        return float(first @ second) >= DUPLICATE_FROM
 
     def hits(self, message: str) -> dict[str, list[TriggerHit]]:
         """The triggers in the message by the capability that they lead to."""
@@ -183,7 +216,18 @@ class Matcher:
             reason = f"Nothing reaches the threshold of {self.threshold:.2f}."
             return MatchResult("none", tuple(near[:top]), reason)
         first = near[0]
-        rivals = [one for one in near[1:] if _is_tied_with(one, first)]
+        # One intent is answered once: the better of two that are for it.
+        near[1:] = [
+            replace(one, is_below_threshold=True)
+            if self.are_duplicates(one.capability_id, first.capability_id)
+            else one
+            for one in near[1:]
+        ]
+        rivals = [
+            one
+            for one in near[1:]
+            if _is_tied_with(one, first) and not self.are_duplicates(one.capability_id, first.capability_id)
+        ]
         if rivals:
             near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))
@@ -216,7 +260,7 @@ def _reason(first: Match) -> str:
 
 
 def decision_threshold(known: Sequence[CapabilityProfile], *, has_vectors: bool) -> float:
-    """From which score on something is a match, 0 to 1.
+    """From which score on something is a match, 0 to 1, where nearness is not calibrated.
 
     The more example sentences a capability has, the nearer an own message comes to one of them, and so does a foreign
     one: the threshold rises with their usual number. Measured with 0, 5 and 20, and lower where what most of them are

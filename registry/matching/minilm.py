@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from registry.matching.calibration import Background
 from registry.matching.embedding import EmbedderUnavailable, normalize_vectors
 from registry.matching.ngram_index import Floats
 from registry.matching.scripts import SCRIPTS_OF_MINILM, list_scripts
@@ -67,6 +68,10 @@ class MiniLmEmbedder:
     def embed_messages(self, texts: Sequence[str]) -> Floats:
         """As `embed`."""
         return self.embed(texts)
+
+    def make_background(self, known: Floats) -> Background:
+        """The vectors as they are."""
+        return Background(known)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Mean of the tokens' vectors, as the model was trained."""

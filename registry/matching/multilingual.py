@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from registry.matching.calibration import Background
 from registry.matching.embedding import EmbedderUnavailable
 from registry.matching.english import is_english
 from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder
@@ -54,6 +55,10 @@ class UseEmbedder:
     def embed_messages(self, texts: Sequence[str]) -> Floats:
         """As `embed`."""
         return self.embed(texts)
+
+    def make_background(self, known: Floats) -> Background:
+        """The vectors as they are."""
+        return Background(known)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """A text with half a character (a lone surrogate) is read without it."""
@@ -113,6 +118,14 @@ class PairEmbedder:
             np.where(english, _OF_USE, _ACROSS / _OF_USE) * parts.second,
             np.where(english, _ACROSS, np.float32(1)) * parts.second,
         )
+
+    def make_background(self, known: Floats) -> Background:
+        """The same messages in English, and as they would be in another language, which has the same meaning."""
+        first, second = known[:, :MINILM_DIMENSION], known[:, MINILM_DIMENSION : MINILM_DIMENSION + USE_DIMENSION]
+        meaning = second / _OF_USE + known[:, MINILM_DIMENSION + USE_DIMENSION :]
+        messages = _joined(first, _OF_USE * meaning, _ACROSS * meaning)
+        across = _joined(np.zeros_like(first), _ACROSS / _OF_USE * meaning, _ACROSS * meaning)
+        return Background(messages, across, MINILM_DIMENSION)
 
     def _parts(self, texts: Sequence[str]) -> _VectorParts:
         english = [row for row, text in enumerate(texts) if self.english.can_read(text) and is_english(text)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -52,20 +52,24 @@ class FeatureIndex:
     of_part: Mapping[str, int] = {}
     _texts: Mapping[str, tuple[TermCounts, ...]] = {}
 
+    def __init__(self, extract: Callable[[str], Sequence[Sequence[str]]] = extract_features) -> None:
+        """`extract` makes a text's parts, of one kind or several."""
+        self._extract = extract
+
     def of_texts(self, texts: Sequence[str]) -> list[tuple[TermCounts, ...]]:
-        """For each text its stems, pairs and pieces: the numbers, each once, and how often each is in it."""
+        """For each text the parts of each kind: their numbers, each once, and how often each is in it."""
         if len(self.of_part) > _PARTS_KEPT_MAX:
             self.of_part, self._texts = {}, {}
         of_part = dict(self.of_part)
-        self._texts = {text: self._texts.get(text) or _counted(text, of_part) for text in texts}
+        self._texts = {text: self._texts.get(text) or _counted(self._extract(text), of_part) for text in texts}
         self.of_part = of_part
         return [self._texts[text] for text in texts]
 
 
-def _counted(text: str, of_part: dict[str, int]) -> tuple[TermCounts, ...]:
+def _counted(parts: Sequence[Sequence[str]], of_part: dict[str, int]) -> tuple[TermCounts, ...]:
     """A part that is met for the first time is given the next number."""
     found = []
-    for kind in extract_features(text):
+    for kind in parts:
         counts = Counter(kind)
         numbers = [of_part.setdefault(part, len(of_part)) for part in counts]
         found.append((np.array(numbers, np.int32), np.array([*counts.values()], np.float64)))

@@ -14,7 +14,7 @@ import numpy as np
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.index import MatchIndex
-from registry.matching.matcher import Matcher
+from registry.matching.matcher import DUPLICATE_FROM, Matcher
 from registry.matching.ngram_index import Floats
 
 # A candidate less similar than this, without a trigger, takes no other capability's sentence.
@@ -36,12 +36,14 @@ class MovedUtterance:
 @dataclass(frozen=True, slots=True)
 class UtteranceRegression:
     """`sentences` were matched against the bundle. `moved` are others' that it would take, `missed` its own that others
-    would get; at most 50 of each are named, `moved_total` counts all."""
+    would get; at most 50 of each are named, `moved_total` counts all. `duplicates` are capabilities that are for the
+    same intent, the nearest first."""
 
     sentences: int
     moved: tuple[MovedUtterance, ...]
     missed: tuple[MovedUtterance, ...]
     moved_total: int
+    duplicates: tuple[str, ...] = ()
 
 
 def check_utterances(candidate: CapabilityProfile, index: MatchIndex) -> UtteranceRegression:
@@ -54,7 +56,8 @@ def check_utterances(candidate: CapabilityProfile, index: MatchIndex) -> Utteran
     stage = _Comparison(candidate, index)
     moved = stage.moved()
     total = sum(len(one.sentences) for one in stage.others) + len(candidate.sentences)
-    return UtteranceRegression(total, tuple(moved[:_SHOWN_MAX]), tuple(stage.missed()[:_SHOWN_MAX]), len(moved))
+    missed = tuple(stage.missed()[:_SHOWN_MAX])
+    return UtteranceRegression(total, tuple(moved[:_SHOWN_MAX]), missed, len(moved), stage.duplicates())
 
 
 class _Comparison:
@@ -90,6 +93,16 @@ class _Comparison:
                 owner = self.published.known[place].capability_id
                 found.append(MovedUtterance(text, owner, self.candidate.capability_id, number))
         return found
+
+    def duplicates(self) -> tuple[str, ...]:
+        """Other capabilities for the same intent."""
+        evidence, alone = self.published.evidence, self.alone.evidence
+        if evidence is None or evidence.centroids is None or alone is None or alone.centroids is None:
+            return ()
+        likeness = evidence.centroids @ alone.centroids[0]
+        likeness[self._own_and_closed] = -1
+        places = [place for place in np.argsort(-likeness)[:_SHOWN_MAX] if likeness[place] >= DUPLICATE_FROM]
+        return tuple(self.published.known[place].capability_id for place in places)
 
     def _golden(self) -> dict[int, tuple[int, int, str]]:
         """`{row among all samples: (place of the capability, index in should_match, sentence)}` of the others."""
@@ -133,7 +146,7 @@ class _Comparison:
         place = self.published.places.get(self.candidate.capability_id)
         if place is None or self.published.evidence is None:
             return False
-        near = self.published.evidence.nearness(text, self.index.vector(text)).sentence[place]
+        near = self.published.evidence.nearness(text, self.index.vector(text)).nearest[place]
         return _SENTENCE_WEIGHT * float(near) + self._trigger(self.published, place, text) > own
 
     def _trigger(self, matcher: Matcher, place: int, text: str) -> float:
@@ -149,7 +162,7 @@ class _Comparison:
         found = []
         for number, text in enumerate(self.candidate.sentences):
             own = _SENTENCE_WEIGHT * own_near[texts.index(text)] + self._trigger(self.alone, 0, text)
-            near = evidence.nearness(text, self.index.vector(text)).sentence * np.float32(_SENTENCE_WEIGHT)
+            near = evidence.nearness(text, self.index.vector(text)).nearest * np.float32(_SENTENCE_WEIGHT)
             for owner, score in self.published.trigger_scores(text).items():
                 near[self.published.places[owner]] += np.float32(score)
             near[self._own_and_closed] = -1

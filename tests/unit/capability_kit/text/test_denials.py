@@ -54,6 +54,66 @@ def test_what_does_not_work_is_no_denial(message: str) -> None:
     assert find_denials(message) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        # More than that, not other than that.
+        "not only the weight but also the workout",
+        "not just my weight, my workout too",
+        "nicht nur das Gewicht, sondern auch das Training",
+        "no solo el peso sino también el entrenamiento",
+        "no sólo el peso, también el entrenamiento",
+        "不仅要记录体重，还要记录锻炼",
+        # Two denials that make none.
+        "don't stop logging my workouts",
+        "don't skip the workout",
+        "never leave out the workout",
+        "do not fail to log my weight",
+        "don't let me miss my workout",
+        "I don't want to forget my workout",
+        "it's not that I don't want a refund",
+        "I can't do without my weight log",
+        # A request that is put as a denial.
+        "nicht vergessen: Gewicht eintragen",
+        "no olvides registrar mi peso",
+        "no te olvides de registrar mi peso",
+        "别忘了记录我的体重",
+        "不要忘记记录我的体重",
+        # Nothing is asked not to be done.
+        "no one answered my refund request",
+        "nobody answered my refund request",
+        "no doubt this needs a refund",
+        "no wonder, the workout is missing",
+        "not yet logged: 80 kg",
+        "not bad, log it",
+        "keine Ahnung, wie ich mein Gewicht eintrage",
+        "without further ado, log my weight",
+        "other than that, log my lunch",
+        "no, log it",
+        "why didn't you log my workout",
+        "don't you want to log it?",
+    ],
+)
+def test_a_negation_that_asks_for_something_is_no_denial(message: str) -> None:
+    assert find_denials(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "denied"),
+    [
+        ("no, not the weight, the workout", "not the weight"),
+        ("don't save it, don't forget the workout", "don't save it"),
+        ("I don't want the workout without the weight", "I don't want the workout without the weight"),
+        ("no registres mi peso", "no registres mi peso"),
+        ("log my workout without the warm-up", "without the warm-up"),
+        ("不要记录我的体重", "不要记录我的体重"),
+        ("nicht das Gewicht, nur das Training", "nicht das Gewicht"),
+    ],
+)
+def test_what_is_denied_is_still_found(message: str, denied: str) -> None:
+    assert [message[start:end] for start, end in find_denials(message)] == [denied]
+
+
 def test_denials_of_a_long_story_are_not_looked_for() -> None:
     assert find_denials("don't " + "log my workout " * 40) == []
 

@@ -35,6 +35,7 @@ RAISED_ELSEWHERE = {
     "SEC_HELD": "publishing/test_held_passages.py",
     "SCAN_RESULT": "publishing/test_scan_results.py",
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
+    "INTENT_DUPLICATED": "matching/test_duplicates.py",
     "LANGUAGE_NOT_READ": "matching/test_readability.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",
     "POLICY_LOOSENED": "test_gate.py",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from capability_rules.bundles.profile import CapabilityProfile
+from registry.matching.calibration import EVERYDAY_MESSAGES
 from registry.matching.denied_intents import match_wanted
 from registry.matching.english import is_english
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
@@ -16,6 +17,7 @@ from registry.matching.minilm import MiniLmEmbedder, multiplies_integers
 from registry.matching.multilingual import PairEmbedder, UseEmbedder
 from registry.matching.ngram_index import Floats
 from registry.matching.scripts import LANGUAGES, is_of_sixteen
+from registry.matching.skill_doc_similarity import SkillDocSimilarity, prose_texts
 
 PAIR = PairEmbedder()
 ENGLISH = [
@@ -136,3 +138,63 @@ def test_weights_as_integers_give_nearly_the_vectors_of_the_package() -> None:
     assert plain.model_id != dynamic.model_id
     # A text has one vector, whatever goes in beside it.
     assert np.array_equal(dynamic.embed(texts)[1], dynamic.embed(texts[1:2])[0])
+
+
+OPERATORS = {
+    "german": [
+        ("erstattung", "Erstattung", "Bearbeitet Rückzahlungen.", "Prüfe die Zahlung und zahle das Geld zurück."),
+        ("gewicht", "Gewicht", "Trägt das Körpergewicht ein.", "Speichere, was der Nutzer heute wiegt."),
+        ("folien", "Folien", "Erstellt Präsentationen.", "Frage nach dem Thema und baue die Folien."),
+    ],
+    "chinese": [
+        ("tuikuan", "退款", "处理客户的退款请求。", "先核对付款，然后把钱退给客户。"),
+        ("tizhong", "体重", "记录体重并显示变化。", "保存当天的体重。"),
+        ("huandengpian", "幻灯片", "制作演示文稿。", "询问主题，然后制作幻灯片。"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("operator", "messages"),
+    [
+        (
+            "german",
+            {
+                "ich will mein Geld wiederhaben": "erstattung",
+                "I would like to have my money back": "erstattung",
+                "heute morgen wog ich 81 Kilo": "gewicht",
+                "I need a presentation for monday": "folien",
+                "warum ist der Himmel blau": "",
+                "tell me a joke": "",
+            },
+        ),
+        (
+            "chinese",
+            {
+                "请把我付的钱还给我": "tuikuan",
+                "I want a refund": "tuikuan",
+                "今天早上我81公斤": "tizhong",
+                "please make slides for the meeting": "huandengpian",
+                "天空为什么是蓝色的": "",
+                "tell me a joke": "",
+            },
+        ),
+    ],
+)
+def test_an_operators_capabilities_are_found_in_their_language_and_in_english(
+    operator: str, messages: dict[str, str]
+) -> None:
+    known = [
+        CapabilityProfile(capability_id, name, description, prose=prose)
+        for capability_id, name, description, prose in OPERATORS[operator]
+    ]
+    samples = build_training_examples([one.samples for one in known])
+    evidence = ExampleSimilarity(
+        samples,
+        PAIR.embed(list(samples.texts)),
+        skill_docs=SkillDocSimilarity(known, PAIR.embed(prose_texts(known))),
+        background=PAIR.make_background(PAIR.embed(EVERYDAY_MESSAGES)),
+    )
+    matcher = Matcher(known, evidence)
+    found = {message: match_wanted(matcher, message, _embed).needed for message in messages}
+    assert found == {message: (wanted,) if wanted else () for message, wanted in messages.items()}

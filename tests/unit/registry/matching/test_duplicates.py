@@ -1,0 +1,72 @@
+"""Two capabilities for one intent: one answer, and a note to the operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from capability_rules.bundles.profile import CapabilityProfile
+from registry.matching.clauses import match_message
+from registry.matching.embedders import get_embedder
+from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
+from registry.matching.index import PUBLISHED
+from registry.matching.matcher import Matcher
+from registry.matching.minilm import MiniLmEmbedder
+from registry.matching.ngram_index import Floats
+from registry.publishing import publication
+from tests.factories import OLGA, bundle, publish
+
+MINILM = MiniLmEmbedder()
+WEIGHTS = {"name": "Weight tracking", "description": "Log and track body weight over time."}
+LOG = {"name": "Weight log", "description": "Log body weight and track it over time."}
+MEALS = {"name": "Meals", "description": "Log meals and what was eaten."}
+KNOWN = [
+    CapabilityProfile(name, given["name"], given["description"])
+    for name, given in (("weights", WEIGHTS), ("log", LOG), ("meals", MEALS))
+]
+
+
+def _embed(texts: list[str]) -> Floats:
+    return np.asarray(MINILM.embed(texts), np.float32)
+
+
+def _matcher() -> Matcher:
+    samples = build_training_examples([one.samples for one in KNOWN])
+    return Matcher(KNOWN, ExampleSimilarity(samples, _embed(list(samples.texts))))
+
+
+def test_one_intent_that_two_capabilities_are_for_is_answered_once() -> None:
+    found = match_message(_matcher(), "track my body weight", _embed)
+    assert found.decision == "match"
+    assert [one.capability_id for one in found.matches if not one.is_below_threshold] == list(found.needed)
+    assert len(found.needed) == 1
+    assert {one.capability_id for one in found.matches[:2]} == {"weights", "log"}
+
+
+def test_clauses_of_one_intent_do_not_need_both() -> None:
+    found = match_message(_matcher(), "log my body weight, and track my weight over time", _embed)
+    assert len(found.needed) == 1
+
+
+def test_what_is_for_another_intent_is_none() -> None:
+    matcher = _matcher()
+    assert matcher.are_duplicates("weights", "log")
+    assert not matcher.are_duplicates("weights", "meals")
+    samples = build_training_examples([one.samples for one in KNOWN])
+    assert not Matcher(KNOWN, ExampleSimilarity(samples, None)).are_duplicates("weights", "log")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("given", "is_warned"), [(LOG, True), (MEALS, False)])
+def test_the_publish_page_names_the_other(settings: Any, given: dict[str, Any], is_warned: bool) -> None:
+    settings.EMBEDDER = "minilm"
+    get_embedder.cache_clear()
+    publish("weights", **WEIGHTS, intent_triggers=["weigh-in"])
+    PUBLISHED.get(vector_seconds=600)
+    files = bundle("other", **given, intent_triggers=["weight log"])
+    found = publication.publish(files=files, by=OLGA, dry_run=True).findings
+    shown = [finding for finding in found if finding.code == "INTENT_DUPLICATED"]
+    assert [(one.severity, one.pointer) for one in shown] == [("warning", "/description")] * is_warned
+    assert all("'weights'" in one.message for one in shown)

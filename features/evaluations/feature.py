@@ -19,7 +19,10 @@ FEATURE: Final = Feature(
         ),
         EventType("evaluation.start", gettext_lazy("Evaluation started")),
         EventType("evaluation.cancel", gettext_lazy("Evaluation canceled")),
+        EventType("evaluation_rule.set"),
+        EventType("evaluation_rule.drop"),
     ),
+    publish_conditions=("features.evaluations.release_conditions.find_unmet",),
     job_handlers={
         "evaluation.case": "features.evaluations.runs.run_case_job",
         "evaluation.prune": "features.evaluations.runs.prune_transcripts",
@@ -31,4 +34,8 @@ FEATURE: Final = Feature(
     export_files="features.evaluations.case_store.list_export_files",
     pages="features.evaluations.urls",
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
+    dangerous_actions="features.evaluations.dangerous_actions.ACTIONS",
+    rights="features.evaluations.rights.RIGHTS",
+    panels={"publishing_policy": "features.evaluations.rule_pages.draw_rules"},
+    rows_kept={"evaluations_evaluationrule": "rules that publishing needs evaluations"},
 )

@@ -1,4 +1,4 @@
-"""The tables: cases, runs and results."""
+"""The tables: cases, runs, results, and what publishing asks of them."""
 
 from __future__ import annotations
 
@@ -85,4 +85,22 @@ class EvaluationResult(models.Model):
         indexes: ClassVar = [models.Index(fields=["finished_at"], name="evaluation_result_of_day")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "case", "repetition"], name="evaluation_result_once"),
+        ]
+
+
+class EvaluationRule(models.Model):
+    """What publishing asks of evaluations, everywhere or for what is in one skill group (release_conditions.py)."""
+
+    group_id = optional_text(64, unique=True, help_text="Empty: the registry.")
+    share = models.PositiveSmallIntegerField(help_text="At least so many percent passed.")
+    model = optional_text(200, help_text="Results of this model count; empty: those of any.")
+    updated_at = models.DateTimeField(default=timezone.now)
+    updated_by = models.CharField(max_length=200)
+
+    class Meta:
+        ordering: ClassVar = ["group_id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(share__gte=1, share__lte=100), name="evaluation_rule_share_is_percent"
+            ),
         ]

@@ -79,8 +79,8 @@ class RunSummary:
         return round(100 * self.rate.low), round(100 * self.rate.high)
 
 
-def summarize(runs: QuerySet[EvaluationRun]) -> list[RunSummary]:
-    """In one query."""
+def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[RunSummary]:
+    """In one query, of the first so many."""
     found = runs.annotate(
         played=Count("results"),
         passed=Count("results", filter=Q(results__failures=[])),
@@ -96,13 +96,13 @@ def summarize(runs: QuerySet[EvaluationRun]) -> list[RunSummary]:
             run.took or 0.0,
             price_of(run.prompt or 0, run.reply or 0),
         )
-        for run in found
+        for run in found[:limit]
     ]
 
 
 def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
     """The newest first."""
-    return summarize(EvaluationRun.objects.filter(capability=capability))[:limit]
+    return summarize(EvaluationRun.objects.filter(capability=capability), limit)
 
 
 def get_summary(run: EvaluationRun) -> RunSummary:

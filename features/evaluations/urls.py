@@ -1,8 +1,8 @@
-"""The pages of evaluations, all below a capability."""
+"""The pages of evaluations, below a capability, and their rules, below the publishing policy."""
 
 from django.urls import path
 
-from features.evaluations import pages
+from features.evaluations import pages, rule_pages
 
 _HERE = "capabilities/<capability_id:capability_id>/evaluations/"
 urlpatterns = [
@@ -16,4 +16,6 @@ urlpatterns = [
     path(f"{_HERE}runs/<int:number>/", pages.evaluation_run, name="evaluation_run"),
     path(f"{_HERE}runs/<int:number>/cancel/", pages.evaluation_cancel, name="evaluation_cancel"),
     path(f"{_HERE}runs/<int:number>/results.<str:form>", pages.evaluation_results, name="evaluation_results"),
+    path("settings/publishing/evaluations/", rule_pages.evaluation_rule_set, name="evaluation_rule_set"),
+    path("settings/publishing/evaluations/drop/", rule_pages.evaluation_rule_drop, name="evaluation_rule_drop"),
 ]

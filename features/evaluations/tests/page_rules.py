@@ -1,6 +1,6 @@
 """Who may open the pages of evaluations, and what their forms do."""
 
-from features.evaluations import case_store
+from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from registry.core.queries import get_capability
 from tests.factories import OLGA
@@ -8,12 +8,13 @@ from tests.feature_pages import FeaturePages
 
 
 def furnish() -> None:
-    """A case of alpha, a run of it, and a result."""
+    """A case of alpha, a run of it, a result, and a rule of a group that nothing is in."""
     alpha = get_capability("alpha")
     document = {"name": "greets", "messages": ["hello"], "expect": {"loads": "alpha"}}
     case_store.save_case(capability=alpha, document=document, by=OLGA)
     run = EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
     EvaluationResult.objects.create(run=run, case="greets", case_digest="sha256:", repetition=1)
+    rules.set_rule(group_id="health", share=80, by=OLGA)
 
 
 PAGES = FeaturePages(
@@ -28,8 +29,10 @@ PAGES = FeaturePages(
         "evaluation_run": ("viewer", None),
         "evaluation_cancel": ("author", "author"),
         "evaluation_results": ("viewer", None),
+        "evaluation_rule_set": ("admin", "admin"),
+        "evaluation_rule_drop": ("admin", "admin"),
     },
-    confirmed={"evaluation_delete": dict},
+    confirmed={"evaluation_delete": dict, "evaluation_rule_drop": lambda: {"group_id": "health"}},
     harmless={
         "evaluation_new": "adds a case, which can be deleted",
         "evaluation_suggest": "adds cases, which can be deleted",
@@ -37,6 +40,7 @@ PAGES = FeaturePages(
         "evaluation_start": "plays cases, within the budget; it can be canceled",
         "evaluation_case": "the case can be changed back",
         "evaluation_cancel": "a run can be started again",
+        "evaluation_rule_set": "the rule can be set back",
     },
     ordinary=frozenset(
         {"evaluation_new", "evaluation_suggest", "evaluation_file", "evaluation_start", "evaluation_case"}

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
+from features.evaluations.models import EvaluationResult, EvaluationRule, EvaluationRun, SavedCase
 from registry.models import Capability
 from tests.factories import publish
 
@@ -43,6 +43,7 @@ BITES: dict[str, Callable[[], object]] = {
     "evaluation_run_state_known": lambda: _run(state="other"),
     "evaluation_run_end_fits_state": lambda: _run(finished_at=timezone.now()),
     "evaluation_result_once": lambda: _twice(_result),
+    "evaluation_rule_share_is_percent": lambda: EvaluationRule.objects.create(share=101, updated_by="x"),
 }
 
 
@@ -56,5 +57,5 @@ def test_a_constraint_bites(name: str) -> None:
 
 
 def test_every_constraint_has_a_case_here() -> None:
-    models = (SavedCase, EvaluationRun, EvaluationResult)
+    models = (SavedCase, EvaluationRun, EvaluationResult, EvaluationRule)
     assert {constraint.name for model in models for constraint in model._meta.constraints} == set(BITES)

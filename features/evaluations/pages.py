@@ -195,5 +195,6 @@ def evaluation_results(
     if form != "json":
         raise Http404
     about = {"capability_id": capability_id, "side": run.side, "digest": run.digest, "model": run.model}
+    about |= {"tool": run.tool or "capability-studio", "settings": run.settings}
     headers = {"Content-Disposition": f'attachment; filename="{name}.json"'}
     return JsonResponse(as_document(found, **about), headers=headers, json_dumps_params={"ensure_ascii": False})

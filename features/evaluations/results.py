@@ -172,6 +172,7 @@ def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:
             one.prompt_tokens + one.reply_tokens,
             one.seconds,
             one.must,
+            one.case_digest,
             one.transcript,
         )
         for one in run.results.all()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from django.conf import settings
 from django.utils import timezone
 
 from capability_client.evaluation.cases import EvaluationCase, case_document, parse_case
@@ -105,6 +106,7 @@ def _start(
         digest=digest,
         revision=revision,
         model=wanted.model,
+        settings={"kind": settings.MODEL_KIND},
         repetitions=wanted.repetitions,
         total=len(cases) * wanted.repetitions,
         created_by=str(by),

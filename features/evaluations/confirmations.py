@@ -1,10 +1,11 @@
-"""The questions before a case is deleted, and before a rule is removed."""
+"""The questions before a case or a chat is deleted, and before a rule is removed."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from features.evaluations.case_store import get_case
+from features.evaluations.chat_store import get_chat
 from features.evaluations.rules import get_rule
 from registry.core.queries import get_capability
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
@@ -38,4 +39,15 @@ def remove_rule_question(request: StudioRequest) -> Confirmation:
         ],
         undo=_("You can add the rule again."),
         fields={"group_id": rule.group_id},
+    )
+
+
+def delete_chat_question(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to delete a chat."""
+    chat = found_or_404(get_chat, number)
+    return Confirmation(
+        title=_("Delete chat %(number)s?") % {"number": chat.pk},
+        button=_("Delete chat"),
+        effects=[_("What was said is deleted."), _("Cases that were saved from it stay.")],
+        undo=CANNOT_UNDO,
     )

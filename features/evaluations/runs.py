@@ -16,6 +16,8 @@ from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.evaluation.running import Observation
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
+from features.evaluations.chat_store import forget_old_chats
+from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import get_model, is_model_set, list_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.access.teams import require_edit_permission
@@ -184,11 +186,11 @@ def _store(number: int, case: EvaluationCase, repetition: int, found: Observatio
         defaults={
             "case_digest": case.digest,
             "must": case.must,
-            "failures": failures,
+            "failures": clean_json(failures),
             "prompt_tokens": found.usage.prompt_tokens,
             "reply_tokens": found.usage.reply_tokens,
             "seconds": found.usage.seconds,
-            "transcript": found.transcript(),
+            "transcript": clean_json(found.transcript()),
             "finished_at": timezone.now(),
         },
     )
@@ -215,9 +217,14 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 
 
 def prune_transcripts(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets what was said more than 30 days ago; the results stay."""
+    """The handler: forgets what was said more than 30 days ago, chats too; the results stay."""
     old = EvaluationResult.objects.filter(finished_at__lt=timezone.now() - TRANSCRIPT_RETENTION)
-    return lambda: old.exclude(transcript=[]).update(transcript=[])
+
+    def forget() -> None:
+        old.exclude(transcript=[]).update(transcript=[])
+        forget_old_chats()
+
+    return forget
 
 
 def play_now(

@@ -80,8 +80,9 @@ class RunSummary:
 
 
 def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[RunSummary]:
-    """In one query, of the first so many."""
-    found = runs.annotate(
+    """The newest first, in one query."""
+    # The order of the model does not hold for a query that groups.
+    found = runs.order_by("-id").annotate(
         played=Count("results"),
         passed=Count("results", filter=Q(results__failures=[])),
         prompt=Sum("results__prompt_tokens"),

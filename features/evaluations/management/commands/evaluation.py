@@ -11,7 +11,6 @@ from capability_kit.json_text import parse_json
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.evaluations import case_store, results, runs, uploads
 from features.evaluations.model_settings import is_model_set, list_models
-from features.evaluations.models import EvaluationRun
 from registry.cli.command import SubcommandBase, is_terminal
 from registry.core.queries import get_capability
 
@@ -24,7 +23,7 @@ class Command(SubcommandBase):
             verbs, "play", self.play, "Play each case now, and store nothing; exit 1 where one has failed."
         )
         play.add_argument("capability_id")
-        play.add_argument("--side", choices=EvaluationRun.Side.values, default="live")
+        play.add_argument("--side", default="live", help="live (the default), draft, without, or revision-N")
         play.add_argument("--model", default="", help="default: the first of MODEL_NAMES")
         cases = self.verb(verbs, "cases", self.cases, "Print the cases as evals.json, or read them from one.")
         cases.add_argument("capability_id")

@@ -136,7 +136,8 @@ def _names(names: Sequence[str]) -> str:
 def _check_share(rule: _Rule, found: Outcomes) -> Iterator[_Unmet]:
     passed, total = sum(one.passed for one in found.values()), sum(one.total for one in found.values())
     if passed * 100 < rule.share * total:
-        percent = passed * 100 // total
+        # Rounded, but never to what would be enough.
+        percent = min(round(passed * 100 / total), rule.share - 1)
         message = f"{passed} of {total} evaluations passed{rule.words} ({percent} %); a rule requires {rule.share} %"
         yield _failed("share", message)
 

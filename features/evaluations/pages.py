@@ -110,11 +110,11 @@ def evaluation_delete(request: StudioRequest, capability_id: str, number: int) -
 
 @author_required(form_on="studio:evaluation_list")
 def evaluation_suggest(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Cases from the example messages."""
+    """Cases from example messages, unmet requests and tools."""
 
     def words(count: int) -> str:
         if not count:
-            return _("Every example message has a case already.")
+            return _("Every suggestion has a case already.")
         return ngettext("%(n)s case added.", "%(n)s cases added.", count) % {"n": count}
 
     capability = queries.get_capability(capability_id)

@@ -22,7 +22,7 @@ from features.evaluations.value_lines import LineInvalid, format_lines, parse_li
 from registry.catalog import drafts, exporter
 from registry.core.jobs import queue
 from registry.core.queries import get_capability
-from registry.models import AuditEvent, Job
+from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
 from registry.publishing import batch
 from tests.factories import OLGA, bundle, publish, tool
@@ -218,10 +218,20 @@ def test_cases_are_suggested_once(signed_in: SignIn) -> None:
     client = signed_in("author")
     client.get(HERE)
     publish(tools=[SAVE], utterances={"should_match": ["alpha now", "do alpha"], "should_not_match": ["beta"]})
-    form_with(client.get(HERE), "Add from example messages").submit(client)
+    for number, nearest in enumerate(("alpha", "other")):
+        UnmatchedMessage.objects.create(
+            form=str(number), text=f"in vain {number}", decision="none", nearest=nearest, count=1
+        )
+    form_with(client.get(HERE), "Suggest cases").submit(client)
     names = list(SavedCase.objects.values_list("name", flat=True))
-    assert names == ["alpha now", "do alpha", "beta", "the person says no: alpha now"]
-    form_with(client.get(HERE), "Add from example messages").submit(client)
+    assert names == ["alpha now", "do alpha", "in vain 0", "beta", "alpha_save, approved", "alpha_save, refused"]
+    approved, refused = (row.document for row in SavedCase.objects.order_by("id")[4:])
+    said = {"messages": ["Alpha: Does alpha_save."]}
+    assert approved.items() >= said.items()
+    assert approved["expect"] == {"loads": "alpha", "calls": [{"tool": "alpha_save"}], "asks_before": ["alpha_save"]}
+    assert refused["expect"] == {"loads": "alpha", "no_writes": True, "asks_before": ["alpha_save"]}
+    assert refused["approve"] is False
+    form_with(client.get(HERE), "Suggest cases").submit(client)
     assert SavedCase.objects.count() == len(names)
 
 

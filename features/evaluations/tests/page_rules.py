@@ -1,20 +1,21 @@
 """Who may open the pages of evaluations, and what their forms do."""
 
 from features.evaluations import case_store, rules
-from features.evaluations.models import EvaluationResult, EvaluationRun, PlaygroundChat, SavedCase
+from features.evaluations.models import EvaluationResult, EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
 from registry.core.queries import get_capability
 from tests.factories import OLGA
 from tests.feature_pages import FeaturePages
 
 
 def furnish() -> None:
-    """A case of alpha, a run of it, a result, and a rule of a group that nothing is in."""
+    """A row in each table: a case of alpha, a run of it, a result, a chat, and a rule of a group that nothing is in."""
     alpha = get_capability("alpha")
     document = {"name": "greets", "messages": ["hello"], "expect": {"loads": "alpha"}}
     case_store.save_case(capability=alpha, document=document, by=OLGA)
     run = EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
     EvaluationResult.objects.create(run=run, case="greets", case_digest="sha256:", repetition=1)
-    PlaygroundChat.objects.create(created_by="the-author", model="small")
+    chat = PlaygroundChat.objects.create(created_by="the-author", model="small")
+    PlaygroundStep.objects.create(chat=chat, number=1, kind="message", content={"text": "alpha please"})
     rules.set_rule(group_id="health", share=80, by=OLGA)
 
 

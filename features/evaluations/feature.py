@@ -37,7 +37,7 @@ FEATURE: Final = Feature(
     },
     job_queues={"evaluation.case": "studio.evaluations", "evaluation.chat": "studio.evaluations"},
     daily_jobs=("evaluation.prune",),
-    import_observers=("features.evaluations.case_store.on_import",),
+    import_observers=("features.evaluations.case_store.on_import", "features.evaluations.uploads.on_import"),
     export_files="features.evaluations.case_store.list_export_files",
     operator_api={"evaluation_results_upload": "features.evaluations.api.evaluation_results_upload"},
     pages="features.evaluations.urls",

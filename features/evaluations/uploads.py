@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from capability_client.evaluation.cases import NAME_LENGTH_MAX
+from capability_kit.json_text import parse_json
 from capability_kit.text.sanitize import one_line
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
@@ -18,12 +20,14 @@ from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft
 from registry.common.actors import Actor
-from registry.common.errors import RevisionNotFound
+from registry.common.errors import CapabilityNotFound, RevisionNotFound
 from registry.core import audit
 from registry.core.queries import get_capability
 from registry.core.transactions import write_transaction
 from registry.models import Capability
 
+logger = logging.getLogger(__name__)
+RESULTS_PATH: Final = "evals/results.json"
 RESULTS_MAX: Final = 2000
 # Uploads that are kept for a capability: the newest.
 KEPT_MAX: Final = 50
@@ -234,3 +238,16 @@ def describe_run(run: EvaluationRun, passed: int) -> dict[str, Any]:
         "passed": passed,
         "total": run.total,
     }
+
+
+def on_import(capability_id: str, files: Mapping[str, bytes | str], by: Actor) -> None:
+    """Take the results that a folder brings, where they are of exactly its texts, as the recorded runs of the examples
+    are. What does not fit is left out: a folder with changed texts is not wrong."""
+    content = files.get(RESULTS_PATH)
+    if not content or len(content) > BYTES_MAX:
+        return
+    text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+    try:
+        store_results(capability_id=capability_id, document=parse_json(text), by=by)
+    except (InvalidRequest, CapabilityNotFound, RevisionNotFound) as error:
+        logger.info("results beside '%s' are left out: %s", capability_id, error)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from capability_client.cli.commands import main
+from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store, rules, uploads
 from features.evaluations.models import EvaluationRun
@@ -17,9 +18,10 @@ from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, Forbidden, RevisionNotFound
 from registry.core.queries import get_capability
 from registry.models import AuditEvent
-from registry.publishing import publication
+from registry.publishing import batch, publication
 from tests.factories import OLGA, bearer, bundle, publish
 from tests.model_servers import model_server
+from tests.recorded_runs import EXAMPLES
 from tests.unit.agent_api.conftest import Api
 from tests.unit.registry.cli.conftest import Manage
 from tests.unit.studio.conftest import SignIn
@@ -148,3 +150,24 @@ def test_a_team_keeps_uploads_to_itself() -> None:
     set_owning_team(capability_id="alpha", key=team.pk, by=Actor("command_line", "root"))
     with pytest.raises(Forbidden):
         uploads.store_results(capability_id="alpha", document=_document(), by=OLGA)
+
+
+def test_the_examples_come_with_a_recorded_run_of_exactly_their_texts_and_cases() -> None:
+    """After a change of an example: python -m tests.recorded_runs."""
+    results = batch.publish_all(read_bundle(str(EXAMPLES)), by=Actor("system", "registry"))
+    assert [one.status for one in results] == ["published"] * 7
+    for one in results:
+        assert one.findings == (), one.findings
+        capability = get_capability(one.capability_id)
+        run = EvaluationRun.objects.get(capability=capability)
+        cases = {row.name: case_store.read_row(row).digest for row in case_store.list_cases(capability)}
+        assert (run.side, run.tool, run.total) == ("live", "recorded example", 5)
+        assert {row.case: row.case_digest for row in run.results.all()} == cases
+        assert [row.failures for row in run.results.all()] == [[]] * 5
+
+
+def test_a_folder_with_other_texts_than_its_results_are_of_is_taken_without_them() -> None:
+    document = {"evals/results.json": '{"tool": "x"}'}
+    (result,) = batch.import_all([SourceBundle("alpha", bundle() | document)], by=OLGA, mode="draft")
+    assert result.status == "draft"
+    assert not EvaluationRun.objects.exists()

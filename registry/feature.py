@@ -22,11 +22,14 @@ from registry.common.installation import list_feature_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """One leaf of the product: nothing in a publish or a load needs it.
+    """One leaf of the product: nothing in a publish or a load needs it, but what an admin has asked for.
 
-    `audit_observers` get a row of the audit log, by its verb. By the kind of job: `job_handlers` and `job_observers`,
-    and `job_queues` with the names of queues of Celery that are not the default one. `operator_api` has views by the
-    operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root. `navigation` leads
+    `publish_conditions` are functions `(PublishQuestion) -> Iterable[UnmetCondition]`
+    (`registry/publishing/release_rules.py`): what blocks a publish beside valid texts, where a row of `rows_kept` says
+    so. `audit_observers` get a row of the audit log, by its verb. By the kind of job: `job_handlers` and
+    `job_observers`, and `job_queues` with the names of queues of Celery that are not the default one. `operator_api`
+    has views by the operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root.
+    `navigation` leads
     to sections of the sidebar, `capability_tabs` to the rows of tabs that a capability has by url name,
     `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels`
     to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
@@ -38,6 +41,7 @@ class Feature:
 
     name: str
     events: tuple[EventType, ...] = ()
+    publish_conditions: tuple[str, ...] = ()
     job_handlers: Mapping[str, str] = field(default_factory=dict)
     job_observers: Mapping[str, str] = field(default_factory=dict)
     job_queues: Mapping[str, str] = field(default_factory=dict)

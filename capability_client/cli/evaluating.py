@@ -10,13 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from capability_client.client.local_registry import LocalSkills
+from capability_client.client.local_registry import LocalSkills, read_folder
 from capability_client.evaluation import cases as case_files
 from capability_client.evaluation.cases import CasesInvalid, EvaluationCase
 from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.model_port import KINDS, ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, as_document, as_junit, rate, table
 from capability_client.evaluation.running import run_case
+from capability_client.version import VERSION
 
 KEY_VARIABLE: Final = "MODEL_API_KEY"
 _REPETITIONS_MAX: Final = 100
@@ -47,13 +48,19 @@ def _evaluate(options: argparse.Namespace) -> int:
     results = [_play(case, number, source, settings) for case in cases for number in range(1, options.repeat + 1)]
     print(table(results))
     if options.json:
-        about = {"folder": folder.name, "model": options.model_name, "kind": options.kind}
+        about = _about(folder) | {"model": options.model_name, "settings": {"kind": options.kind}}
         text = json.dumps(as_document(results, **about), indent=2, ensure_ascii=False)
         options.json.write_text(text + "\n", "utf-8")
     if options.junit:
         options.junit.write_text(as_junit(results, name=folder.name), "utf-8")
     whole = rate(results)
     return 0 if whole.passed == whole.total else 1
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What was played, and by what: a registry takes results for exactly these texts."""
+    bundle = read_folder(folder)
+    return {"tool": f"agent-client {VERSION}", "capability_id": bundle.capability_id, "digest": bundle.digest}
 
 
 def _read(folder: Path) -> list[EvaluationCase]:
@@ -72,4 +79,6 @@ def _play(case: EvaluationCase, number: int, source: LocalSkills, settings: Mode
     print(".", end="", file=sys.stderr, flush=True)
     failures = tuple(judge_case(case, found))
     usage = found.usage
-    return CaseResult(case.name, number, failures, usage.tokens, usage.seconds, case.must, found.transcript())
+    return CaseResult(
+        case.name, number, failures, usage.tokens, usage.seconds, case.must, case.digest, found.transcript()
+    )

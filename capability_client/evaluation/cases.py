@@ -18,6 +18,7 @@ PATH: Final = "evals/evals.json"
 CASES_MAX: Final = 1000
 MESSAGES_MAX: Final = 20
 TEXT_LENGTH_MAX: Final = 4000
+NAME_LENGTH_MAX: Final = 200
 BYTES_MAX: Final = 1024 * 1024
 _LIST_MAX: Final = 50
 # Kept as they are: they are for people, or for other tools.
@@ -163,7 +164,7 @@ def parse_case(row: Any, place: str) -> EvaluationCase:
         raise CasesInvalid(f"{place}.messages: expected at least one message of the user")
     name = found.get("name") or found.get("id") or said[0][:80]
     return EvaluationCase(
-        name=_text(str(name) if isinstance(name, int) else name, f"{place}.name"),
+        name=_text(str(name) if isinstance(name, int) else name, f"{place}.name", most=NAME_LENGTH_MAX),
         messages=said,
         expect=_expectations(found.get("expect", {}), f"{place}.expect"),
         mocks=tuple(_mock(one, f"{place}.mocks[{n}]") for n, one in enumerate(_list(found, "mocks", place))),
@@ -230,9 +231,9 @@ def _texts(value: Any, place: str, *, most: int = _LIST_MAX) -> tuple[str, ...]:
     return tuple(_text(one, f"{place}[{number}]") for number, one in enumerate(value))
 
 
-def _text(value: Any, place: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > TEXT_LENGTH_MAX:
-        raise CasesInvalid(f"{place}: expected a text of 1 to {TEXT_LENGTH_MAX:,} characters")
+def _text(value: Any, place: str, *, most: int = TEXT_LENGTH_MAX) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > most:
+        raise CasesInvalid(f"{place}: expected a text of 1 to {most:,} characters")
     return value
 
 

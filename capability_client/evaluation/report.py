@@ -22,6 +22,7 @@ class CaseResult:
     tokens: int = 0
     seconds: float = 0.0
     must: bool = False
+    case_digest: str = ""
     transcript: Sequence[dict[str, Any]] = field(default=(), repr=False)
 
     @property
@@ -93,11 +94,15 @@ def table(results: Sequence[CaseResult]) -> str:
 
 
 def as_document(results: Sequence[CaseResult], **about: Any) -> dict[str, Any]:
-    """`{..., "passed", "total", "low", "high", "results": [...]}`; `about` says what was run with which model."""
+    """`{..., "passed", "total", "low", "high", "results": [...]}`; `about` says what was run with which model.
+
+    A registry takes it (schemas/api/evaluation_results_request.schema.json) where it has `tool`, `digest` and `model`.
+    """
     whole = rate(results)
     rows = [
         {
             "case": one.case,
+            "case_digest": one.case_digest,
             "repetition": one.repetition,
             "passed": one.has_passed,
             "must": one.must,

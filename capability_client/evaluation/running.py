@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -104,13 +105,8 @@ class _CaseHost:
 
     def run(self, call: ToolCall) -> Any:
         self.found.calls.append(call)
-        mock = next((one for one in self.case.mocks if _fits(one, call)), None)
-        if mock is None:
-            schema = self._result_schema(call)
-            return example_of(schema) if schema else {"ok": True}
-        if mock.error:
-            raise ToolAnsweredError(mock.error)
-        return mock.result
+        mock = find_mock(self.case.mocks, call)
+        return example_result(self.session, call) if mock is None else answer_by(mock)
 
     def approve(self, call: ToolCall) -> bool:
         self.found.asked.append(call.tool)
@@ -120,16 +116,27 @@ class _CaseHost:
         self.found.forms.append(form.schema_id)
         return self.case.forms.get(form.schema_id) if not form.problem else None
 
-    def _result_schema(self, call: ToolCall) -> Any:
-        bundle: Bundle | None = next(
-            (one.bundle for one in self.session.active if one.capability_id == call.capability_id), None
-        )
-        tools = bundle.tools if bundle is not None else ()
-        return next((tool.get("result_schema") for tool in tools if tool["name"] == call.tool), {})
+
+def find_mock(mocks: Iterable[ToolMock], call: ToolCall) -> ToolMock | None:
+    """The first one of the tool whose arguments the call contains."""
+    return next((one for one in mocks if one.tool == call.tool and contains(call.arguments, one.arguments)), None)
 
 
-def _fits(mock: ToolMock, call: ToolCall) -> bool:
-    return mock.tool == call.tool and contains(call.arguments, mock.arguments)
+def answer_by(mock: ToolMock) -> Any:
+    """Its result. Raises `ToolAnsweredError` for one that says that the tool fails."""
+    if mock.error:
+        raise ToolAnsweredError(mock.error)
+    return mock.result
+
+
+def example_result(session: Session, call: ToolCall) -> Any:
+    """By the `result_schema` of the tool: an example of it, else the least that it allows."""
+    bundle: Bundle | None = next(
+        (one.bundle for one in session.active if one.capability_id == call.capability_id), None
+    )
+    tools = bundle.tools if bundle is not None else ()
+    schema: Any = next((tool.get("result_schema") for tool in tools if tool["name"] == call.tool), {})
+    return example_of(schema) if schema else {"ok": True}
 
 
 def _as_json(message: Message) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from capability_rules.bundles.problem import BUNDLE_FILES
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
-    EVALUATIONS_FILE,
+    EVALUATION_FILES,
     METADATA_KEY,
     find_collisions,
     is_in_folder,
@@ -54,7 +54,7 @@ class ImportedSkill:
 def import_skill(source: SourceBundle) -> ImportedSkill:
     """The bundle of a source, whatever format it and its tools have; never raises for any content. Cases of evaluations
     are not part of it."""
-    files = {name: content for name, content in source.files.items() if name != EVALUATIONS_FILE}
+    files = {name: content for name, content in source.files.items() if name not in EVALUATION_FILES}
     taken = _import_texts(replace(source, files=files))
     converted = convert_tools_file(taken.files or {})
     if converted is None:

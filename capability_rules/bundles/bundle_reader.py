@@ -10,7 +10,7 @@ from typing import Final
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
 from capability_rules.bundles.problem import BUNDLE_FILES
 from capability_rules.bundles.supporting_files import (
-    EVALUATIONS_FILE,
+    EVALUATION_FILES,
     FOLDERS,
     JUNK_FILES,
     is_in_folder,
@@ -115,7 +115,7 @@ def explain_unreadable(error: OSError) -> str:
 def _part_names(folder: Path) -> Iterator[str]:
     """Paths below the folder at which a file of its bundle may be; some appear twice."""
     yield from BUNDLE_FILES
-    yield EVALUATIONS_FILE
+    yield from EVALUATION_FILES
     found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
     yield from (place.relative_to(folder).as_posix() for place in found if not JUNK_FILES.intersection(place.parts))
     if (folder / "capability.json").is_file():
@@ -170,7 +170,7 @@ def _members_of(below: Mapping[str, ArchiveReader]) -> dict[str, bytes | str]:
     named = list_named_paths(main)
     files: dict[str, bytes | str] = {}
     for name, read in below.items():
-        if name in BUNDLE_FILES or name == EVALUATIONS_FILE or is_in_folder(name) or name in named:
+        if name in BUNDLE_FILES or name in EVALUATION_FILES or is_in_folder(name) or name in named:
             files[name] = read_content(name, read)
         elif "/" not in name:
             files[name] = ""

@@ -28,9 +28,11 @@ _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 # A passage of more characters, written as JSON, counts by its digest.
 LONG: Final = 4096
 # About the bundle as a whole, whatever its texts say.
-_OF_BUNDLE: Final = frozenset({"SCAN_MISSING"})
+_OF_BUNDLE: Final = frozenset({"SCAN_MISSING", "EVALUATION_MISSING", "EVALUATION_FAILED"})
 # What their messages say depends on the texts alone, and on how many others there are: the passage says enough.
-_BY_PASSAGE: Final = ("SEC_", "SCAN_")
+_BY_PASSAGE: Final = ("SEC_", "SCAN_", "EVALUATION_")
+# What they are about has a name of its own, which says enough.
+_BY_SUBJECT: Final = ("SCAN_", "EVALUATION_")
 # Which other capability it is that this one is taken for stands in the message alone.
 _ABOUT_OTHERS: Final = frozenset({"SEC_LOOKALIKE_ID", "SEC_LOOKALIKE_NAME"})
 
@@ -110,7 +112,7 @@ def _describe(content: Any) -> str:
 
 
 def _identity(finding: Finding, texts: _Passages | None) -> list[Any]:
-    words = finding.subject if finding.code.startswith("SCAN_") else ""
+    words = finding.subject if finding.code.startswith(_BY_SUBJECT) else ""
     if finding.code in _ABOUT_OTHERS or not finding.code.startswith(_BY_PASSAGE):
         words = finding.message
     passage: list[Any] = []

@@ -25,7 +25,7 @@ from capability_rules.bundles.problem import (
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
-    EVALUATIONS_FILE,
+    EVALUATION_FILES,
     METADATA_KEY,
     describe_path_error,
     find_collisions,
@@ -270,7 +270,7 @@ def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Seve
         problem = RawFinding("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
         documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
     documents.report(limit_findings(_mark_problems(files, named)))
-    unknown = [name for name in files if not is_part(name, named) and name != EVALUATIONS_FILE]
+    unknown = [name for name in files if not is_part(name, named) and name not in EVALUATION_FILES]
     if "capability.json" in documents.unread:
         # It may name them all, but for those that nothing can name.
         unknown = [name for name in unknown if path_error(name)]

@@ -20,8 +20,8 @@ from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text, size_byte
 
 FOLDERS: Final = ("references", "scripts", "assets")
 FOLDERS_TEXT: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
-# Cases for evaluations (docs/evaluations.md): they travel with a bundle, and no agent gets them.
-EVALUATIONS_FILE: Final = "evals/evals.json"
+# Cases for evaluations, and results of them (docs/evaluations.md): they travel with a bundle, and no agent gets them.
+EVALUATION_FILES: Final = ("evals/evals.json", "evals/results.json")
 # The key below `metadata` of capability.json that names those outside of the folders.
 METADATA_KEY: Final = SUPPORTING_FILES_KEY
 COUNT_MAX: Final = 100

@@ -14,7 +14,7 @@ from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Ar
 from capability_rules.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
-    EVALUATIONS_FILE,
+    EVALUATION_FILES,
     IGNORED_FOLDERS,
     JUNK_FILES,
     RESERVED,
@@ -230,7 +230,7 @@ def _bundle_supporting(below: Mapping[str, ArchiveReader], four: Mapping[str, by
     """With their content, as far as a bundle may be large: what is past that is named alone."""
     found: dict[str, bytes | str] = {}
     left, room = BUNDLE_BYTES_MAX, COUNT_MAX
-    named = {EVALUATIONS_FILE, *list_named_paths(four.get("capability.json", ""))}
+    named = {*EVALUATION_FILES, *list_named_paths(four.get("capability.json", ""))}
     for name in sorted(name for name in below if (is_in_folder(name) or name in named) and name not in four):
         found[name] = content = read_content(name, below[name]) if left >= 0 and room >= 0 else ""
         if content is not NOT_TEXT:

@@ -63,7 +63,7 @@ class CaseForm(forms.Form):
     must = forms.BooleanField(
         label=gettext_lazy("This must pass"),
         required=False,
-        help_text=gettext_lazy("Results mark it where it fails."),
+        help_text=gettext_lazy("Results mark it where it fails, and a publishing policy may ask for it."),
     )
     plain_names = ("name", "messages", "loads", "opens_form", "says", "does_not_say", "approve", "no_writes")
     last_names = ("calls_max", "must")

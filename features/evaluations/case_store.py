@@ -28,8 +28,11 @@ from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft
+from registry.usage.demand import list_messages
 
-_SUGGESTED_MAX: Final = 10
+_SUGGESTED_MAX: Final = 20
+_UNMET_MAX: Final = 5
+_TOOL_MESSAGE_MAX: Final = 500
 
 
 def list_cases(capability: Capability) -> list[models.SavedCase]:
@@ -124,28 +127,42 @@ def on_import(capability_id: str, files: Mapping[str, bytes | str], by: Actor) -
 
 
 def suggest_cases(*, capability: Capability, by: Actor) -> int:
-    """Add a case for each example message that has none: those that match load it, the others do not. How many."""
-    known = {message for row in list_cases(capability) for message in row.document.get("messages", ())}
-    names = {row.name for row in list_cases(capability)}
-    wanted = [one for one in _suggestions(capability) if one["messages"][0] not in known and one["name"] not in names]
+    """Add cases that are not there yet, at most 20 at once: for each example message, for messages that agents had in
+    vain and that are nearest to this capability, and for each tool that writes, approved and refused. How many."""
+    rows = list_cases(capability)
+    known = {message for row in rows for message in row.document.get("messages", ())}
+    names = {row.name for row in rows}
+    found = [one for one in _from_messages(capability) if one["messages"][0] not in known]
+    wanted = [one for one in [*found, *_from_tools(read_texts(capability))] if one["name"] not in names]
     for document in wanted[:_SUGGESTED_MAX]:
         save_case(capability=capability, document=document, by=by)
     return len(wanted[:_SUGGESTED_MAX])
 
 
-def _suggestions(capability: Capability) -> Iterable[dict[str, Any]]:
-    texts = read_texts(capability)
-    utterances, name = texts.metadata.get("utterances"), capability.capability_id
-    has_writes = any(one.get("policy", {}).get("kind") == "write" for one in texts.tools)
-    for message in _messages(utterances, "should_match"):
-        expect: dict[str, Any] = {"loads": name}
-        yield {"name": message[:80], "messages": [message], "expect": expect}
+def _from_messages(capability: Capability) -> Iterable[dict[str, Any]]:
+    """Those that should match load it, the others do not."""
+    name, utterances = capability.capability_id, read_texts(capability).metadata.get("utterances")
+    unmet = list_messages().filter(nearest=name).values_list("text", flat=True)[:_UNMET_MAX]
+    matching = _messages(utterances, "should_match")
+    for message in dict.fromkeys([*matching, *unmet]):
+        yield {"name": message[:80], "messages": [message], "expect": {"loads": name}}
     for message in _messages(utterances, "should_not_match"):
         yield {"name": message[:80], "messages": [message], "expect": {"does_not_load": name}}
-    matching = _messages(utterances, "should_match")
-    if has_writes and matching:
-        said_no = {"name": f"the person says no: {matching[0]}"[:80], "messages": [matching[0]], "approve": False}
-        yield said_no | {"expect": {"no_writes": True}}
+
+
+def _from_tools(texts: CapabilityTexts) -> Iterable[dict[str, Any]]:
+    """What the user says is what the tool is described as: its author knows better words."""
+    for tool in texts.tools:
+        policy = tool.get("policy") if isinstance(tool.get("policy"), dict) else {}
+        if policy is None or policy.get("kind") != "write":
+            continue
+        name = tool["name"]
+        message = f"{texts.name}: {tool.get('description') or name}"[:_TOOL_MESSAGE_MAX]
+        expect = {"loads": texts.capability_id, "calls": [{"tool": name}]}
+        asks = {"asks_before": [name]} if policy.get("requires_approval") is True else {}
+        yield {"name": f"{name}, approved", "messages": [message], "expect": expect | asks}
+        refused = {"loads": texts.capability_id, "no_writes": True} | asks
+        yield {"name": f"{name}, refused", "messages": [message], "approve": False, "expect": refused}
 
 
 def _messages(utterances: Any, key: str) -> list[str]:

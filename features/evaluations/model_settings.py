@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from capability_client.evaluation.model_port import ModelSettings
-from features.evaluations.models import EvaluationResult
+from features.evaluations.models import EvaluationResult, PlaygroundStep
 
 
 def is_model_set() -> bool:
@@ -30,10 +30,15 @@ def tokens_left() -> int | None:
     if not settings.MODEL_TOKENS_A_DAY:
         return None
     begin = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    used = EvaluationResult.objects.filter(finished_at__gte=begin).aggregate(
-        prompt=Sum("prompt_tokens"), reply=Sum("reply_tokens")
-    )
-    return max(0, settings.MODEL_TOKENS_A_DAY - (used["prompt"] or 0) - (used["reply"] or 0))
+    # What another harness has used is not of this budget.
+    results = EvaluationResult.objects.filter(finished_at__gte=begin, run__tool="")
+    used = _tokens_of(results) + _tokens_of(PlaygroundStep.objects.filter(finished_at__gte=begin))
+    return max(0, settings.MODEL_TOKENS_A_DAY - used)
+
+
+def _tokens_of(rows: QuerySet[EvaluationResult] | QuerySet[PlaygroundStep]) -> int:
+    found = rows.aggregate(prompt=Sum("prompt_tokens"), reply=Sum("reply_tokens"))
+    return (found["prompt"] or 0) + (found["reply"] or 0)
 
 
 def price_of(prompt_tokens: int, reply_tokens: int) -> float | None:

@@ -1,4 +1,4 @@
-"""The tables: cases, runs and results."""
+"""The tables: cases, runs, results, what publishing asks of them, and chats of the playground."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class EvaluationRun(models.Model):
         LIVE = "live"
         DRAFT = "draft"
         WITHOUT = "without"
+        REVISION = "revision"
 
     class State(models.TextChoices):
         RUNNING = "running"
@@ -47,8 +48,10 @@ class EvaluationRun(models.Model):
     capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="+")
     side = models.CharField(max_length=16, choices=Side.choices)
     digest = optional_text(71, help_text="Empty where the capability is left out.")
-    revision = models.PositiveIntegerField(null=True, help_text="Of what was live.")
+    revision = models.PositiveIntegerField(null=True, help_text="Of what was live, or the one that was chosen.")
+    tool = optional_text(80, help_text="What played it elsewhere; empty: this registry.")
     model = models.CharField(max_length=200)
+    settings = models.JSONField(default=dict, help_text="What it was played with beside the model.")
     repetitions = models.PositiveIntegerField(default=1)
     total = models.PositiveIntegerField(help_text="Cases times repetitions.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.RUNNING)
@@ -59,7 +62,7 @@ class EvaluationRun(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
-            check_choice("side", ["live", "draft", "without"], name="evaluation_run_side_known"),
+            check_choice("side", ["live", "draft", "without", "revision"], name="evaluation_run_side_known"),
             check_choice("state", ["running", "done", "canceled"], name="evaluation_run_state_known"),
             check_set_where("finished_at", name="evaluation_run_end_fits_state", state__in=["done", "canceled"]),
         ]
@@ -85,4 +88,82 @@ class EvaluationResult(models.Model):
         indexes: ClassVar = [models.Index(fields=["finished_at"], name="evaluation_result_of_day")]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "case", "repetition"], name="evaluation_result_once"),
+        ]
+
+
+class EvaluationRule(models.Model):
+    """What publishing asks of evaluations, everywhere or for what is in one skill group (release_conditions.py)."""
+
+    group_id = optional_text(64, unique=True, help_text="Empty: the registry.")
+    share = models.PositiveSmallIntegerField(help_text="At least so many percent passed.")
+    model = optional_text(200, help_text="Results of this model count; empty: those of any.")
+    updated_at = models.DateTimeField(default=timezone.now)
+    updated_by = models.CharField(max_length=200)
+
+    class Meta:
+        ordering: ClassVar = ["group_id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=models.Q(share__gte=1, share__lte=100), name="evaluation_rule_share_is_percent"
+            ),
+        ]
+
+
+class PlaygroundChat(models.Model):
+    """A conversation with a model. Its steps are what was said: it is played again from them."""
+
+    class State(models.TextChoices):
+        IDLE = "idle"
+        RUNNING = "running"
+        FAILED = "failed"
+
+    created_by = models.CharField(max_length=150, help_text="The username of the member who began it.")
+    model = models.CharField(max_length=200)
+    with_drafts = models.BooleanField(default=False)
+    answers_by_example = models.BooleanField(default=True, help_text="A call without a mock is not put to the person.")
+    mocks = models.JSONField(default=list, help_text="Of the case that it began with, as evals.json has them.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.IDLE)
+    failure = optional_text(400, help_text="Why the model did not answer.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [models.Index(fields=["created_by", "-id"], name="playground_chats_of_member")]
+        constraints: ClassVar = [
+            check_choice("state", ["idle", "running", "failed"], name="playground_chat_state_known"),
+        ]
+
+
+class PlaygroundStep(models.Model):
+    """What somebody put into a chat: a message, a reply of the model, or what a person decided.
+
+    A step whose chat was deleted is empty, and counts its tokens.
+    """
+
+    class Kind(models.TextChoices):
+        MESSAGE = "message"
+        REPLY = "reply"
+        APPROVAL = "approval"
+        RESULT = "result"
+        FORM = "form"
+
+    chat = models.ForeignKey(PlaygroundChat, on_delete=models.SET_NULL, null=True, related_name="steps")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    content = models.JSONField(
+        default=dict,
+        help_text="{text}; {text, calls}; {approved}; {result} or {error}; {event}, null where it was closed.",
+    )
+    sent = models.JSONField(null=True, help_text="The body of the request that a reply came to.")
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    reply_tokens = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    finished_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        indexes: ClassVar = [models.Index(fields=["finished_at"], name="playground_step_of_day")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["chat", "number"], name="playground_step_once"),
+            check_choice("kind", ["message", "reply", "approval", "result", "form"], name="playground_step_kind_known"),
         ]

@@ -16,16 +16,19 @@ from features.evaluations.case_form import CaseForm, initial_of
 from features.evaluations.confirmations import delete_case_question
 from features.evaluations.model_settings import is_model_set, list_models, tokens_left
 from features.evaluations.models import EvaluationRun
+from features.evaluations.revision_chart import build_revision_chart
 from features.evaluations.runs import RunRequest
 from registry.core import queries
 from registry.models import Capability, Draft
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.downloads import file_response
-from studio.pages.form_data import get_int, get_text
+from studio.pages.form_data import get_int
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
 _FILE_LENGTH_MAX: Final = 1024 * 1024
+# So many revisions are offered, the newest.
+_REVISIONS_MAX: Final = 100
 
 
 @operator_required("GET")
@@ -44,7 +47,9 @@ def _list(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "models": list_models(),
         "sides": sides,
         "repetitions_max": runs.REPETITIONS_MAX,
+        "revisions": list(capability.revisions.order_by("-number").values_list("number", flat=True)[:_REVISIONS_MAX]),
         "tokens_left": tokens_left(),
+        "chart": build_revision_chart(capability),
     }
     return render(request, "studio/evaluation/list.html", context | more, status=status)
 
@@ -105,11 +110,11 @@ def evaluation_delete(request: StudioRequest, capability_id: str, number: int) -
 
 @author_required(form_on="studio:evaluation_list")
 def evaluation_suggest(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Cases from the example messages."""
+    """Cases from example messages, unmet requests and tools."""
 
     def words(count: int) -> str:
         if not count:
-            return _("Every example message has a case already.")
+            return _("Every suggestion has a case already.")
         return ngettext("%(n)s case added.", "%(n)s cases added.", count) % {"n": count}
 
     capability = queries.get_capability(capability_id)
@@ -137,9 +142,11 @@ def evaluation_file(request: StudioRequest, capability_id: str) -> HttpResponse:
 def evaluation_start(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Play all cases with the chosen sides."""
     capability = queries.get_capability(capability_id)
-    wanted = RunRequest(
-        request.POST.getlist("side")[:3], get_text(request, "model", most=200), get_int(request, "repetitions") or 1
-    )
+    sides = request.POST.getlist("side")[: runs.SIDES_MAX + 1]
+    if (number := get_int(request, "revision")) is not None:
+        sides.append(f"revision-{number}")
+    models = request.POST.getlist("model")[: runs.MODELS_MAX + 1]
+    wanted = RunRequest(sides, models, get_int(request, "repetitions") or 1)
     try:
         started = runs.start_runs(capability=capability, wanted=wanted, by=actor_of(request))
     except RegistryError as error:
@@ -195,5 +202,6 @@ def evaluation_results(
     if form != "json":
         raise Http404
     about = {"capability_id": capability_id, "side": run.side, "digest": run.digest, "model": run.model}
+    about |= {"tool": run.tool or "capability-studio", "settings": run.settings}
     headers = {"Content-Disposition": f'attachment; filename="{name}.json"'}
     return JsonResponse(as_document(found, **about), headers=headers, json_dumps_params={"ensure_ascii": False})

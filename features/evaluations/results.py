@@ -79,9 +79,10 @@ class RunSummary:
         return round(100 * self.rate.low), round(100 * self.rate.high)
 
 
-def summarize(runs: QuerySet[EvaluationRun]) -> list[RunSummary]:
-    """In one query."""
-    found = runs.annotate(
+def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[RunSummary]:
+    """The newest first, in one query."""
+    # The order of the model does not hold for a query that groups.
+    found = runs.order_by("-id").annotate(
         played=Count("results"),
         passed=Count("results", filter=Q(results__failures=[])),
         prompt=Sum("results__prompt_tokens"),
@@ -96,13 +97,13 @@ def summarize(runs: QuerySet[EvaluationRun]) -> list[RunSummary]:
             run.took or 0.0,
             price_of(run.prompt or 0, run.reply or 0),
         )
-        for run in found
+        for run in found[:limit]
     ]
 
 
 def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
     """The newest first."""
-    return summarize(EvaluationRun.objects.filter(capability=capability))[:limit]
+    return summarize(EvaluationRun.objects.filter(capability=capability), limit)
 
 
 def get_summary(run: EvaluationRun) -> RunSummary:
@@ -172,6 +173,7 @@ def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:
             one.prompt_tokens + one.reply_tokens,
             one.seconds,
             one.must,
+            one.case_digest,
             one.transcript,
         )
         for one in run.results.all()

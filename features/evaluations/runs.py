@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from django.conf import settings
 from django.utils import timezone
 
 from capability_client.evaluation.cases import EvaluationCase, case_document, parse_case
@@ -15,6 +16,8 @@ from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.evaluation.running import Observation
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
+from features.evaluations.chat_store import forget_old_chats
+from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import get_model, is_model_set, list_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.access.teams import require_edit_permission
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 KIND: Final = "evaluation.case"
 PRUNE_KIND: Final = "evaluation.prune"
 REPETITIONS_MAX: Final = 100
+SIDES_MAX: Final = 5
+MODELS_MAX: Final = 5
 PLAYS_MAX: Final = 2000
 TRANSCRIPT_RETENTION: Final = timedelta(days=30)
 # So many of a run at a time: lanes of the worker are for every kind of job.
@@ -42,21 +47,25 @@ _BUDGET_SPENT: Final = "Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is to be played: `sides` of `EvaluationRun.Side`."""
+    """What is to be played, each side by each model: `sides` are `live`, `draft`, `without` and `revision-N`."""
 
     sides: Sequence[str]
-    model: str
+    models: Sequence[str]
     repetitions: int = 1
 
 
 def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list[EvaluationRun]:
-    """A run for each side, with its jobs. Raises `InvalidRequest`."""
+    """A run for each side and model, with its jobs. Raises `InvalidRequest`."""
     cases = [case_store.read_row(row) for row in case_store.list_cases(capability)]
     _check(capability, wanted, len(cases))
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
-        runs = [_start(capability, side, wanted, cases, by) for side in wanted.sides]
-        detail = {"runs": [run.pk for run in runs], "sides": list(wanted.sides), "model": wanted.model}
+        runs = [
+            _start(capability, side, model, wanted.repetitions, cases, by)
+            for model in dict.fromkeys(wanted.models)
+            for side in dict.fromkeys(wanted.sides)
+        ]
+        detail = {"runs": [run.pk for run in runs], "sides": list(wanted.sides), "models": list(wanted.models)}
         audit.record(by=by, verb="evaluation.start", subject=capability.capability_id, detail=detail)
     return runs
 
@@ -64,10 +73,11 @@ def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list
 def _check(capability: Capability, wanted: RunRequest, cases: int) -> None:
     if not is_model_set():
         raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
-    if wanted.model not in list_models():
-        raise InvalidRequest(f"There is no model '{wanted.model[:80]}': expected one of {', '.join(list_models())}")
-    if not wanted.sides or set(wanted.sides) - set(EvaluationRun.Side.values):
-        raise InvalidRequest("Choose what is played: live, draft or without the capability")
+    unknown = next((name for name in wanted.models if name not in list_models()), None if wanted.models else "")
+    if unknown is not None:
+        raise InvalidRequest(f"There is no model '{unknown[:80]}': expected one of {', '.join(list_models())}")
+    if not 1 <= len(wanted.sides) <= SIDES_MAX or len(wanted.models) > MODELS_MAX:
+        raise InvalidRequest(f"Choose what is played: 1 to {SIDES_MAX} sides, and at most {MODELS_MAX} models")
     if not 1 <= wanted.repetitions <= REPETITIONS_MAX:
         raise InvalidRequest(f"Each case is played 1 to {REPETITIONS_MAX} times")
     if not cases:
@@ -82,7 +92,15 @@ def _check(capability: Capability, wanted: RunRequest, cases: int) -> None:
 
 def _side_digest(capability: Capability, side: str) -> tuple[str, int | None]:
     """What is played. Raises `InvalidRequest` where there is no such side."""
+    from features.evaluations.sides import parse_side
+
     revision = capability.published_revision
+    side, number = parse_side(side)
+    if number is not None:
+        chosen = capability.revisions.filter(number=number).first()
+        if chosen is None:
+            raise InvalidRequest(f"There is no revision {number}")
+        return chosen.digest, number
     if side == EvaluationRun.Side.DRAFT:
         draft = Draft.objects.filter(capability=capability, discarded_at__isnull=True).first()
         if draft is None or not draft.digest:
@@ -96,20 +114,21 @@ def _side_digest(capability: Capability, side: str) -> tuple[str, int | None]:
 
 
 def _start(
-    capability: Capability, side: str, wanted: RunRequest, cases: Sequence[EvaluationCase], by: Actor
+    capability: Capability, side: str, model: str, repetitions: int, cases: Sequence[EvaluationCase], by: Actor
 ) -> EvaluationRun:
     digest, revision = _side_digest(capability, side)
     run = EvaluationRun.objects.create(
         capability=capability,
-        side=side,
+        side=side.partition("-")[0],
         digest=digest,
         revision=revision,
-        model=wanted.model,
-        repetitions=wanted.repetitions,
-        total=len(cases) * wanted.repetitions,
+        model=model,
+        settings={"kind": settings.MODEL_KIND},
+        repetitions=repetitions,
+        total=len(cases) * repetitions,
         created_by=str(by),
     )
-    plays = [(case, number) for number in range(1, wanted.repetitions + 1) for case in cases]
+    plays = [(case, number) for number in range(1, repetitions + 1) for case in cases]
     for place, (case, number) in enumerate(plays):
         payload = {"run": run.pk, "case": case_document(case), "repetition": number}
         queue.enqueue(KIND, payload, concurrency_key=f"evaluation:{place % _LANES}", max_attempts=3)
@@ -157,7 +176,8 @@ def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> Observation
         return Observation(error=_BUDGET_SPENT)
     from features.evaluations.sides import play_side, read_side
 
-    side = read_side(run.capability.capability_id, run.side)
+    wanted = f"revision-{run.revision}" if run.side == EvaluationRun.Side.REVISION else run.side
+    side = read_side(run.capability.capability_id, wanted)
     if side.digest != run.digest:
         return Observation(error="The texts have changed since the run began")
     model = VendorModel(get_model(run.model), before_request=lambda: _go_on(run.pk, lease))
@@ -182,11 +202,11 @@ def _store(number: int, case: EvaluationCase, repetition: int, found: Observatio
         defaults={
             "case_digest": case.digest,
             "must": case.must,
-            "failures": failures,
+            "failures": clean_json(failures),
             "prompt_tokens": found.usage.prompt_tokens,
             "reply_tokens": found.usage.reply_tokens,
             "seconds": found.usage.seconds,
-            "transcript": found.transcript(),
+            "transcript": clean_json(found.transcript()),
             "finished_at": timezone.now(),
         },
     )
@@ -213,9 +233,14 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 
 
 def prune_transcripts(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets what was said more than 30 days ago; the results stay."""
+    """The handler: forgets what was said more than 30 days ago, chats too; the results stay."""
     old = EvaluationResult.objects.filter(finished_at__lt=timezone.now() - TRANSCRIPT_RETENTION)
-    return lambda: old.exclude(transcript=[]).update(transcript=[])
+
+    def forget() -> None:
+        old.exclude(transcript=[]).update(transcript=[])
+        forget_old_chats()
+
+    return forget
 
 
 def play_now(

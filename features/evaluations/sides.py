@@ -1,7 +1,8 @@
-"""What is played: what is live, the drafts in its place, or a registry without the capability."""
+"""What is played: what is live, the drafts or a revision in its place, or a registry without the capability."""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -11,13 +12,20 @@ from capability_client.evaluation.running import Observation, run_case
 from capability_client.session.options import SessionOptions
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.errors import CapabilityNotFound
-from registry.common import errors
-from registry.matching.index import MatchIndex
+from capability_rules.errors import InvalidRequest
+from registry.common import caches, errors
+from registry.common.errors import RevisionNotFound
+from registry.core.rows import get_row
+from registry.matching.index import MatchIndex, MatchIndexCache
 from registry.matching.playground_index import get_playground_index
+from registry.models import Release
+from registry.snapshot import current_snapshot
+from registry.snapshot.snapshot import build_entry
 from studio.pages.playground_session import SnapshotSource
 
 _HINTS_LOOKED_AT: Final = 5
 _NAMED_MAX: Final = 20
+_INDEX_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,54 @@ class PlayedSide:
         return {"decision": decision, "matches": rows, "needed": needed}
 
 
+def parse_side(side: str) -> tuple[str, int | None]:
+    """`("live", None)`, or `("revision", 3)` for `revision-3`. Raises `InvalidRequest`."""
+    kind, _sign, number = side.partition("-")
+    if kind == "revision" and number.isascii() and number.isdecimal() and len(number) < 10:
+        return kind, int(number)
+    if side not in ("live", "draft", "without"):
+        raise InvalidRequest("Choose what is played: live, draft, without the capability, or revision-N")
+    return side, None
+
+
 def read_side(capability_id: str, side: str) -> PlayedSide:
-    """Raises `RegistryUnavailable` where nothing was ever read."""
+    """Raises `RegistryUnavailable` where nothing was ever read, `InvalidRequest`, `RevisionNotFound`."""
+    kind, number = parse_side(side)
+    if number is not None:
+        return _read_revision(capability_id, number)
+    return _read_current(capability_id, kind)
+
+
+# The index of the last revision that was played: each case of a run is a job, which would build it again.
+_built: tuple[object, MatchIndex] | None = None
+_lock: Final = threading.Lock()
+
+
+def _read_revision(capability_id: str, number: int) -> PlayedSide:
+    """As if this revision were live."""
+    releases = Release.objects.filter(capability__capability_id=capability_id, revision__number=number)
+    missing = RevisionNotFound(f"'{capability_id}' has no revision {number}")
+    release = get_row(releases.select_related("capability", "revision").order_by("-registry_revision"), missing)
+    entry = replace(build_entry(release), status="published", replaced_by=None)
+    snapshot = current_snapshot()
+    snapshot = replace(snapshot, entries={**snapshot.entries, capability_id: entry})
+    key = (snapshot.registry_revision, snapshot.access_revision, snapshot.epoch, capability_id, number)
+    global _built
+    with _lock:
+        if _built is None or _built[0] != key:
+            _built = (key, MatchIndexCache().build(snapshot, seconds=_INDEX_SECONDS))
+        return PlayedSide(SideSource(snapshot), _built[1], entry.digest)
+
+
+@caches.register
+def clear_cache() -> None:
+    """Begin again, as in a new process."""
+    global _built
+    with _lock:
+        _built = None
+
+
+def _read_current(capability_id: str, side: str) -> PlayedSide:
     snapshot, index = get_playground_index(with_drafts=side == "draft")
     if side == "without":
         entries = {name: entry for name, entry in snapshot.entries.items() if name != capability_id}

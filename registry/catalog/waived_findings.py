@@ -19,7 +19,7 @@ from capability_rules.bundles.problem import PER_CODE_MAX
 from registry.models import Revision, Waiver
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.
-ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "TOOL_SOURCE_")
+ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "TOOL_SOURCE_", "EVALUATION_")
 # Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
 _NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", "FINDINGS_CUT"})
 # A person answers these otherwise: by a confirmation, an approval, a note.

@@ -25,7 +25,14 @@ from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.publishing import reviews
 from registry.publishing.gate import GateReport, build_gate_report
-from registry.publishing.release_rules import PublishConditions, get_rule, skill_groups_of
+from registry.publishing.release_rules import (
+    PublishConditions,
+    PublishQuestion,
+    UnmetCondition,
+    find_unmet,
+    get_rule,
+    skill_groups_of,
+)
 from registry.publishing.review_comments import count_open_threads
 
 if TYPE_CHECKING:
@@ -85,9 +92,11 @@ def _terms(
     report: Report, capability: Capability | None, published: SkillBundle | None, asked: GateRequest
 ) -> PublishConditions:
     """What is required here, and what this publish provides of it."""
-    rule = get_rule(
-        skill_groups_of(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None))
-    )
+    groups = skill_groups_of(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None))
+    rule = get_rule(groups)
+    unmet: tuple[UnmetCondition, ...] = ()
+    if report.bundle is not None and report.ok and not asked.previously_published:
+        unmet = find_unmet(PublishQuestion(capability, report.bundle.digest, groups))
     approval = reviews.get_approval(capability, report) if capability is not None else None
     return PublishConditions(
         rule=rule,
@@ -95,6 +104,7 @@ def _terms(
         note=asked.note,
         approved_by=approval.decided_by if approval is not None else "",
         missing_scanners=tuple(find_missing_scanners(report.capability_id, report.files, settings.REQUIRED_SCANNERS)),
+        unmet=unmet,
         open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
         previously_published=asked.previously_published,
         was_quarantined=asked.was_quarantined,

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.module_loading import import_string
+
 from capability_rules.errors import InvalidRequest
 from capability_rules.semantic_diff import Change
 from capability_rules.validation import Finding, Report
@@ -18,8 +20,9 @@ from registry.common.errors import NotFound
 from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
+from registry.feature import installed_features
 from registry.matching.skill_groups import is_group_id
-from registry.models import ReleaseRule, SkillGroup
+from registry.models import Capability, ReleaseRule, SkillGroup
 
 FILE: Final = "capability.json"
 RULE_COLUMNS: Final = ("four_eyes", "loosening", "note_required", "comments_resolved", "held_requires_review")
@@ -43,11 +46,31 @@ class EffectiveRule:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishQuestion:
+    """What a feature is asked before a publish: the capability, None for one that is not stored yet, the digest of its
+    new texts, and the skill groups that it is in before or after."""
+
+    capability: Capability | None
+    digest: str
+    groups: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetCondition:
+    """What a feature misses; an error of the gate. A waiver of it holds for the same `subject`, whatever the texts."""
+
+    code: str
+    message: str
+    hint: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublishConditions:
     """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
     second person has approved these very texts; `open_comments` counts those of the review that is at work;
     `previously_published` says that they were published before; `missing_scanners` are required tools that have not
-    looked at these texts; `was_quarantined` says that they were."""
+    looked at these texts; `unmet` is what features miss; `was_quarantined` says that they were."""
 
     rule: EffectiveRule = EffectiveRule()
     can_loosen: bool = True
@@ -56,6 +79,7 @@ class PublishConditions:
     open_comments: int = 0
     previously_published: bool = False
     missing_scanners: tuple[str, ...] = ()
+    unmet: tuple[UnmetCondition, ...] = ()
     was_quarantined: bool = False
 
     @property
@@ -79,6 +103,12 @@ def get_rule(groups: Collection[str]) -> EffectiveRule:
         comments_resolved=any(rule.comments_resolved for rule in found),
         held_requires_review=any(rule.held_requires_review for rule in found),
     )
+
+
+def find_unmet(question: PublishQuestion) -> tuple[UnmetCondition, ...]:
+    """What the conditions of the installed features miss."""
+    functions = [import_string(path) for feature in installed_features() for path in feature.publish_conditions]
+    return tuple(one for function in functions for one in function(question))
 
 
 def skill_groups_of(*capabilities: dict[str, Any]) -> frozenset[str]:
@@ -105,6 +135,8 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
     for tool in () if terms.previously_published else terms.missing_scanners:
         message = f"There are no results of {tool} for these texts"
         yield _finding(report, "SCAN_MISSING", message, "Scan them, and upload the results: bundle scan-results.", tool)
+    for unmet in () if terms.previously_published else terms.unmet:
+        yield _finding(report, unmet.code, unmet.message, unmet.hint, unmet.subject)
     if not terms.approved_by and (asked := _why_second_person(report, loosened, terms)):
         yield _finding(report, "APPROVAL_REQUIRED", *asked)
 

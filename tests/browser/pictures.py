@@ -1,6 +1,6 @@
 """The pictures of the documents, taken of the running Studio in both themes.
 
-    STUDIO_PICTURES=1 python3 run.py test --all tests/browser/test_pictures.py tests/browser/test_roles.py
+    STUDIO_PICTURES=1 python3 run.py test --all tests/browser/test_{pictures,roles,evaluations}.py
 
 writes them to docs/img, and with tests/browser/test_moving_picture.py that of README.md to docs/moving; otherwise they
 are taken, looked at for what they should show, and thrown away.
@@ -27,7 +27,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SIZE = (1280, 800)
 # How much of a picture its file keeps, of 1; all of them together are on each reader's way to the product.
 _QUALITY = 0.4
-TOTAL_BYTES_MAX = 1_000_000
+TOTAL_BYTES_MAX = 1_100_000
 _TO_WEBP = """async ([picture, quality, size]) => {
     const image = new Image();
     image.src = `data:image/png;base64,${picture}`;
@@ -41,6 +41,8 @@ _TO_WEBP = """async ([picture, quality, size]) => {
 }"""
 # Those that tests/browser/test_roles.py takes on its way.
 OF_ROLES = ("role-author", "role-publisher", "role-admin", "role-viewer")
+# Those of tests/browser/test_evaluations.py, smaller than the others.
+OF_EVALUATIONS = ("evaluation-case", "evaluation-failed", "evaluation-gate", "evaluation-passed")
 
 
 def folder_for(scratch: Path, asked: Path = PICTURES) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, TOTAL_BYTES_MAX, folder_for, take
+from tests.browser.pictures import OF_EVALUATIONS, OF_ROLES, PICTURES, THEMES, TOTAL_BYTES_MAX, folder_for, take
 from tests.browser.steps import choose
 from tests.servers import ROOT
 
@@ -195,7 +195,14 @@ def test_the_pictures_are_small() -> None:
 def test_every_picture_that_the_docs_show_is_there() -> None:
     texts = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     shown = set(re.findall(r"\bimg/([\w-]+\.webp)", "".join(path.read_text("utf-8") for path in texts)))
-    names = (*(page[0] for page in PAGES), "editor", "review", *(one[0] for one in FOR_AUTHORS), *OF_ROLES)
+    names = (
+        *(page[0] for page in PAGES),
+        "editor",
+        "review",
+        *(one[0] for one in FOR_AUTHORS),
+        *OF_ROLES,
+        *OF_EVALUATIONS,
+    )
     taken = {f"{name}-{theme}.webp" for name in names for theme in THEMES}
     assert shown == taken
     assert {path.name for path in PICTURES.iterdir()} == taken

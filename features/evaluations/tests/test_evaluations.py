@@ -22,7 +22,7 @@ from features.evaluations.value_lines import LineInvalid, format_lines, parse_li
 from registry.catalog import drafts, exporter
 from registry.core.jobs import queue
 from registry.core.queries import get_capability
-from registry.models import AuditEvent, Job
+from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
 from registry.publishing import batch
 from tests.factories import OLGA, bundle, publish, tool
@@ -115,17 +115,42 @@ def test_a_case_is_written_by_a_form_played_and_judged(signed_in: SignIn, alpha:
 
 def test_a_registry_without_the_capability_is_played_too(alpha: Any, server: ModelServer) -> None:
     case_store.save_case(capability=alpha, document=case(), by=OLGA)
-    runs.start_runs(capability=alpha, wanted=RunRequest(["live", "without"], "small"), by=OLGA)
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live", "without"], ["small"]), by=OLGA)
     work()
     found = {run.side: [one.failures for one in run.results.all()] for run in EvaluationRun.objects.all()}
     assert found == {"live": [[]], "without": [["It loaded nothing; expected alpha"]]}
     assert {body["model"] for body in server.bodies} == {"small"}
 
 
+def test_a_revision_is_played_as_if_it_were_live_by_several_models(
+    signed_in: SignIn, alpha: Any, server: ModelServer
+) -> None:
+    case_store.save_case(capability=alpha, document=case(expect={"says": ["sir"]}), by=OLGA)
+    publish(tools=[tool("alpha_list"), SAVE], body="Say sir.")
+    publish(tools=[tool("alpha_list"), SAVE], body="Say it short.")
+    client = signed_in("author")
+    page = form_with(client.get(HERE), "Run all cases")
+    assert client.post(f"{HERE}start/", page.values | {"model": ["small", "large"], "revision": "2"}).status_code == 302
+    work()
+    found = {
+        (run.model, run.side, run.revision): [one.failures for one in run.results.all()]
+        for run in EvaluationRun.objects.all()
+    }
+    said = ["It did not say “sir”"]
+    assert found == {
+        ("small", "live", 3): [said],
+        ("small", "revision", 2): [[]],
+        ("large", "live", 3): [said],
+        ("large", "revision", 2): [[]],
+    }
+    shown = client.get(HERE).content.decode()
+    assert "Revision 2" in shown
+
+
 def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: ModelServer) -> None:
     for number in range(3):
         case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
-    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     assert queue.run_next_job() == "done"
     lease = queue.claim_job(timezone.now())
     assert lease is not None
@@ -138,11 +163,11 @@ def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: 
 
 def test_a_run_ends_where_its_texts_change_and_where_it_is_canceled(alpha: Any, server: ModelServer) -> None:
     case_store.save_case(capability=alpha, document=case(), by=OLGA)
-    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     publish(tools=[tool("alpha_list"), SAVE], body="Something else.")
     work()
     assert [one.failures for one in run.results.all()] == [["The texts have changed since the run began"]]
-    (other,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    (other,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     runs.cancel_run(number=other.pk, by=OLGA)
     before = len(server.bodies)
     work()
@@ -154,21 +179,26 @@ def test_the_budget_of_a_day_is_kept(alpha: Any, server: ModelServer, settings: 
     settings.MODEL_TOKENS_A_DAY = 400
     for number in range(3):
         case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
-    runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     work()
     failures = [one.failures for one in EvaluationResult.objects.order_by("id")]
     assert failures == [[], [], ["Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up"]]
     with pytest.raises(RegistryError, match="budget of tokens"):
-        runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+        runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
 
 
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (RunRequest(["live"], "other"), "no model 'other'"),
-        (RunRequest([], "small"), "Choose what is played"),
-        (RunRequest(["draft"], "small"), "No draft passes the checks"),
-        (RunRequest(["live"], "small", 101), "1 to 100 times"),
+        (RunRequest(["live"], ["other"]), "no model 'other'"),
+        (RunRequest([], ["small"]), "Choose what is played"),
+        (RunRequest(["live"], []), "no model ''"),
+        (RunRequest(["other"], ["small"]), "Choose what is played"),
+        (RunRequest(["revision-x"], ["small"]), "Choose what is played"),
+        (RunRequest(["revision-9"], ["small"]), "no revision 9"),
+        (RunRequest(["live"] * 6, ["small"]), "1 to 5 sides"),
+        (RunRequest(["draft"], ["small"]), "No draft passes the checks"),
+        (RunRequest(["live"], ["small"], 101), "1 to 100 times"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused(alpha: Any, server: ModelServer, wanted: RunRequest, words: str) -> None:
@@ -188,10 +218,20 @@ def test_cases_are_suggested_once(signed_in: SignIn) -> None:
     client = signed_in("author")
     client.get(HERE)
     publish(tools=[SAVE], utterances={"should_match": ["alpha now", "do alpha"], "should_not_match": ["beta"]})
-    form_with(client.get(HERE), "Add from example messages").submit(client)
+    for number, nearest in enumerate(("alpha", "other")):
+        UnmatchedMessage.objects.create(
+            form=str(number), text=f"in vain {number}", decision="none", nearest=nearest, count=1
+        )
+    form_with(client.get(HERE), "Suggest cases").submit(client)
     names = list(SavedCase.objects.values_list("name", flat=True))
-    assert names == ["alpha now", "do alpha", "beta", "the person says no: alpha now"]
-    form_with(client.get(HERE), "Add from example messages").submit(client)
+    assert names == ["alpha now", "do alpha", "in vain 0", "beta", "alpha_save, approved", "alpha_save, refused"]
+    approved, refused = (row.document for row in SavedCase.objects.order_by("id")[4:])
+    said = {"messages": ["Alpha: Does alpha_save."]}
+    assert approved.items() >= said.items()
+    assert approved["expect"] == {"loads": "alpha", "calls": [{"tool": "alpha_save"}], "asks_before": ["alpha_save"]}
+    assert refused["expect"] == {"loads": "alpha", "no_writes": True, "asks_before": ["alpha_save"]}
+    assert refused["approve"] is False
+    form_with(client.get(HERE), "Suggest cases").submit(client)
     assert SavedCase.objects.count() == len(names)
 
 
@@ -228,7 +268,7 @@ def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -
 
 def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:
     case_store.save_case(capability=alpha, document=case(), by=OLGA)
-    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], "small"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     work()
     client = signed_in("viewer")
     found = json.loads(client.get(f"{HERE}runs/{run.pk}/results.json").content)

@@ -135,6 +135,7 @@ _WORDS: Final = {
     "waiver": "waiver {0}",
     "heldpassage": "decision about passage '{1}' of '{0}'",
     "gitsource": "source {0}",
+    "evaluationrule": "evaluation rule '{0}'",
 }
 
 

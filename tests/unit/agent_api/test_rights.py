@@ -185,6 +185,7 @@ ROUTES: dict[str, Calls] = {
     "scan_results_upload": _post(
         OP + "scan_results_upload", capability_id="{id}", files_digest="sha256:" + "0" * 64, sarif={}
     ),
+    "evaluation_results_upload": _post(OP + "evaluation_results_upload", capability_id="{id}", evaluation={}),
     "tool_source_read": _post(OP + "tool_source_read", document="[]"),
     "tool_source_import": _post(
         OP + "tool_source_import", source_id=1, capability_id="{id}", operations=[{"key": "x"}]

@@ -7,10 +7,10 @@ from typing import Any
 
 from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.report import CaseResult, as_document, rate, table
-from capability_rules.errors import InvalidRequest
-from features.evaluations import case_store, results, runs
+from capability_kit.json_text import parse_json
+from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.evaluations import case_store, results, runs, uploads
 from features.evaluations.model_settings import is_model_set, list_models
-from features.evaluations.models import EvaluationRun
 from registry.cli.command import SubcommandBase, terminal_actor
 from registry.core.queries import get_capability
 
@@ -23,11 +23,14 @@ class Command(SubcommandBase):
             verbs, "play", self.play, "Play each case now, and store nothing; exit 1 where one has failed."
         )
         play.add_argument("capability_id")
-        play.add_argument("--side", choices=EvaluationRun.Side.values, default="live")
+        play.add_argument("--side", default="live", help="live (the default), draft, without, or revision-N")
         play.add_argument("--model", default="", help="default: the first of MODEL_NAMES")
         cases = self.verb(verbs, "cases", self.cases, "Print the cases as evals.json, or read them from one.")
         cases.add_argument("capability_id")
         cases.add_argument("--from", dest="file", type=Path, metavar="FILE", help="take the cases of this file")
+        upload = self.verb(verbs, "upload", self.upload, "Store results of another harness; release rules read them.")
+        upload.add_argument("capability_id")
+        upload.add_argument("file", type=Path, metavar="FILE", help="as agent-client evaluate --json writes it")
         parser = self.verb(verbs, "list", self.list, "List the runs of a capability, the newest first.")
         parser.add_argument("capability_id")
 
@@ -45,6 +48,7 @@ class Command(SubcommandBase):
                 seen.usage.tokens,
                 seen.usage.seconds,
                 case.must,
+                case.digest,
                 seen.transcript(),
             )
             for case, seen in runs.play_now(capability, options["side"], model, cases)
@@ -62,6 +66,12 @@ class Command(SubcommandBase):
         text = options["file"].read_text("utf-8")
         count = case_store.replace_cases(capability=capability, text=text, by=terminal_actor())
         return self.tell({"cases": count}, f"{count} cases", options)
+
+    def upload(self, options: dict[str, Any]) -> int:
+        document = parse_json(_read(options["file"]))
+        run = uploads.store_results(capability_id=options["capability_id"], document=document, by=terminal_actor())
+        row = uploads.describe_run(run, results.get_summary(run).rate.passed)
+        return self.tell(row, f"{row['passed']} of {row['total']} passed, stored as run {run.pk}", options)
 
     def list(self, options: dict[str, Any]) -> int:
         found = results.list_summaries(get_capability(options["capability_id"]))
@@ -83,3 +93,15 @@ class Command(SubcommandBase):
             for row in rows
         ]
         return self.tell({"runs": rows}, lines or "No runs", options)
+
+
+def _read(path: Path) -> str:
+    """Raises `SourceUnreadable`, and `InvalidRequest` where it is too long."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(uploads.BYTES_MAX + 1)
+    except OSError as error:
+        raise SourceUnreadable(f"{path}: {error.strerror or error}") from None
+    if len(content) > uploads.BYTES_MAX:
+        raise InvalidRequest(f"{path} has more than {uploads.BYTES_MAX:,} bytes")
+    return content.decode("utf-8", "replace")

@@ -68,6 +68,12 @@ def _tool_source() -> ToolSource:
     return source_store.add_document(content=json.dumps(TOOL_LIST).encode(), by=OLGA)
 
 
+def _evaluation() -> dict[str, Any]:
+    digest = Revision.objects.get().digest
+    row = {"case": "greets", "case_digest": digest, "passed": True}
+    return {"tool": "harness", "digest": digest, "model": "small", "results": [row]}
+
+
 def _waived() -> None:
     _scanned()
     create_waiver(**WAIVER, until=_in_a_week(), by=Actor("command_line", "olga"))
@@ -100,6 +106,10 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
     "operator/scan_results_upload": (
         lambda: None,
         lambda: {"capability_id": "alpha", "files_digest": Revision.objects.get().files_digest, "sarif": SCAN},
+    ),
+    "operator/evaluation_results_upload": (
+        lambda: None,
+        lambda: {"capability_id": "alpha", "evaluation": _evaluation()},
     ),
     "operator/tool_source_read": (lambda: None, lambda: {"document": json.dumps(TOOL_LIST)}),
     "operator/tool_source_import": (

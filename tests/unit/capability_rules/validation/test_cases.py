@@ -31,6 +31,8 @@ RAISED_ELSEWHERE = {
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
     "COMMENTS_OPEN": "test_review_comments.py",
     "NOTE_REQUIRED": "test_rules.py",
+    "EVALUATION_FAILED": "features/evaluations/tests/test_release_conditions.py",
+    "EVALUATION_MISSING": "features/evaluations/tests/test_release_conditions.py",
     "SCAN_MISSING": "publishing/test_scan_results.py",
     "SEC_HELD": "publishing/test_held_passages.py",
     "SCAN_RESULT": "publishing/test_scan_results.py",

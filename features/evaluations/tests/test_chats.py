@@ -1,0 +1,338 @@
+"""The playground with a model: what the agent would do, with a person for its tools, approvals and forms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from capability_rules.errors import InvalidRequest
+from features.evaluations import case_store, chat_store, runs
+from features.evaluations.chat_store import ChatRequest
+from features.evaluations.models import PlaygroundChat, PlaygroundStep
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.common.errors import NotFound, StatusConflict
+from registry.core.jobs import queue
+from registry.core.queries import get_capability
+from registry.models import Job
+from tests.factories import OLGA, bundle, publish, tool
+from tests.model_servers import ModelServer, model_server
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import ask_and_confirm, form_with
+from tests.vendors import Reply, tool_names
+
+pytestmark = pytest.mark.django_db
+
+READ = {**tool("alpha_list"), "result_schema": {"type": "object", "examples": [{"found": 3}]}}
+SAVE = tool("alpha_save", "write")
+FORM = {
+    "schema_id": "AlphaForm.v1",
+    "title": "An alpha",
+    "description": "One name.",
+    "a2ui_version": "v0.9.1",
+    "actions": {"submit": {"reply": True}},
+    "definition": {
+        "catalogId": "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json",
+        "components": [
+            {"id": "root", "component": "Column", "children": ["name", "send"]},
+            {"id": "name", "component": "TextField", "label": "Name", "value": {"path": "/name"}},
+            {"id": "send", "component": "Button", "child": "send_label",
+             "action": {"event": {"name": "submit", "context": {"value": {"path": "/name"}}}}},
+            {"id": "send_label", "component": "Text", "text": "Send it"},
+        ],
+        "dataModel": {"name": ""},
+    },
+}  # fmt: skip
+HERE = "/playground/model/"
+
+
+def model(body: Any) -> Reply:
+    """Loads alpha, then does what the user says: `list`, `save` or `form`, and tells what came of it."""
+    users = [one["content"] for one in body["messages"] if one["role"] == "user"]
+    last = str(users[-1])
+    names = tool_names(body)
+    if "alpha__alpha_save" not in names:
+        return "", [("capability_skill_load", {"capability_id": "alpha"})]
+    after = body["messages"][max(n for n, one in enumerate(body["messages"]) if one["role"] == "user") :]
+    done = [one for one in after if one["role"] == "tool" and "loaded" not in str(one["content"])]
+    if done:
+        return f"It says {done[-1]['content']}", []
+    if "list" in last:
+        return "", [("alpha__alpha_list", {})]
+    if "save" in last:
+        return "", [("alpha__alpha_save", {})]
+    if "form" in last:
+        return "", [("form_open", {"schema_id": "AlphaForm.v1"})]
+    return "Hello.", []
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[ModelServer]:
+    with model_server("openai", model) as found:
+        settings.MODEL_URL, settings.MODEL_NAMES, settings.MODEL_KIND = found.url, ("small",), "openai"
+        settings.MODEL_API_KEY, settings.MODEL_PRICE = "sk-secret", (1.0, 2.0)
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def alpha(db: None) -> None:
+    publish(tools=[READ, SAVE])
+
+
+def work() -> None:
+    while queue.run_next_job() is not None:
+        pass
+
+
+def _begin(message: str = "alpha list", by: Actor = OLGA, **more: Any) -> PlaygroundChat:
+    chat = chat_store.start_chat(wanted=ChatRequest("small", **more), message=message, by=by)
+    work()
+    chat.refresh_from_db()
+    return chat
+
+
+def _items(chat: PlaygroundChat) -> list[tuple[str, str]]:
+    played = chat_store.play_stored(chat)
+    return [(one.kind, one.text) for turn in played.turns for one in turn.items if one.kind != "event"]
+
+
+def test_an_agent_loads_calls_asks_and_says(signed_in: SignIn, server: ModelServer) -> None:
+    client = signed_in("author")
+    begin = form_with(client.get(HERE), "Send")
+    begin.submit(client, message="alpha save", examples="yes")
+    chat = PlaygroundChat.objects.get()
+    assert chat.created_by == "the-author"
+    address = f"{HERE}{chat.pk}/"
+    shown = client.get(address).content.decode()
+    assert 'hx-trigger="every 1s"' in shown
+    work()
+    page = client.get(address)
+    assert "The agent asks before it writes" in page.content.decode()
+    client.post(address, {"do": "approve"})
+    work()
+    page = client.get(address)
+    shown = page.content.decode()
+    assert "You approved" in shown
+    assert "It says {&quot;ok&quot;:" in shown
+    assert 'hx-trigger="every 1s"' not in shown
+    # Three requests of 100 and 7 tokens, at 1 and 2 for a million.
+    assert "321 tokens" in shown
+    assert "0.000342" in shown
+    assert "sk-secret" not in shown
+    form_with(page, "Send").submit(client, message="alpha list")
+    work()
+    assert "found" in client.get(address).content.decode()
+
+
+def test_exactly_what_was_sent_can_be_seen(signed_in: SignIn, server: ModelServer) -> None:
+    client = signed_in("author")
+    chat = _begin("hello alpha", by=Actor("operator", "the-author"))
+    replies = PlaygroundStep.objects.filter(chat=chat, kind="reply")
+    assert [one.sent for one in replies] == server.bodies
+    shown = client.get(f"{HERE}{chat.pk}/?sent={replies[1].number}").content.decode()
+    assert "capability_skill_load" in shown
+    assert client.get(f"{HERE}{chat.pk}/?sent=1").status_code == 404
+    PlaygroundStep.objects.update(sent=None)
+    assert "no longer kept" in client.get(f"{HERE}{chat.pk}/?sent={replies[1].number}").content.decode()
+
+
+def test_a_person_answers_calls_as_json_or_fails_them(signed_in: SignIn, server: ModelServer) -> None:
+    client = signed_in("author")
+    chat = _begin(by=Actor("operator", "the-author"), answers_by_example=False)
+    address = f"{HERE}{chat.pk}/"
+    page = form_with(client.get(address), "Answer call")
+    assert json.loads(page.values["result"]) == {"found": 3}
+    refused = client.post(address, {"do": "result", "result": "{"})
+    assert (refused.status_code, "The answer of a tool is JSON" in refused.content.decode()) == (400, True)
+    client.post(address, {"do": "result", "result": '{"found": 8}'})
+    work()
+    assert _items(chat)[-1] == ("agent", 'It says {"found": 8}')
+    client.post(address, {"do": "say", "message": "alpha list"})
+    work()
+    client.post(address, {"do": "fail", "result": "no such table"})
+    work()
+    assert "no such table" in _items(chat)[-1][1]
+
+
+def test_a_refused_write_does_not_run(server: ModelServer) -> None:
+    chat = _begin("alpha save")
+    chat_store.answer(chat=chat, kind="approval", content={"approved": False})
+    work()
+    assert ("approval", "refused") in _items(chat)
+    assert chat_store.play_stored(chat).calls == []
+
+
+def test_a_form_is_drawn_sent_and_closed(signed_in: SignIn, server: ModelServer) -> None:
+    body = "With a form.\n\n## UI\n\n- `AlphaForm.v1`: one name."
+    files = bundle(tools=[READ, SAVE], body=body) | {"ui_schemas.json": json.dumps([FORM])}
+    draft = drafts.replace_draft(capability_id="alpha", files=files, by=OLGA)
+    assert draft is not None
+    assert draft.digest, drafts.validate_draft(draft).findings
+    client = signed_in("author")
+    for press, said in (({"do": "form", "/name": "Ada", "press": "0"}, "Ada"), ({"do": "close"}, "closed")):
+        chat = _begin("alpha form", by=Actor("operator", "the-author"), with_drafts=True)
+        address = f"{HERE}{chat.pk}/"
+        page = client.get(address).content.decode()
+        assert "Send it" in page, page
+        client.post(address, press)
+        work()
+        assert said in client.get(address).content.decode()
+
+
+def test_it_is_saved_as_a_case_that_passes(signed_in: SignIn, server: ModelServer) -> None:
+    client = signed_in("author")
+    chat = _begin("alpha save", by=Actor("operator", "the-author"))
+    client.post(f"{HERE}{chat.pk}/", {"do": "approve"})
+    work()
+    page = form_with(client.get(f"{HERE}{chat.pk}/"), "Save case")
+    assert page.values["capability_id"] == "alpha"
+    assert page.submit(client).status_code == 302
+    (row,) = case_store.list_cases(get_capability("alpha"))
+    assert row.document == {
+        "name": "alpha save",
+        "messages": ["alpha save"],
+        "mocks": [{"tool": "alpha_save", "result": {"ok": True}}],
+        "expect": {"loads": "alpha", "calls": [{"tool": "alpha_save"}], "asks_before": ["alpha_save"]},
+    }
+    ((_case, found),) = runs.play_now(get_capability("alpha"), "live", "small", [case_store.read_row(row)])
+    assert (found.error, found.loads) == ("", ["alpha"])
+    assert client.post(f"{HERE}{chat.pk}/save/", {"capability_id": "nosuch"}).status_code == 400
+
+
+def test_mocks_of_a_case_answer_first(signed_in: SignIn, server: ModelServer) -> None:
+    document = {"name": "lists", "messages": ["alpha list"], "mocks": [{"tool": "alpha_list", "result": {"found": 99}}]}
+    row = case_store.save_case(capability=get_capability("alpha"), document=document, by=OLGA)
+    client = signed_in("author")
+    page = form_with(client.get(f"{HERE}?case={row.pk}"), "Send")
+    assert page.values["message"].strip() == "alpha list"
+    page.submit(client)
+    work()
+    assert _items(PlaygroundChat.objects.get())[-1] == ("agent", 'It says {"found": 99}')
+
+
+def test_a_model_that_fails_can_be_asked_again(server: ModelServer) -> None:
+    server.faults += ["half"]
+    chat = _begin("hello alpha")
+    assert (chat.state, chat.failure) == ("failed", "The reply breaks off: it is not JSON")
+    chat_store.retry(chat=chat)
+    work()
+    chat.refresh_from_db()
+    assert (chat.state, _items(chat)[-1]) == ("idle", ("agent", "Hello."))
+    with pytest.raises(StatusConflict, match="nothing to answer"):
+        chat_store.retry(chat=chat)
+
+
+def test_a_worker_that_dies_pays_for_no_reply_twice(server: ModelServer) -> None:
+    chat = chat_store.start_chat(wanted=ChatRequest("small"), message="alpha list", by=OLGA)
+    server.faults += ["half"]
+    lease = queue.claim_job(timezone.now())
+    assert lease is not None
+    chat_store.run_chat_job(lease)
+    # It died before the end of its job was stored; the reply before the fault is not asked for again.
+    Job.objects.filter(pk=lease.job_id).update(lease_expires_at=timezone.now())
+    work()
+    chat.refresh_from_db()
+    assert (chat.state, _items(chat)[-1]) == ("idle", ("agent", 'It says {"found": 3}'))
+    assert PlaygroundStep.objects.filter(chat=chat, kind="reply").count() == 3
+
+
+def test_it_is_stopped_and_deleted_and_its_tokens_stay_counted(
+    signed_in: SignIn, server: ModelServer, settings: Any
+) -> None:
+    settings.MODEL_TOKENS_A_DAY = 1000
+    client = signed_in("author")
+    chat = _begin("hello alpha", by=Actor("operator", "the-author"))
+    from features.evaluations.model_settings import tokens_left
+
+    assert tokens_left() == 1000 - 2 * 107
+    chat_store.say(chat=chat, message="alpha list")
+    client.post(f"{HERE}{chat.pk}/", {"do": "stop"})
+    work()
+    assert chat_store.play_stored(chat).waiting is not None
+    ask_and_confirm(client, f"{HERE}{chat.pk}/delete/")
+    assert not PlaygroundChat.objects.exists()
+    assert tokens_left() == 1000 - 2 * 107
+    assert {(json.dumps(one.content), one.sent) for one in PlaygroundStep.objects.all()} == {("{}", None)}
+
+
+def test_what_no_database_keeps_is_left_out(server: ModelServer) -> None:
+    server.vendor.reply = lambda body: ("a\0b", [])
+    chat = _begin("hel\0lo")
+    assert _items(chat) == [("user", "hello"), ("agent", "ab")]
+
+
+def test_texts_that_change_end_a_chat_with_the_reason(server: ModelServer) -> None:
+    chat = _begin("alpha save")
+    publish(tools=[READ])
+    PlaygroundStep.objects.create(chat=chat, number=4, kind="approval", content={"approved": True})
+    with pytest.raises(InvalidRequest, match="start a new chat"):
+        chat_store.play_stored(chat)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"message": ""}, "1 to 2,000"),
+        ({"message": "x" * 2001}, "1 to 2,000"),
+        ({"model": "other"}, "no model 'other'"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(server: ModelServer, given: dict[str, str], words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        chat_store.start_chat(
+            wanted=ChatRequest(given.get("model", "small")), message=given.get("message", "hi"), by=OLGA
+        )
+
+
+def test_one_thing_at_a_time_and_not_for_ever(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = chat_store.start_chat(wanted=ChatRequest("small"), message="alpha save", by=OLGA)
+    with pytest.raises(StatusConflict, match="waits for an answer"):
+        chat_store.say(chat=chat, message="more")
+    work()
+    with pytest.raises(StatusConflict, match="does not wait for this"):
+        chat_store.answer(chat=chat, kind="result", content={"result": 1})
+    with pytest.raises(InvalidRequest, match="at most 32,000"):
+        chat_store.answer(chat=chat, kind="approval", content={"approved": True, "more": "x" * 32_000})
+    monkeypatch.setattr(chat_store, "STEPS_MAX", 3)
+    with pytest.raises(InvalidRequest, match="at most 3 steps"):
+        chat_store.answer(chat=chat, kind="approval", content={"approved": True})
+
+
+def test_a_list_has_the_chats_of_a_member_and_the_newest_are_kept(
+    signed_in: SignIn, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_store, "CHATS_MAX", 2)
+    first, *others = [_begin(by=Actor("operator", "the-author")) for _ in range(3)]
+    mine = Actor("operator", "the-author")
+    assert {one.pk for one in chat_store.list_chats(mine)} == {one.pk for one in others}
+    with pytest.raises(NotFound):
+        chat_store.get_chat(first.pk)
+    assert f"{HERE}{others[0].pk}/" not in signed_in("publisher").get(HERE).content.decode()
+
+
+def test_old_chats_are_forgotten(server: ModelServer) -> None:
+    chat = _begin()
+    PlaygroundChat.objects.update(created_at=timezone.now() - timedelta(days=31))
+    chat_store.forget_old_chats()
+    assert not PlaygroundChat.objects.filter(pk=chat.pk).exists()
+    assert PlaygroundStep.objects.filter(chat=None).exists()
+
+
+def test_the_playground_leads_to_it_and_without_a_model_it_says_how_to_connect_one(signed_in: SignIn) -> None:
+    client = signed_in("author")
+    assert HERE in client.get("/playground/").content.decode()
+    assert "MODEL_URL=" in client.get(HERE).content.decode()
+    assert HERE not in signed_in("viewer").get("/playground/").content.decode()
+
+
+def test_a_job_that_was_parked_ends_the_wait(client: Client, server: ModelServer) -> None:
+    chat = chat_store.start_chat(wanted=ChatRequest("small"), message="hi", by=OLGA)
+    chat_store.on_job_state_change({"chat": chat.pk}, "parked")
+    chat.refresh_from_db()
+    assert chat.state == "failed"

@@ -1,9 +1,9 @@
 """Where in a request skills and tools stand, so that its beginning stays the same from one request to the next.
 
-A vendor keeps what a request begins with as the one before: tools, then the system text, then the messages. So tools
-keep their order and do not leave, a skill that has expired leaves the text when another one comes, and what changes
-with each message stands last. With the layout "append" nothing before the messages changes at all: a skill stands in
-the result of its load.
+A vendor caches the part of a request that begins like the previous one: tools, then the system text, then the
+messages. So tools keep their order and do not leave, a skill that has expired leaves the text when another one comes,
+and what changes with each message stands last. With the layout "append" nothing before the messages changes at all: a
+skill stands in the result of its load.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class SessionLayout(SkillLoader):
 
     def _lasting_skills(self) -> list[tuple[Bundle, str]]:
         """The active skills that fit, in the order in which they came. One that has expired stays until the text
-        changes in any case, since another one comes; if it went a few turns ago only, longer: it may well be back."""
+        changes anyway, since another one comes; longer if it expired only a few turns ago, since it may return."""
         state, judged = self.layout_state, self.readiness()
         included = set(self._included(judged))
         active = [
@@ -92,7 +92,7 @@ class SessionLayout(SkillLoader):
             len(self.bundles[name].skill_doc) for name in skills if name not in spare
         )
         for name in [name for name in reversed(skills) if name in spare]:
-            # What the reader's words and its head add is little.
+            # The reader's wording and heading add little.
             left -= len(self.bundles[name].skill_doc) + ROOM_BESIDE
             if left < 0:
                 del skills[name]
@@ -236,7 +236,7 @@ class SessionLayout(SkillLoader):
         return any(f"<skill {name} " in each.text for each in self.messages if each.role == "tool")
 
     def _appended_loads(self) -> Iterator[Message]:
-        """What was started by the user or the program, as a load of the model: its text has to stand somewhere."""
+        """Present skills that the user or the program started as if the model had loaded them, for their text."""
         if not self._appends:
             return
         for each in self._unread():
@@ -248,7 +248,7 @@ class SessionLayout(SkillLoader):
             yield Message("tool", json.dumps(result, ensure_ascii=False), call_id=call_id)
 
     def _forget_lost(self) -> None:
-        """After messages were left out: what has gone with them is appended again."""
+        """After messages are dropped, append again what was lost with them."""
         for name in [name for name in self.layout_state.appended if not self._stands_in_messages(name)]:
             del self.layout_state.appended[name]
 

@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 # Of all codes together; of one code and file see capability_rules.bundles.problem.
 FINDINGS_MAX: Final = 3000
-# docs/contract.md 2: one input never takes more than 2 s, of this thread's own work: a machine that is busy with
-# something else refuses nobody's bundle. What has not begun by then is not begun, and what can take long
+# docs/contract.md 2: one input takes at most 2 s of CPU time of this thread: a machine that is busy with something
+# else refuses no bundle. What has not begun by then is not begun, and what can take long
 # checks between its steps.
 SECONDS_MAX: Final = 1.8
 OUT_OF_TIME: Final = "it ran out of time"

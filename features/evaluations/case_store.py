@@ -19,6 +19,7 @@ from capability_client.evaluation.cases import (
     write_cases,
 )
 from capability_kit.json_text import parse_json
+from capability_rules.bundles.tool_list import list_tool_contracts
 from capability_rules.errors import InvalidRequest
 from features.evaluations import models
 from registry.access.teams import require_edit_permission
@@ -187,8 +188,10 @@ def read_texts(capability: Capability) -> CapabilityTexts:
     held = draft or capability.published_revision
     metadata = parse_json(held.capability_json) if held else {}
     metadata = metadata if isinstance(metadata, dict) else {}
-    tools = [one for one in _rows(held.tools_json if held else None) if isinstance(one.get("name"), str)]
-    form_ids = [one["schema_id"] for one in _rows(held.ui_schemas_json if held else None) if "schema_id" in one]
+    tools = list(list_tool_contracts(held.files).values()) if held else []
+    listed = parse_json(held.ui_schemas_json) if held else []
+    forms = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    form_ids = [one["schema_id"] for one in forms if "schema_id" in one]
     name = metadata.get("name")
     return CapabilityTexts(
         capability.capability_id,
@@ -197,11 +200,6 @@ def read_texts(capability: Capability) -> CapabilityTexts:
         tools,
         [str(one) for one in form_ids],
     )
-
-
-def _rows(text: str | None) -> list[dict[str, Any]]:
-    found = parse_json(text)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _record(capability: Capability, verb: str, name: str, by: Actor) -> None:

@@ -42,8 +42,8 @@ class SourcePage:
 
 def list_source_rows() -> list[GitSource]:
     """All of them, in the order in which they came, in one query; with how many `bundles` they have, how many of these
-    are `troubled` (refused, held or left alone; or gone there and still given to agents here), and whether there is an
-    open incident: `has_incident`."""
+    are `troubled` (refused, held or left alone, or removed at the source and still given to agents here), and whether
+    there is an open incident: `has_incident`."""
     readable = Capability.objects.filter(status__in=LOADABLE_STATUSES).values("capability_id")
     gone = Q(
         items__upstream_state=GitSourceItem.UpstreamState.GONE,

@@ -40,7 +40,7 @@ def add_document(*, content: bytes, by: Actor) -> ToolSource:
 
 
 def add_address(*, url: str, by: Actor) -> ToolSource:
-    """As `add_document`, of a document at an address, which is read again each day once a tool was taken from it."""
+    """Like `add_document`, for a document at a URL, which is read again each day once a tool was taken from it."""
     address = source_client.check_url(url)
     return _add(Kind.ADDRESS, source_client.fetch_document(address), by, url=address)
 
@@ -110,7 +110,7 @@ def _item(source: ToolSource, position: int, tool: SourceTool) -> ToolSourceItem
 
 
 def record_event(source: ToolSource, verb: str, by: Actor, detail: Mapping[str, Any] | None = None) -> None:
-    """A row of the audit log about a source, with its number; the caller holds the lock."""
+    """Write a row of the audit log about a source, with its id; the caller holds the lock."""
     subject = (source.url or source.title)[:200]
     audit.record(by=by, verb=f"tool_source.{verb}", subject=subject, detail={"source_id": source.pk, **(detail or {})})
 

@@ -29,8 +29,8 @@ def assess_report(report: Report, *, previously_published: bool = False, beside:
     """The report with the results of scanners for exactly these texts, with what features and other capabilities say of
     them, and each finding with its waiver in force. `beside` are the ids of bundles that come with it.
 
-    Assessing a report again gives what is true then: results and waivers of the first time do not stay. What features
-    know is no more than a warning of texts that were `previously_published`: the way back to them stays open.
+    Assessing a report again replaces the results and waivers of the first time. Findings of features about texts that
+    were `previously_published` are warnings at most, so that a rollback stays possible.
     """
     added = {_SCAN_RESULT, *NEED_CODES, *(code for feature in installed_features() for code in feature.finding_codes)}
     own = [finding for finding in report.findings if finding.code not in added]
@@ -75,7 +75,7 @@ def _finding(tool: str, result: Mapping[str, Any]) -> Finding:
 
 
 def find_missing_scanners(capability_id: str, files: Mapping[str, str], required: Collection[str]) -> list[str]:
-    """Those of the required tools that no results are stored of for these very texts, as `required` names them."""
+    """The required tools that have no stored results for exactly these texts, as `required` names them."""
     if not required:
         return []
     rows = ScanResults.objects.filter(capability__capability_id=capability_id, files_digest=files_digest(dict(files)))

@@ -124,7 +124,7 @@ def _previously_listed_files(capability_id: str) -> frozenset[str]:
 
 
 def _is_text(place: Path) -> bool:
-    """Whether it can be of an earlier export: those are texts, and a folder may have pictures that are not ours."""
+    """Whether the file can come from an earlier export: exports contain only text, and a folder may hold pictures."""
     try:
         place.read_text(encoding="utf-8")
     except (OSError, ValueError):

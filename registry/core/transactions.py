@@ -57,8 +57,8 @@ def write_transaction() -> Iterator[RegistryState]:
 
 @contextmanager
 def try_write_transaction() -> Iterator[RegistryState]:
-    """As `writing`, for what can be done later: on PostgreSQL it raises OperationalError where the lock is not free
-    within half a second."""
+    """Like `write_transaction`, for what can be done later: on PostgreSQL it raises OperationalError where the lock is
+    not free within half a second."""
     with transaction.atomic():
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class GateRequest:
     """What a caller brings to the gate; `note` is None where none was requested yet; `was_quarantined` says that these
-    texts were, so that what is doubted in them is decided again."""
+    texts were quarantined, so that passages in them have to be decided again."""
 
     acknowledge: Collection[str] = ()
     by: Actor | None = None

@@ -1,6 +1,7 @@
 """The verbs that change what readers see (docs/contract.md 3).
 
-Each one validates before the transaction, and inside it checks again what another writer could have changed. A crash at
+Texts that come in are validated before the transaction, and inside it what another writer could have changed is checked
+again; a rollback and a restore check what is stored, inside it. A crash at
 any moment leaves the old state or the new one whole: there is one transaction, and readers follow one pointer.
 """
 
@@ -50,8 +51,8 @@ Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 class PublishResult:
     """The result of a publishing function, as command line and operator API return it.
 
-    `gate` is the whole report behind it; `findings` are the ones that it rests on. `revision` and `digest` are those
-    readers see after it, or will see when a quarantine ends; None where nothing is published.
+    `gate` is the whole report; `findings` are those of it that decided. `revision` and `digest` are those that readers
+    get from now on, or when a quarantine ends; None where nothing is published.
     """
 
     capability_id: str
@@ -73,7 +74,8 @@ def publish(
 ) -> PublishResult:
     """Publish the texts of a bundle. They replace the capability's draft, which is discarded and kept for 30 days.
 
-    Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing.
+    Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing that readers see;
+    passages that a person has to decide about are kept.
     """
     report = validate_bundle(files, published=get_validation_context())
     if dry_run:
@@ -202,7 +204,7 @@ def _publish(
     if gate.unchanged and capability is not None and capability.status in HELD_STATUSES:
         _replace_draft(get_active_draft(capability))
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
-    # What nobody has heard of has no draft, review, incident or scheduled release that this could end.
+    # A new capability has no draft, review, incident or scheduled release to end.
     is_new = capability is None
     if capability is None:
         capability = create_capability(bundle.capability_id, by)

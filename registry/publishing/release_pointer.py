@@ -29,7 +29,7 @@ def set_published_revision(
 ) -> None:
     """Move the pointer: capability row, tool names, release row and registry revision, together.
 
-    `resolves_incidents` says that a bundle that agents could not be given is valid now, or no longer published.
+    `resolves_incidents` closes incidents about a bundle that is valid now, or no longer published.
     `tool_names` are those of the revision, where the caller has them; else its stored texts are read. `has_tool_names`
     is False where the capability is so new that it holds none.
     """

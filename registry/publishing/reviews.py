@@ -84,7 +84,7 @@ def report_digest(report: Report) -> str:
 
 
 def draft_digest(draft: Draft) -> str:
-    """As `report_digest`: a text in the draft that is not named is not part of what is approved."""
+    """Like `report_digest`: a supporting file that the draft does not name is not part of what is approved."""
     return files_digest(split_path(draft.files))
 
 

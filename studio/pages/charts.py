@@ -100,14 +100,14 @@ def build_sparkline(values: Sequence[float]) -> Sparkline | None:
 def build_bar_chart(
     counts: Sequence[tuple[date, int]], *, before: Sequence[int] = (), releases: Collection[date] = ()
 ) -> BarChart:
-    """Of at least one day, in order; `before` has as many counts, of the period before."""
+    """`counts` covers at least one day, in order; `before` has the same number of counts for the period before."""
     most = max(counts, key=lambda pair: pair[1])
     top = _rounded_up(max(most[1], *before) if before else most[1])
     step = WIDTH / len(counts)
     earlier = list(before) if len(before) == len(counts) else [None] * len(counts)
     drawn = []
     for place, (day, count) in enumerate(counts):
-        # What happened at all is seen, however small it is beside the rest.
+        # A count that is not zero stays visible, however small.
         height = max(2.0, round(HEIGHT * count / top, 1)) if count else 0.0
         drawn.append(
             ChartBar(

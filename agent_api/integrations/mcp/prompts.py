@@ -30,12 +30,12 @@ _FOR_HOST: Final = PromptContext(
 
 
 def render_for_host(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """As `prompt_response`, for a reader whose tools are its host's."""
+    """Like `prompt_response`, for a client that uses the tools of its host."""
     return prompt_response(snapshot, caller, values, _FOR_HOST)
 
 
 def list_prompts(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """`prompts/list`: a page of what the caller may load, but for what its author keeps off the user's menu."""
+    """`prompts/list`: a page of what the caller may load, except what its author hides from the user's menu."""
     entries = restricted_view(visitor.snapshot, visitor.caller.principal).entries
     page, following = take_page(params, (entry for _, entry in sorted(entries.items()) if not entry.is_off_menu))
     return {"prompts": [_prompt(entry) for entry in page], **following}

@@ -235,6 +235,13 @@ def test_cases_are_suggested_once(signed_in: SignIn) -> None:
     assert SavedCase.objects.count() == len(names)
 
 
+def test_tools_of_a_draft_are_read_from_either_form_of_tools_json(alpha: Any) -> None:
+    files = bundle("alpha", [SAVE])
+    files["tools.json"] = json.dumps({"tools": [SAVE]})
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+    assert [one["name"] for one in case_store.read_texts(alpha).tools] == ["alpha_save"]
+
+
 def test_a_file_goes_out_as_it_came(signed_in: SignIn, alpha: Any) -> None:
     client: Client = signed_in("author")
     document = {"skill_name": "alpha", "evals": [{"id": 1, **case(must=True)}]}

@@ -1,7 +1,7 @@
 """Schemas of OpenAPI and of tool lists as JSON Schema 2020-12, without a word that a validator would refuse.
 
 OpenAPI 3.0 has a dialect of its own (`nullable`, a boolean `exclusiveMinimum`, `example`), and real documents have
-types, patterns and limits that are none. What is taken is checked keyword by keyword; the rest is left out and said.
+invalid types, patterns and limits. What is taken is checked keyword by keyword; the rest is left out and reported.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class SchemaConverter:
                 made[exclusive] = made.pop(limit)
 
     def _properties(self, schema: Json, level: int) -> Json:
-        """`properties` without those that go the other way, and `required` with names that there are."""
+        """`properties` without those of the other direction, and `required` limited to names that exist."""
         given = schema.get("properties")
         required = schema.get("required")
         names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []

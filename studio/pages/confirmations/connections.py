@@ -1,4 +1,4 @@
-"""Questions about webhooks and sources."""
+"""Questions about webhooks."""
 
 from __future__ import annotations
 

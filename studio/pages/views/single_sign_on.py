@@ -23,7 +23,7 @@ from studio.pages.sign_in_adapters import ASKED_AT, PENDING_SECONDS, render_refu
 @never_cache
 @require_safe
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Lead the browser to the provider, with state, nonce and PKCE. `again` has it ask even somebody it knows."""
+    """Lead the browser to the provider, with state, nonce and PKCE. `again` asks for a new sign-in in any case."""
     if not settings.OIDC_ISSUER:
         raise Http404
     from allauth.socialaccount.adapter import get_adapter

@@ -97,7 +97,7 @@ def _page(
         "first_day": (today + timedelta(days=1)).isoformat(),
         "last_day": (today + timedelta(days=waivers.DAYS_MAX)).isoformat(),
         "has_draft": _has_draft(capability),
-        # Whatever the reader's zone is: a waiver ends for everybody at once.
+        # Not in the reader's time zone: a waiver ends at the same moment for everyone.
         "utc": UTC,
         "error": error,
     }

@@ -96,7 +96,7 @@ def _check_id(own: str, published: ValidationContext) -> Iterator[RawFinding]:
 
 
 def confusable_similarity(own: str, other: str) -> Severity | None:
-    """How alike two ids are: "error" to the eye the same, "warning" one slip of the keyboard apart, None otherwise."""
+    """How alike two ids are: "error" if they look identical, "warning" if one typing error apart, None otherwise."""
     if own == other or abs(len(own) - len(other)) > 3 or min(len(own), len(other)) < _SHORTEST:
         return None
     if _is_next_of_kind(own, other):

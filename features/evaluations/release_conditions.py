@@ -8,7 +8,6 @@ from typing import Final
 
 from django.db.models import Count, Max, Q
 
-from features.evaluations import case_store
 from features.evaluations.models import EvaluationRule, EvaluationRun
 from registry.models import Capability
 from registry.publishing.release_rules import PublishQuestion, UnmetCondition
@@ -84,6 +83,9 @@ def _failed(name: str, message: str) -> _Unmet:
 
 def _read_cases(capability: Capability | None) -> dict[str, tuple[str, bool]]:
     """`{name: (digest, whether it must pass)}`."""
+    # Only a registry with a rule loads what reads cases.
+    from features.evaluations import case_store
+
     rows = case_store.list_cases(capability) if capability is not None else []
     return {case.name: (case.digest, case.must) for case in map(case_store.read_row, rows)}
 

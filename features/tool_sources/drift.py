@@ -12,7 +12,6 @@ from capability_rules.bundles.json_locations import build_pointer, locate_pointe
 from capability_rules.bundles.text import Lines
 from capability_rules.bundles.tool_list import list_tool_contracts, locate_tool
 from capability_rules.semantic_diff.tools import compare_tools
-from features.tool_sources.mapping.contract import digest_contract, named_contract
 from features.tool_sources.models import ToolBinding, ToolSourceItem
 from registry.catalog.incidents import cause_of, close_incidents, open_tool_incident
 from registry.common.actors import SYSTEM, Actor
@@ -56,6 +55,9 @@ def _open_changes(binding: ToolBinding, tool: Mapping[str, Any], item: ToolSourc
     """The source's changes that the tool does not have yet."""
     if item is None:
         return list(binding.changes) if binding.state == State.GONE else []
+    # Only where a tool differs from its source is the mapping of operations loaded: each publish asks.
+    from features.tool_sources.mapping.contract import named_contract
+
     theirs = named_contract(item.contract, binding.tool_name)
     missing = {change.words for change in compare_tools(as_bundle(tool), as_bundle(theirs))}
     return [change for change in binding.changes if change["words"] in missing]
@@ -145,6 +147,8 @@ def _find_name(tools: Mapping[str, Mapping[str, Any]], binding: ToolBinding) -> 
 def digest_tool(tool: Mapping[str, Any]) -> str:
     """What two contracts have in common whatever their names are; empty for one without a canonical form."""
     try:
+        from features.tool_sources.mapping.contract import digest_contract
+
         return digest_contract(dict(tool))
     except (ValueError, TypeError):
         # A draft may hold numbers that have no canonical form.

@@ -57,7 +57,7 @@ def playground_chat_list(request: StudioRequest) -> HttpResponse:
         "chats": chat_store.list_chats(actor_of(request)),
         "is_model_set": is_model_set(),
         "models": list_models(),
-        "tokens_left": tokens_left(),
+        "tokens_left": tokens_left(str(actor_of(request))),
         "message_length_max": chat_store.MESSAGE_LENGTH_MAX,
     }
     status = 400 if "error" in context else 200

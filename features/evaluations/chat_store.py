@@ -91,6 +91,10 @@ def list_chats(by: Actor) -> list[PlaygroundChat]:
     return list(PlaygroundChat.objects.filter(created_by=by.name)[:CHATS_MAX])
 
 
+def _member_of(chat: PlaygroundChat) -> str:
+    return str(Actor("operator", chat.created_by))
+
+
 def get_chat(number: int) -> PlaygroundChat:
     """Of any author who has its address. Raises `NotFound`."""
     return get_row(PlaygroundChat.objects.filter(pk=number), NotFound(f"There is no chat {number}"))
@@ -144,7 +148,9 @@ def _go_on(chat: PlaygroundChat, kind: str, content: dict[str, Any]) -> None:
 
 
 def _add(chat: PlaygroundChat, number: int, kind: str, content: dict[str, Any], **columns: Any) -> PlaygroundStep:
-    return PlaygroundStep.objects.create(chat=chat, number=number, kind=kind, content=content, **columns)
+    return PlaygroundStep.objects.create(
+        chat=chat, member=_member_of(chat), number=number, kind=kind, content=content, **columns
+    )
 
 
 def _ask_model(chat: PlaygroundChat) -> None:
@@ -222,8 +228,8 @@ def _answer_by_model(chat: PlaygroundChat, lease: Lease) -> str:
 def _before_request(chat: PlaygroundChat, lease: Lease) -> None:
     """Raises `ModelFailed` where nothing more is to be asked."""
     queue.renew_lease(lease)
-    if tokens_left() == 0:
-        raise ModelFailed("Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up")
+    if tokens_left(_member_of(chat)) == 0:
+        raise ModelFailed("Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up")
     if not PlaygroundChat.objects.filter(pk=chat.pk, state=State.RUNNING).exists():
         raise ModelFailed("It was stopped")
     if PlaygroundStep.objects.filter(chat=chat).count() >= STEPS_MAX:

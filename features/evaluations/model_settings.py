@@ -25,14 +25,17 @@ def get_model(name: str) -> ModelSettings:
     return ModelSettings(settings.MODEL_URL or "", name, settings.MODEL_KIND, settings.MODEL_API_KEY)
 
 
-def tokens_left() -> int | None:
-    """Of today (UTC), of all members together; None where nothing limits them."""
+def tokens_left(member: str) -> int | None:
+    """How many tokens a member (`str` of the actor) may still use today (UTC); None where nothing limits them.
+
+    Each member has a budget of their own: nobody's runs use up another's.
+    """
     if not settings.MODEL_TOKENS_A_DAY:
         return None
     begin = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     # What another harness has used is not of this budget.
-    results = EvaluationResult.objects.filter(finished_at__gte=begin, run__tool="")
-    used = _tokens_of(results) + _tokens_of(PlaygroundStep.objects.filter(finished_at__gte=begin))
+    results = EvaluationResult.objects.filter(finished_at__gte=begin, run__tool="", run__created_by=member)
+    used = _tokens_of(results) + _tokens_of(PlaygroundStep.objects.filter(finished_at__gte=begin, member=member))
     return max(0, settings.MODEL_TOKENS_A_DAY - used)
 
 

@@ -148,6 +148,7 @@ class PlaygroundStep(models.Model):
         FORM = "form"
 
     chat = models.ForeignKey(PlaygroundChat, on_delete=models.SET_NULL, null=True, related_name="steps")
+    member = models.CharField(max_length=200, help_text="Whose budget its tokens count in, also without its chat.")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=16, choices=Kind.choices)
     content = models.JSONField(

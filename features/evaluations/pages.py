@@ -48,7 +48,7 @@ def _list(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "sides": sides,
         "repetitions_max": runs.REPETITIONS_MAX,
         "revisions": list(capability.revisions.order_by("-number").values_list("number", flat=True)[:_REVISIONS_MAX]),
-        "tokens_left": tokens_left(),
+        "tokens_left": tokens_left(str(actor_of(request))),
         "chart": build_revision_chart(capability),
     }
     return render(request, "studio/evaluation/list.html", context | more, status=status)

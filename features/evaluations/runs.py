@@ -42,7 +42,7 @@ PLAYS_MAX: Final = 2000
 TRANSCRIPT_RETENTION: Final = timedelta(days=30)
 # So many of a run at a time: lanes of the worker are for every kind of job.
 _LANES: Final = 2
-_BUDGET_SPENT: Final = "Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up"
+_BUDGET_SPENT: Final = "Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class RunRequest:
 def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list[EvaluationRun]:
     """A run for each side and model, with its jobs. Raises `InvalidRequest`."""
     cases = [case_store.read_row(row) for row in case_store.list_cases(capability)]
-    _check(capability, wanted, len(cases))
+    _check(capability, wanted, len(cases), by)
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
         runs = [
@@ -70,7 +70,7 @@ def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list
     return runs
 
 
-def _check(capability: Capability, wanted: RunRequest, cases: int) -> None:
+def _check(capability: Capability, wanted: RunRequest, cases: int, by: Actor) -> None:
     if not is_model_set():
         raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
     unknown = next((name for name in wanted.models if name not in list_models()), None if wanted.models else "")
@@ -84,7 +84,7 @@ def _check(capability: Capability, wanted: RunRequest, cases: int) -> None:
         raise InvalidRequest("There are no cases: write one first")
     if cases * wanted.repetitions > PLAYS_MAX:
         raise InvalidRequest(f"{cases * wanted.repetitions:,} plays; a run has at most {PLAYS_MAX:,}")
-    if tokens_left() == 0:
+    if tokens_left(str(by)) == 0:
         raise InvalidRequest(_BUDGET_SPENT)
     for side in wanted.sides:
         _side_digest(capability, side)
@@ -172,7 +172,7 @@ def run_case_job(lease: Lease) -> CommitAction | None:
 
 
 def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> Observation:
-    if tokens_left() == 0:
+    if tokens_left(run.created_by) == 0:
         return Observation(error=_BUDGET_SPENT)
     from features.evaluations.sides import play_side, read_side
 

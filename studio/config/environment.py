@@ -219,8 +219,7 @@ class StudioEnvironment:
         purpose="the price of a million tokens that it reads and of a million that it writes, such as `0.15/0.60`")
     model_tokens_a_day: int = _setting("MODEL_TOKENS_A_DAY",
         whole_number(0, 10_000_000_000, "2000000", unit="whole tokens", zero="no limit"), 0,
-        purpose="evaluations and chats of one day (UTC) use at most so many tokens, of all members together;"
-        " `0`: no limit")
+        purpose="evaluations and chats of one member on one day (UTC) use at most so many tokens; `0`: no limit")
     oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
         purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
                 "([sign-in.md](sign-in.md#openid-connect))")

@@ -58,6 +58,12 @@ class Migration(migrations.Migration):
             name="PlaygroundStep",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "member",
+                    models.CharField(
+                        help_text="Whose budget its tokens count in, also without its chat.", max_length=200
+                    ),
+                ),
                 ("number", models.PositiveIntegerField()),
                 (
                     "kind",

@@ -250,14 +250,14 @@ def test_it_is_stopped_and_deleted_and_its_tokens_stay_counted(
     chat = _begin("hello alpha", by=Actor("operator", "the-author"))
     from features.evaluations.model_settings import tokens_left
 
-    assert tokens_left() == 1000 - 2 * 107
+    assert tokens_left("operator:the-author") == 1000 - 2 * 107
     chat_store.say(chat=chat, message="alpha list")
     client.post(f"{HERE}{chat.pk}/", {"do": "stop"})
     work()
     assert chat_store.play_stored(chat).waiting is not None
     ask_and_confirm(client, f"{HERE}{chat.pk}/delete/")
     assert not PlaygroundChat.objects.exists()
-    assert tokens_left() == 1000 - 2 * 107
+    assert tokens_left("operator:the-author") == 1000 - 2 * 107
     assert {(json.dumps(one.content), one.sent) for one in PlaygroundStep.objects.all()} == {("{}", None)}
 
 

@@ -20,6 +20,7 @@ from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCa
 from features.evaluations.runs import RunRequest
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
 from registry.catalog import drafts, exporter
+from registry.common.actors import Actor
 from registry.core.jobs import queue
 from registry.core.queries import get_capability
 from registry.models import AuditEvent, Job, UnmatchedMessage
@@ -182,9 +183,13 @@ def test_the_budget_of_a_day_is_kept(alpha: Any, server: ModelServer, settings: 
     runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     work()
     failures = [one.failures for one in EvaluationResult.objects.order_by("id")]
-    assert failures == [[], [], ["Today's budget of tokens (MODEL_TOKENS_A_DAY) is used up"]]
+    assert failures == [[], [], ["Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"]]
     with pytest.raises(RegistryError, match="budget of tokens"):
         runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    # Nobody's runs use up another's.
+    (other,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=Actor("operator", "paul"))
+    work()
+    assert next(iter(other.results.order_by("id"))).failures == []
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from typing import Any, Final
 from capability_client.client.local_registry import LocalSkills, read_folder
 from capability_client.evaluation import cases as case_files
 from capability_client.evaluation.cases import CasesInvalid, EvaluationCase
-from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.model_port import KINDS, ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, as_document, as_junit, rate, table
+from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import run_case
 from capability_client.version import VERSION
 
@@ -74,10 +74,10 @@ def _play(case: EvaluationCase, number: int, source: LocalSkills, settings: Mode
     model = VendorModel(settings)
     try:
         found = run_case(case, source, model)
+        failures = tuple(judge_play(case, found, model))
     finally:
         model.wire.close()
     print(".", end="", file=sys.stderr, flush=True)
-    failures = tuple(judge_case(case, found))
     usage = found.usage
     return CaseResult(
         case.name, number, failures, usage.tokens, usage.seconds, case.must, case.digest, found.transcript()

@@ -22,12 +22,14 @@ NAME_LENGTH_MAX: Final = 200
 BYTES_MAX: Final = 1024 * 1024
 _LIST_MAX: Final = 50
 # Kept as they are: they are for people, or for other tools.
-_FOR_PEOPLE: Final = ("expected_output", "expectations", "files", "rubric")
+_FOR_PEOPLE: Final = ("expected_output", "expectations", "files")
 _EXPECT_KEYS: Final = (
     "loads", "does_not_load", "calls", "no_writes", "asks_before", "opens_form", "says", "does_not_say",
     "calls_max", "tokens_max",
 )  # fmt: skip
-_CASE_KEYS: Final = ("id", "name", "prompt", "messages", "mocks", "forms", "approve", "expect", "must", *_FOR_PEOPLE)
+_CASE_KEYS: Final = (
+    "id", "name", "prompt", "messages", "mocks", "forms", "approve", "expect", "must", "rubric", *_FOR_PEOPLE,
+)  # fmt: skip
 
 
 class CasesInvalid(ValueError):
@@ -70,7 +72,8 @@ class ToolMock:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCase:
-    """One case. `must`: no release without it. `forms` are events by schema_id; a form without one is closed."""
+    """One case. `must`: no release without it. `forms` are events by schema_id; a form without one is closed. `rubric`
+    is what a model judges, in words; empty where it is not asked."""
 
     name: str
     messages: tuple[str, ...]
@@ -79,6 +82,7 @@ class EvaluationCase:
     forms: Mapping[str, Any] = field(default_factory=dict)
     approve: bool = True
     must: bool = False
+    rubric: str = ""
     for_people: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -143,6 +147,7 @@ def case_document(case: EvaluationCase) -> dict[str, Any]:
         "forms": dict(case.forms),
         "must": case.must,
         "expect": _without_empty(expected),
+        "rubric": case.rubric,
         **case.for_people,
     }
     return _without_empty(document) | ({} if case.approve else {"approve": False})
@@ -171,8 +176,16 @@ def parse_case(row: Any, place: str) -> EvaluationCase:
         forms=_mapping(found.get("forms", {}), f"{place}.forms"),
         approve=_flag(found.get("approve", True), f"{place}.approve"),
         must=_flag(found.get("must", False), f"{place}.must"),
+        rubric=_rubric(found.get("rubric"), f"{place}.rubric"),
         for_people={key: found[key] for key in _FOR_PEOPLE if key in found},
     )
+
+
+def _rubric(value: Any, place: str) -> str:
+    """A text, or a list of texts, which is one a line."""
+    if not value:
+        return ""
+    return _text("\n".join(_texts(value, place)) if isinstance(value, list) else value, place)
 
 
 def _expectations(value: Any, place: str) -> Expectations:

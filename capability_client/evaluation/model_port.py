@@ -76,7 +76,20 @@ class VendorModel:
     def __call__(self, session: Any, messages: Sequence[Message]) -> ModelReply:
         """One reply. Raises `ModelFailed`."""
         self.before_request()
-        body = (_openai_body if self.settings.kind == "openai" else _anthropic_body)(self.settings, session, messages)
+        write = _openai_body if self.settings.kind == "openai" else _anthropic_body
+        return self._reply_to(write(self.settings, session, messages))
+
+    def ask(self, task: str, text: str) -> str:
+        """One reply to one text, without tools. Raises `ModelFailed`."""
+        self.before_request()
+        said = {"role": "user", "content": text}
+        if self.settings.kind == "openai":
+            body: Json = {"model": self.settings.name, "messages": [{"role": "system", "content": task}, said]}
+        else:
+            body = {"model": self.settings.name, "max_tokens": REPLY_TOKENS_MAX, "system": task, "messages": [said]}
+        return self._reply_to(body).text
+
+    def _reply_to(self, body: Json) -> ModelReply:
         self.sent.append(body)
         begun = time.monotonic()
         try:

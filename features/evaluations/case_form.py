@@ -10,7 +10,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_client.evaluation.cases import MESSAGES_MAX, TEXT_LENGTH_MAX, EvaluationCase
+from capability_client.evaluation.cases import (
+    MESSAGES_MAX,
+    TEXT_LENGTH_MAX,
+    EvaluationCase,
+    ExpectedCall,
+    ToolMock,
+    case_document,
+)
 from capability_client.evaluation.judgment import NOTHING
 from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
@@ -65,8 +72,14 @@ class CaseForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Results mark it where it fails, and a publishing policy may ask for it."),
     )
+    rubric = _lines_field(
+        gettext_lazy("A model judges"),
+        gettext_lazy(
+            "What a good answer is, in words. Asked after everything else has passed; it costs one more request."
+        ),
+    )
     plain_names = ("name", "messages", "loads", "opens_form", "says", "does_not_say", "approve", "no_writes")
-    last_names = ("calls_max", "must")
+    last_names = ("rubric", "calls_max", "must")
 
     def __init__(self, *args: Any, texts: CapabilityTexts, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -137,8 +150,9 @@ class CaseForm(forms.Form):
                 self.add_error(name, str(error))
         return found
 
-    def document(self) -> dict[str, Any]:
-        """The case as `evals.json` has it."""
+    def document(self, stored: EvaluationCase | None = None) -> dict[str, Any]:
+        """The case as `evals.json` has it, with what the stored one says that no field shows."""
+        hidden = _hidden_parts(stored, self.texts) if stored is not None else {}
         data = self.cleaned_data
         calls, asked, mocks = [], [], []
         for place, tool in enumerate(self.texts.tools):
@@ -149,9 +163,14 @@ class CaseForm(forms.Form):
                 asked.append(name)
             if data[f"{key}_answer"]:
                 mocks.append({"tool": name, "result": data[f"{key}_answer"]})
-        expect: dict[str, Any] = {
+        unseen = hidden.pop("expect", {})
+        calls += unseen.pop("calls", [])
+        asked += unseen.pop("asks_before", [])
+        # The first mock that fits answers: those of certain arguments stand before what answers every call.
+        mocks = hidden.pop("mocks", []) + mocks
+        expect: dict[str, Any] = unseen | {
             "loads": data["loads"] or None,
-            "opens_form": data.get("opens_form") or "",
+            "opens_form": data.get("opens_form") or unseen.get("opens_form", ""),
             "says": _split(data["says"]),
             "does_not_say": _split(data["does_not_say"]),
             "no_writes": data["no_writes"],
@@ -160,7 +179,45 @@ class CaseForm(forms.Form):
             "calls_max": data["calls_max"],
         }
         document = {"name": data["name"], "messages": data["messages"], "mocks": mocks, "must": data["must"]}
-        return {**document, "approve": data["approve"] != "no", "expect": expect}
+        document["rubric"] = data["rubric"].strip()
+        return {**hidden, **document, "approve": data["approve"] != "no", "expect": expect}
+
+
+def _hidden_parts(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any]:
+    """What no field of the form shows, as a document."""
+    document = case_document(case)
+    names = {tool["name"] for tool in texts.tools}
+    may_be_asked = {tool["name"] for tool in texts.tools if tool.get("policy", {}).get("requires_approval") is True}
+    shown_calls = {id(call) for name in names if (call := _first_call(case, name))}
+    shown_mocks = {id(mock) for name in names if (mock := _plain_mock(case, name))}
+    calls, mocks = document.get("expect", {}).get("calls", []), document.get("mocks", [])
+    expect = {key: value for key, value in document.get("expect", {}).items() if key in ("does_not_load", "tokens_max")}
+    expect["calls"] = [row for one, row in zip(case.expect.calls, calls, strict=True) if id(one) not in shown_calls]
+    expect["asks_before"] = [name for name in case.expect.asks_before if name not in may_be_asked]
+    if not texts.form_ids and case.expect.opens_form:
+        expect["opens_form"] = case.expect.opens_form
+    return {
+        "expect": expect,
+        "mocks": [row for one, row in zip(case.mocks, mocks, strict=True) if id(one) not in shown_mocks],
+        "forms": dict(case.forms),
+        **case.for_people,
+    }
+
+
+def _first_call(case: EvaluationCase, name: str) -> ExpectedCall | None:
+    return next((one for one in case.expect.calls if one.tool == name), None)
+
+
+def _plain_mock(case: EvaluationCase, name: str) -> ToolMock | None:
+    """What the tool answers whatever its arguments are, where that is an object."""
+    return next(
+        (
+            one
+            for one in case.mocks
+            if one.tool == name and isinstance(one.result, dict) and one.result and not (one.arguments or one.error)
+        ),
+        None,
+    )
 
 
 def _split(text: str) -> list[str]:
@@ -181,13 +238,13 @@ def initial_of(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any]:
         "no_writes": expect.no_writes,
         "calls_max": expect.calls_max,
         "must": case.must,
+        "rubric": case.rubric,
     }
     for place, tool in enumerate(texts.tools):
         key, name = f"tool_{place}", tool["name"]
-        call = next((one for one in expect.calls if one.tool == name), None)
-        mock = next((one for one in case.mocks if one.tool == name and isinstance(one.result, dict)), None)
+        call, mock = _first_call(case, name), _plain_mock(case, name)
         initial[f"{key}_called"] = call is not None
-        initial[f"{key}_arguments"] = format_lines(call.arguments) if call else ""
+        initial[f"{key}_arguments"] = format_lines(call.arguments) if call and call.arguments else ""
         initial[f"{key}_asked"] = name in expect.asks_before
         initial[f"{key}_answer"] = format_lines(cast("dict[str, Any]", mock.result)) if mock else ""
     return initial

@@ -81,12 +81,13 @@ def evaluation_case(request: StudioRequest, capability_id: str, number: int) -> 
 def _edit(request: StudioRequest, capability: Capability, number: int | None) -> HttpResponse:
     texts = case_store.read_texts(capability)
     row = None if number is None else case_store.get_case(capability, number)
-    initial = initial_of(case_store.read_row(row), texts) if row else {"loads": capability.capability_id}
+    stored = case_store.read_row(row) if row else None
+    initial = initial_of(stored, texts) if stored else {"loads": capability.capability_id}
     form = CaseForm(request.POST or None, initial=initial, texts=texts)
     if form.is_valid():
         try:
             saved = case_store.save_case(
-                capability=capability, document=form.document(), by=actor_of(request), number=number
+                capability=capability, document=form.document(stored), by=actor_of(request), number=number
             )
         except RegistryError as error:
             form.add_error("name", error.message)

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from capability_client.evaluation.cases import EvaluationCase, case_document, parse_case
-from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.model_port import ModelFailed, VendorModel
+from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
@@ -166,23 +166,24 @@ def run_case_job(lease: Lease) -> CommitAction | None:
     if run is None or run.state != EvaluationRun.State.RUNNING:
         return None
     case = parse_case(lease.payload["case"], "case")
-    found = _play(run, case, lease)
-    failures = judge_case(case, found)
+    found, failures = _play(run, case, lease)
     return lambda: _store(run.pk, case, lease.payload["repetition"], found, failures)
 
 
-def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> Observation:
+def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Observation, list[str]]:
     if tokens_left(run.created_by) == 0:
-        return Observation(error=_BUDGET_SPENT)
+        return Observation(error=_BUDGET_SPENT), [_BUDGET_SPENT]
     from features.evaluations.sides import play_side, read_side
 
     wanted = f"revision-{run.revision}" if run.side == EvaluationRun.Side.REVISION else run.side
     side = read_side(run.capability.capability_id, wanted)
     if side.digest != run.digest:
-        return Observation(error="The texts have changed since the run began")
+        changed = "The texts have changed since the run began"
+        return Observation(error=changed), [changed]
     model = VendorModel(get_model(run.model), before_request=lambda: _go_on(run.pk, lease))
     try:
-        return play_side(case, side, model)
+        found = play_side(case, side, model)
+        return found, judge_play(case, found, model)
     finally:
         model.wire.close()
 
@@ -245,14 +246,15 @@ def prune_transcripts(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handle
 
 def play_now(
     capability: Capability, side: str, model: str, cases: Iterable[EvaluationCase]
-) -> Iterable[tuple[EvaluationCase, Observation]]:
-    """Each case, played in this process; nothing is stored. For the command."""
+) -> Iterable[tuple[EvaluationCase, Observation, list[str]]]:
+    """Each case with what the agent did and what does not hold, played in this process; nothing is stored."""
     from features.evaluations.sides import play_side, read_side
 
     played: PlayedSide = read_side(capability.capability_id, side)
     for case in cases:
         vendor = VendorModel(get_model(model))
         try:
-            yield case, play_side(case, played, vendor)
+            found = play_side(case, played, vendor)
+            yield case, found, judge_play(case, found, vendor)
         finally:
             vendor.wire.close()

@@ -200,7 +200,7 @@ def test_it_is_saved_as_a_case_that_passes(signed_in: SignIn, server: ModelServe
         "mocks": [{"tool": "alpha_save", "result": {"ok": True}}],
         "expect": {"loads": "alpha", "calls": [{"tool": "alpha_save"}], "asks_before": ["alpha_save"]},
     }
-    ((_case, found),) = runs.play_now(get_capability("alpha"), "live", "small", [case_store.read_row(row)])
+    ((_case, found, _failures),) = runs.play_now(get_capability("alpha"), "live", "small", [case_store.read_row(row)])
     assert (found.error, found.loads) == ("", ["alpha"])
     assert client.post(f"{HERE}{chat.pk}/save/", {"capability_id": "nosuch"}).status_code == 400
 

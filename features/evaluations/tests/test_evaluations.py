@@ -247,6 +247,36 @@ def test_tools_of_a_draft_are_read_from_either_form_of_tools_json(alpha: Any) ->
     assert [one["name"] for one in case_store.read_texts(alpha).tools] == ["alpha_save"]
 
 
+def test_saving_a_form_keeps_what_it_does_not_show(signed_in: SignIn, alpha: Any) -> None:
+    stored = case(
+        mocks=[
+            {"tool": "alpha_save", "arguments": {"day": "monday"}, "error": "It is full"},
+            {"tool": "alpha_save", "result": [1, 2]},
+            {"tool": "other", "result": {"a": 1}},
+        ],
+        forms={"AlphaForm.v1": {"name": "send", "context": {}}},
+        expected_output="A short answer",
+        expect={
+            "calls": [{"tool": "alpha_save"}, {"tool": "alpha_save", "arguments": {"n": 2}}, {"tool": "other"}],
+            "asks_before": ["other"],
+            "does_not_load": "beta",
+            "tokens_max": 9000,
+            "opens_form": "AlphaForm.v1",
+        },
+    )
+    row = case_store.save_case(capability=alpha, document=stored, by=OLGA)
+    before = case_store.read_row(row)
+    address = f"{HERE}cases/{row.pk}/"
+    client = signed_in("author")
+    form = form_with(client.get(address), "Save case")
+    assert form.submit(client).status_code == 302
+    row.refresh_from_db()
+    assert case_store.read_row(row) == before
+    assert form.submit(client, rubric="It is short.").status_code == 302
+    row.refresh_from_db()
+    assert case_store.read_row(row) == replace(before, rubric="It is short.")
+
+
 def test_a_file_goes_out_as_it_came(signed_in: SignIn, alpha: Any) -> None:
     client: Client = signed_in("author")
     document = {"skill_name": "alpha", "evals": [{"id": 1, **case(must=True)}]}

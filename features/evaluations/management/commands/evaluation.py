@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.report import CaseResult, as_document, rate, table
 from capability_kit.json_text import parse_json
 from capability_rules.errors import InvalidRequest, SourceUnreadable
@@ -44,14 +43,14 @@ class Command(SubcommandBase):
             CaseResult(
                 case.name,
                 1,
-                tuple(judge_case(case, seen)),
+                tuple(failures),
                 seen.usage.tokens,
                 seen.usage.seconds,
                 case.must,
                 case.digest,
                 seen.transcript(),
             )
-            for case, seen in runs.play_now(capability, options["side"], model, cases)
+            for case, seen, failures in runs.play_now(capability, options["side"], model, cases)
         ]
         about = {"capability_id": capability.capability_id, "side": options["side"], "model": model}
         self.tell(as_document(found, **about), table(found).splitlines(), options)

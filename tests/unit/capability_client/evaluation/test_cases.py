@@ -63,7 +63,12 @@ def test_what_is_written_is_read_as_the_same() -> None:
 def test_the_digest_changes_with_what_a_run_depends_on() -> None:
     (case,) = parse_cases(json.dumps(FULL))
     row = FULL["evals"][0]
-    for change, is_same in (({"messages": ["other"]}, False), ({"must": False}, False), ({"rubric": "be kind"}, True)):
+    for change, is_same in (
+        ({"messages": ["other"]}, False),
+        ({"must": False}, False),
+        ({"rubric": "be kind"}, False),
+        ({"files": ["a.txt"]}, True),
+    ):
         (other,) = parse_cases(json.dumps({"evals": [row | change]}))
         assert (other.digest == case.digest) is is_same
 
@@ -75,6 +80,7 @@ def test_the_digest_changes_with_what_a_run_depends_on() -> None:
         ("[]", 'expected an object with "evals"'),
         ('{"evals": [{"name": "a"}]}', r"evals\[0\].messages: expected a list"),
         ('{"evals": [{"name": "a", "messages": []}]}', r"evals\[0\].messages: expected at least one"),
+        ('{"evals": [{"prompt": "a", "rubric": 5}]}', r"evals\[0\].rubric: expected a text"),
         ('{"evals": [{"prompt": ""}]}', r"evals\[0\].messages\[0\]: expected a text"),
         ('{"evals": [{"prompt": "a", "expects": {}}]}', r"evals\[0\].expects: not a known key"),
         ('{"evals": [{"prompt": "a", "expect": {"call": []}}]}', r"evals\[0\].expect.call: not a known key"),

@@ -20,6 +20,7 @@ from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.matching_values import contains, fits_text
 from capability_client.evaluation.model_port import ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, PassRate, as_document, as_junit, table
+from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation, run_case
 from tests.model_servers import Fault, ModelServer, model_server
 from tests.servers import ROOT
@@ -238,3 +239,58 @@ def test_the_command_plays_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert main(options) == 1
     assert "2 of 2 passed" in capsys.readouterr().out
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["passed"] == 2
+
+
+def _judging(verdict: str) -> Callable[[Any], Reply]:
+    def reply(body: Any) -> Reply:
+        return (verdict, []) if "Rubric:" in json.dumps(body["messages"][-1]) else careful_model(body)
+
+    return reply
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("verdict", "failures"),
+    [
+        ('{"passes": true, "reason": "It is polite."}', []),
+        ('Sure:\n```json\n{"passes": false, "reason": "It never\\nthanks."}\n```', ["not met: It never thanks."]),
+        ('{"passes": "yes"}', ["gave no verdict"]),
+        ("I cannot say.", ["gave no verdict: I cannot say."]),
+    ],
+)
+def test_a_rubric_is_judged_by_the_model(vendor: Vendor, verdict: str, failures: list[str]) -> None:
+    case = case_of(prompt="I weighed 84.2 kg today", rubric=["It thanks the user."], expect={"loads": "weights"})
+    with model_server(vendor, _judging(verdict)) as server:
+        model = VendorModel(ModelSettings(server.url, "m", vendor, "sk-key"))
+        found = run_case(case, LocalSkills(EXAMPLES), model)
+        judged = judge_play(case, found, model)
+        model.wire.close()
+    assert len(judged) == len(failures)
+    assert all(wanted in said for wanted, said in zip(failures, judged, strict=True))
+    asked = server.bodies[-1]
+    assert "It thanks the user." in json.dumps(asked["messages"])
+    assert "tools" not in asked
+    # The judge's tokens are counted too.
+    assert found.usage.requests == len(server.bodies)
+
+
+def test_a_rubric_is_not_asked_about_where_something_else_fails() -> None:
+    case = case_of(prompt="I weighed 84.2 kg today", rubric="It thanks.", expect={"loads": "meals"})
+    with model_server("openai", _judging('{"passes": true, "reason": ""}')) as server:
+        model = VendorModel(ModelSettings(server.url, "m", "openai", "sk-key"))
+        judged = judge_play(case, run_case(case, LocalSkills(EXAMPLES), model), model)
+        model.wire.close()
+    assert judged == ["It loaded weights; expected meals"]
+    assert "Rubric:" not in json.dumps(server.bodies)
+
+
+def test_a_conversation_cannot_end_what_the_judge_takes_for_data() -> None:
+    case = case_of(prompt="I weighed 84.2 kg today", rubric="It thanks.")
+    marks = set()
+    for _ in range(2):
+        with model_server("openai", _judging('{"passes": true, "reason": ""}')) as server:
+            model = VendorModel(ModelSettings(server.url, "m", "openai", "sk-key"))
+            judge_play(case, run_case(case, LocalSkills(EXAMPLES), model), model)
+            model.wire.close()
+        marks.add(server.bodies[-1]["messages"][-1]["content"].split("\n")[-1])
+    assert len(marks) == 2

@@ -182,7 +182,7 @@ def parse_case(row: Any, place: str) -> EvaluationCase:
 
 
 def _rubric(value: Any, place: str) -> str:
-    """A text, or a list of texts, which is one a line."""
+    """A text, or a list of texts, which is one per line."""
     if not value:
         return ""
     return _text("\n".join(_texts(value, place)) if isinstance(value, list) else value, place)

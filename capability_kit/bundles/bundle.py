@@ -63,6 +63,8 @@ class ListingEntry:
     is_closed_to_model: bool = False
     # It is not offered to users by its name.
     is_off_menu: bool = False
+    # A BCP 47 tag, where capability.json names one.
+    language: str = ""
 
     @classmethod
     def from_answer(cls, row: object) -> ListingEntry:
@@ -87,6 +89,7 @@ class ListingEntry:
             confidence=score if isinstance(score := row.get("confidence"), dict) else None,
             is_closed_to_model=row.get("disable_model_invocation") is True,
             is_off_menu=row.get("user_invocable") is False,
+            language=language if isinstance(language := row.get("language"), str) else "",
         )
 
     @classmethod

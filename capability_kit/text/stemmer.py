@@ -1,6 +1,7 @@
-"""Word stems: "weighed" and "weigh" are one word (snowballstemmer).
+"""Word stems: "weighed" and "weigh" are one word, as "Rechnungen" and "Rechnung" are in German (snowballstemmer).
 
-English is stemmed by M. F. Porter, "An algorithm for suffix stripping", 1980. Words of other scripts stay as they are.
+English is stemmed by M. F. Porter, "An algorithm for suffix stripping", 1980, which leaves words of other scripts as
+they are; other languages by their own algorithms.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 import snowballstemmer
+
+from capability_kit.text.languages import ALGORITHMS
 
 _ASCII_WORD: Final = re.compile(r"[a-z]{3,}")
 _LENGTH_MAX: Final = 64
@@ -28,6 +31,11 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
     return _stemmer("porter")(word)
+
+
+def stem_in_language(word: str, language: str) -> str:
+    """The stem of one word in lower case, with its accents, by the rules of a language of `languages.ALGORITHMS`."""
+    return word if len(word) > _LENGTH_MAX else _stemmer(ALGORITHMS[language])(word)
 
 
 def _stemmer(algorithm: str) -> Callable[[str], str]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from capability_kit.text.languages import is_known_language, primary_language
 from capability_rules.bundles.profile import CapabilityProfile
-from registry.matching.embedders import get_embedder
+from registry.matching.embedders import EndpointEmbedder, get_embedder
 from registry.matching.embedding import Embedder
 from registry.matching.english import is_english
 from registry.matching.minilm import MiniLmEmbedder
@@ -30,6 +30,15 @@ def find_unread_text(known: CapabilityProfile) -> str:
         return "" if declared in _languages_of(embedder) else texts[0]
     unread = [text for text in texts if not _reads(embedder, text)]
     return unread[0] if 2 * len(unread) > len(texts) else ""
+
+
+def describe_model() -> str:
+    """The names of the sentence models that are in use; empty where words alone are compared."""
+    embedder = get_embedder()
+    if embedder is None:
+        return ""
+    # The id of an endpoint has its address, which may hold a key.
+    return embedder.model if isinstance(embedder, EndpointEmbedder) else ", ".join(embedder.model_id.split("+"))
 
 
 def describe_languages() -> str:

@@ -54,6 +54,6 @@ def test_declared_language_decides_whether_the_model_reads_it(
 ) -> None:
     settings.EMBEDDER = embedder
     get_embedder.cache_clear()
-    facts = {"description": description} | ({"language": language} if language else {})
+    facts: dict[str, Any] = {"description": description} | ({"language": language} if language else {})
     outcome = publication.publish(files=bundle("refund", **facts), by=OLGA, dry_run=True)
     assert [each.code for each in outcome.findings].count("LANGUAGE_NOT_READ") == is_warned

@@ -18,6 +18,7 @@ from capability_client.client.client import Registry
 from capability_client.client.local_registry import LocalSkills
 from capability_client.session import Session, SessionFileRefused, SessionOptions, Source, User, draft_playbook
 from capability_client.session.hints import local_hints
+from capability_kit.bundles.bundle import list_open_triggers
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.errors import RegistryError
@@ -195,7 +196,7 @@ def _match(options: argparse.Namespace) -> int:
             print(f"  {row['capability_id']}  {row['score']:.2f}{near}")
         return 0
     entries = {entry.capability_id: entry for entry in LocalSkills(options.skills_dir).list().entries}
-    index = TriggerIndex((entry.capability_id, each) for entry in entries.values() for each in entry.intent_triggers)
+    index = TriggerIndex(list_open_triggers(entries.values()))
     hints = local_hints(options.message, index, entries)
     print("match" if hints else "none")
     for hint in hints:

@@ -12,6 +12,8 @@ import rfc8785
 from capability_kit.bundles.digest import digest_of_load, text_digest
 from capability_kit.bundles.invocation_rules import list_invocation_facts
 from capability_kit.errors import DigestMismatch, ResponseRejected
+from capability_kit.text.languages import get_stemmed_language
+from capability_kit.text.trigger_matching import list_main_languages
 
 CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 TOOL_NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
@@ -63,6 +65,8 @@ class ListingEntry:
     is_closed_to_model: bool = False
     # It is not offered to users by its name.
     is_off_menu: bool = False
+    # A BCP 47 tag, where capability.json names one.
+    language: str = ""
 
     @classmethod
     def from_answer(cls, row: object) -> ListingEntry:
@@ -87,6 +91,7 @@ class ListingEntry:
             confidence=score if isinstance(score := row.get("confidence"), dict) else None,
             is_closed_to_model=row.get("disable_model_invocation") is True,
             is_off_menu=row.get("user_invocable") is False,
+            language=language if isinstance(language := row.get("language"), str) else "",
         )
 
     @classmethod
@@ -120,11 +125,16 @@ class Listing:
         return len(self.entries)
 
 
-def list_open_triggers(entries: Iterable[ListingEntry]) -> Iterator[tuple[str, str]]:
-    """`(capability_id, phrase)` of all triggers by which a message may lead to something."""
-    for entry in entries:
-        if not entry.is_closed_to_model:
-            yield from ((entry.capability_id, phrase) for phrase in entry.intent_triggers)
+def list_open_triggers(entries: Iterable[ListingEntry]) -> Iterator[tuple[str, str, str]]:
+    """`(capability_id, phrase, language)` of all triggers by which a message may lead to something, in the form of
+    `TriggerIndex`: the language is that which the capability declares, where it is stemmed."""
+    open_entries = [entry for entry in entries if not entry.is_closed_to_model]
+    stemmed = {tag: get_stemmed_language(tag) for tag in {entry.language for entry in open_entries} if tag}
+    languages = list_main_languages(stemmed.get(entry.language, "") for entry in open_entries)
+    for entry in open_entries:
+        language = stemmed.get(entry.language, "")
+        language = language if language in languages else ""
+        yield from ((entry.capability_id, phrase, language) for phrase in entry.intent_triggers)
 
 
 @dataclass(frozen=True, slots=True)

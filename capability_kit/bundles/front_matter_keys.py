@@ -42,6 +42,7 @@ TOP_LEVEL: Final[dict[str, tuple[Path, FieldMapper]]] = {
     "intent_triggers": (("intent_triggers",), front_matter_values.parse_phrases),
     "priority": (("priority",), front_matter_values.parse_integer),
     "max_turns": (("max_turns",), front_matter_values.parse_integer),
+    "language": (("language",), front_matter_values.parse_language),
     "tools": (("allowed_tools",), front_matter_values.parse_strings),
     **{key: _ENVIRONMENT[key,] for key in ("emoji", "os", "dependency_level", "skill_group", "skill_groups")},
 }

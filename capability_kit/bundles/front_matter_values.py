@@ -6,9 +6,12 @@ import json
 import re
 from typing import Any, Final
 
+from capability_kit.text.languages import is_known_language
+
 _WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 _GROUP: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _SERVER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_LANGUAGE_TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 _OS: Final = {
     "common": "common", "all": "common", "any": "common",
     "darwin": "darwin", "macos": "darwin", "mac": "darwin", "osx": "darwin",
@@ -72,6 +75,12 @@ def parse_skill_ids(value: Any) -> list[str] | None:
     found = parse_names(value)
     fits = found and all(_GROUP.fullmatch(name) and len(name) <= 64 for name in found)
     return list(dict.fromkeys(found)) if found and fits else None
+
+
+def parse_language(value: Any) -> str | None:
+    """A BCP 47 tag of a language that is stemmed, or written without spaces: not `go`, a language for programs."""
+    is_tag = isinstance(value, str) and _LANGUAGE_TAG.fullmatch(value.strip()) is not None
+    return str(value).strip() if is_tag and is_known_language(str(value).strip()) else None
 
 
 def parse_groups(value: Any) -> list[str] | None:

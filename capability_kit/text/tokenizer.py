@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final
 
-from capability_kit.text.stemmer import stem
+from capability_kit.text.stemmer import stem, stem_in_language
 
 # A mark that combines with the letter before it belongs to the word; Python's \w leaves most of them out.
 _MARKS: Final = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code))[0] == "M")
@@ -42,15 +42,15 @@ class Word:
     is_hyphened: bool
 
 
-def tokenize(text: str, *, most: int | None = None) -> list[Word]:
-    """The words of a text in order, the first `most` of them."""
+def tokenize(text: str, *, most: int | None = None, language: str = "") -> list[Word]:
+    """The words of a text in order, the first `most` of them, stemmed by the rules of English or of `language`."""
     found: list[Word] = []
     matches = list(islice(_WORD.finditer(text), None if most is None else most + 1))
     for index, match in enumerate(matches[:most]):
         end = match.end()
         following = matches[index + 1].start() if index + 1 < len(matches) else -1
         is_hyphened = following == end + 1 and text[end] in _HYPHENS
-        found.append(Word(fold_and_stem(match[0]), match.start(), end, is_hyphened))
+        found.append(Word(fold_and_stem(match[0], language), match.start(), end, is_hyphened))
     return found
 
 
@@ -59,14 +59,22 @@ def stems(text: str, *, most: int | None = None) -> list[str]:
     return [fold_and_stem(word) for word in islice(_WORD.findall(text), most)]
 
 
-def fold_and_stem(word: str) -> str:
-    """The stem without case, width or accent, and without a possessive 's."""
+def fold_and_stem(word: str, language: str = "") -> str:
+    """The stem without case, width or accent, and without a possessive 's; by the rules of English or of `language`."""
+    if language:
+        return _kept_language_stem(word, language) if len(word) <= _LENGTH_KEPT else fold_text(word)
     return _kept_stem(word) if len(word) <= _LENGTH_KEPT else stem(fold_text(word))
 
 
 @lru_cache(maxsize=50_000)
 def _kept_stem(word: str) -> str:
     return stem(fold_text(word))
+
+
+@lru_cache(maxsize=100_000)
+def _kept_language_stem(word: str, language: str) -> str:
+    """Accents are part of an ending, so they are folded after it is gone."""
+    return fold_text(stem_in_language(unicodedata.normalize("NFKC", word).casefold(), language))
 
 
 def has_words(text: str) -> bool:

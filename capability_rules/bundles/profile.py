@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from capability_kit.bundles.invocation_rules import is_closed_to_model
 from capability_kit.json_text import parse_json
 from capability_kit.text.denials import find_denials
+from capability_kit.text.languages import get_stemmed_language
 from capability_kit.text.tokenizer import has_words, tokenize
 from capability_kit.text.trigger_matching import fold_substring, is_substring
 from capability_rules.bundles.description_phrases import PHRASES_MAX, find_phrases
@@ -18,6 +20,7 @@ from capability_rules.bundles.skill_prose import extract_prose
 # The longest list and the longest text that the schema of capability.json allows.
 LIST_MAX: Final = 200
 TEXT_MAX: Final = 4000
+_TEXTS_OF_LANGUAGE_MAX: Final = 20
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,15 @@ class CapabilityProfile:
     is_closed_to_model: bool = False
     # The beginning of its skill doc, as prose.
     prose: str = ""
+    # The BCP 47 tag that it declares.
+    language: str = ""
+
+    @cached_property
+    def stemmed_language(self) -> str:
+        """By whose rules its triggers are stemmed beside those of English: the declared language's, or that of its
+        texts; empty where that is English, unclear or not stemmed."""
+        texts = (self.name, self.description, *self.triggers, *self.sentences)
+        return get_stemmed_language(self.language, islice(texts, _TEXTS_OF_LANGUAGE_MAX))
 
     @property
     def described_share(self) -> float:
@@ -101,6 +113,7 @@ def profile_from_json(capability: Mapping[str, Any], skill_doc: str = "") -> Cap
         keywords=_texts(playbook.get("keywords")),
         is_closed_to_model=is_closed_to_model(capability),
         prose=extract_prose(skill_doc),
+        language=_text(capability.get("language", "")),
     )
 
 

@@ -17,7 +17,8 @@ _NEEDS: Final = (
 )  # fmt: skip
 # Keys whose two values are short enough to be shown, with the label of each and the text for an absent one.
 _TOLD: Final = (
-    ("name", "name", ""), ("skill_profile", "profile", "capability"), ("priority", "priority", 0),
+    ("name", "name", ""), ("language", "language", ""),
+    ("skill_profile", "profile", "capability"), ("priority", "priority", 0),
     ("max_turns", "number of turns that it stays active", 0), ("license", "license", ""), ("emoji", "emoji", ""),
 )  # fmt: skip
 _NAMED: Final = (

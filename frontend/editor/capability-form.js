@@ -22,7 +22,7 @@ const NEEDS = [
   ["mcp_servers", gettext("MCP servers")], ["skills", gettext("Other capabilities (IDs)")],
 ];
 const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
-  "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",
+  "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "language", "emoji", "license", "compatibility",
   "allowed_tools", "metadata", "version"];
 
 export class CapabilityForm extends JsonForm {
@@ -133,6 +133,7 @@ export class CapabilityForm extends JsonForm {
       h("div", { class: "two-fields" },
         number(gettext("Priority"), "priority"), number(gettext("Active turns"), "max_turns"),
         this.plain(gettext("Emoji"), ["emoji"]), this.plain(gettext("License"), ["license"])),
+      this.plain(gettext("Language"), ["language"], { most: 35 }),
       this.plain(gettext("Compatibility"), ["compatibility"], { most: 500, rows: 2 }),
       Array.isArray(allowed) ? this.phrases(gettext("Allowed agent tools"), ["allowed_tools"])
         : this.plain(gettext("Allowed agent tools"), ["allowed_tools"]),

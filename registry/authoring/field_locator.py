@@ -32,7 +32,16 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
         *("/playbook/product_area", "/playbook/issue_type", "/os", "/dependency_level"),
         *("/dependencies/bins", "/dependencies/python", "/dependencies/apps"),
         *("/dependencies/env", "/dependencies/permissions", "/dependencies/mcp_servers", "/dependencies/skills"),
-        *("/priority", "/max_turns", "/emoji", "/license", "/compatibility", "/allowed_tools", "/metadata/*"),
+        *(
+            "/priority",
+            "/max_turns",
+            "/language",
+            "/emoji",
+            "/license",
+            "/compatibility",
+            "/allowed_tools",
+            "/metadata/*",
+        ),
     ),
     "tools.json": (
         *("#/name", "#/description", "#/policy/kind", "#/policy/requires_approval", "#/policy/allowed_roles"),

@@ -94,6 +94,7 @@ def build_list_entry(
         "priority": capability.get("priority", 0),
         # What a client has to have, so that it can say before a load whether the capability works there.
         **({"dependencies": dependencies} if (dependencies := capability.get("dependencies")) else {}),
+        **({"language": language} if (language := capability.get("language")) else {}),
         **list_invocation_facts(capability),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
 from itertools import accumulate, chain
@@ -28,7 +28,7 @@ from registry.matching.embedders import get_embedder
 from registry.matching.embedding import Embedder, EmbedderUnavailable
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
 from registry.matching.kept_words import KeptWords
-from registry.matching.matcher import Matcher, MatchResult
+from registry.matching.matcher import Matcher, MatchResult, list_trigger_languages
 from registry.matching.ngram_index import FeatureIndex, Floats
 from registry.matching.search import SearchIndex, texts_to_embed
 from registry.matching.skill_doc_similarity import SkillDocSimilarity, extract_stems, prose_texts
@@ -354,15 +354,24 @@ def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile])
     if before is None:
         return None
     now = {one.capability_id: one for one in known}
-    gone = {one.capability_id: one.triggers for one in before.known if now.get(one.capability_id) is not one}
+    gone = {one.capability_id: one for one in before.known if now.get(one.capability_id) is not one}
     places, held = before.places, before.known
-    new = {name: one.triggers for name, one in now.items() if name not in places or held[places[name]] is not one}
-    if len(gone) + len(new) > _CHANGES_MAX:
+    new = {name: one for name, one in now.items() if name not in places or held[places[name]] is not one}
+    languages = list_trigger_languages(known)
+    if len(gone) + len(new) > _CHANGES_MAX or languages != list_trigger_languages(before.known):
         return None
     triggers = before.triggers
     for name in gone.keys() | new.keys():
-        triggers = triggers.replaced(name, gone.get(name, ()), new.get(name, ()))
+        (old, was), (own, language) = _triggers_of(gone.get(name), languages), _triggers_of(new.get(name), languages)
+        triggers = triggers.replaced(name, old, own, was=was, language=language)
     return triggers
+
+
+def _triggers_of(one: CapabilityProfile | None, languages: Container[str]) -> tuple[tuple[str, ...], str]:
+    """The triggers of a capability, and their language where messages are stemmed by it."""
+    if one is None:
+        return (), ""
+    return one.triggers, one.stemmed_language if one.stemmed_language in languages else ""
 
 
 def _revisions(snapshot: Snapshot) -> IndexRevisions:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 
 from capability_kit.text.tokenizer import tokenize
-from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex
+from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex, list_main_languages
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching import kernel_classifier
 from registry.matching.example_similarity import ExampleSimilarity
@@ -78,6 +78,21 @@ class MatchResult:
     needed: tuple[str, ...] = ()
 
 
+def list_trigger_languages(known: Sequence[CapabilityProfile]) -> frozenset[str]:
+    """The languages beside English by whose rules the triggers of these capabilities are stemmed."""
+    return list_main_languages(one.stemmed_language for one in known if one.triggers)
+
+
+def _index_triggers(known: Sequence[CapabilityProfile]) -> TriggerIndex:
+    languages = list_trigger_languages(known)
+    language_of = {one.capability_id: one.stemmed_language for one in known if one.stemmed_language in languages}
+    return TriggerIndex(
+        (one.capability_id, trigger, language_of.get(one.capability_id, ""))
+        for one in known
+        for trigger in one.triggers
+    )
+
+
 class Matcher:
     """Immutable: made of what is published at one moment."""
 
@@ -96,8 +111,7 @@ class Matcher:
         self.known = tuple(known)
         self.evidence = evidence
         self.places = {one.capability_id: place for place, one in enumerate(self.known)}
-        owned = ((one.capability_id, trigger) for one in self.known for trigger in one.triggers)
-        self.triggers = TriggerIndex(owned) if triggers is None else triggers
+        self.triggers = _index_triggers(self.known) if triggers is None else triggers
         self._counts = (trigger_evidence or TriggerEvidence()).counts(self.known, self.triggers)
         has_vectors = evidence is not None and evidence.centroids is not None
         self._described = (

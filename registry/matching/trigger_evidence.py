@@ -50,6 +50,10 @@ class TriggerEvidence:
     def _clear(self) -> None:
         self._known: dict[str, CapabilityProfile] = {}
         self._owners: Counter[str] = Counter()
+        # Of each trigger: how many of its owners have each language.
+        self._owner_languages: dict[str, Counter[str]] = {}
+        # Those by whose rules sentences are stemmed.
+        self._languages: frozenset[str] = frozenset()
         self._sentences = 0
         self._clear_sentences()
 
@@ -69,12 +73,18 @@ class TriggerEvidence:
             gone = [one for name, one in self._known.items() if now.get(name) is not one]
             new = [one for name, one in now.items() if self._known.get(name) is not one]
             phrases_before = {trigger for one in (*gone, *new) for trigger in one.triggers if trigger in self._owners}
+            languages_before = {phrase: self._phrase_languages(phrase) for phrase in phrases_before}
             for one in gone:
                 self._forget(one)
             for one in new:
-                self._known[one.capability_id] = one
-                self._owners.update(one.triggers)
-                self._sentences += len(one.samples)
+                self._add(one)
+            kept = phrases_before & self._owners.keys()
+            if triggers.languages != self._languages or any(
+                self._phrase_languages(phrase) != languages_before[phrase] for phrase in kept
+            ):
+                # A trigger is found by other words now, in any sentence.
+                self._clear_sentences()
+                self._languages = triggers.languages
             if self._sentences > SENTENCES_MAX:
                 self._clear_sentences()
             elif self._is_counting:
@@ -85,10 +95,26 @@ class TriggerEvidence:
                 self._follow(self._known.values(), set(self._owners), triggers)
             return TriggerCounts(self._own.copy(), self._seen.copy(), self._owners.copy())
 
+    def _phrase_languages(self, phrase: str) -> frozenset[str]:
+        """The languages by which a trigger is stemmed for one of its owners; "" is English alone."""
+        owned = self._owner_languages.get(phrase, Counter())
+        return frozenset(language if language in self._languages else "" for language, count in owned.items() if count)
+
+    def _add(self, one: CapabilityProfile) -> None:
+        self._known[one.capability_id] = one
+        self._owners.update(one.triggers)
+        self._sentences += len(one.samples)
+        for trigger in set(one.triggers):
+            self._owner_languages.setdefault(trigger, Counter())[one.stemmed_language] += 1
+
     def _forget(self, one: CapabilityProfile) -> None:
         del self._known[one.capability_id]
         self._sentences -= len(one.samples)
         self._owners.subtract(one.triggers)
+        for trigger in set(one.triggers):
+            self._owner_languages[trigger][one.stemmed_language] -= 1
+            if not self._owners[trigger]:
+                del self._owner_languages[trigger]
         for trigger in set(one.triggers):
             self._own.pop((one.capability_id, trigger), None)
             if not self._owners[trigger]:
@@ -100,7 +126,7 @@ class TriggerEvidence:
             self._uses[text] -= 1
             if not self._uses[text]:
                 del self._uses[text], self._found[text]
-                for key in _keys(text):
+                for key in self._keys(text):
                     self._with_key[key].remove(text)
                     if not self._with_key[key]:
                         del self._with_key[key]
@@ -118,7 +144,7 @@ class TriggerEvidence:
             for text in one.samples:
                 if text not in self._found:
                     self._found[text] = triggers.find_strong(text)
-                    for key in _keys(text):
+                    for key in self._keys(text):
                         self._with_key.setdefault(key, []).append(text)
                 self._uses[text] += 1
                 self._seen.update(self._found[text])
@@ -128,7 +154,7 @@ class TriggerEvidence:
         self._seen = Counter(seen)
 
     def _count_phrase(self, phrase: str) -> None:
-        alone = TriggerIndex([("", phrase)])
+        alone = TriggerIndex(("", phrase, language) for language in self._phrase_languages(phrase))
         for text in self._texts_with(phrase):
             if phrase not in self._found[text] and alone.find_strong(text):
                 self._found[text].add(phrase)
@@ -143,20 +169,19 @@ class TriggerEvidence:
     def _texts_with(self, phrase: str) -> set[str]:
         """The sentences that may contain a trigger: those that have the rarest word of one of its forms."""
         found: set[str] = set()
-        for keys in _needed(phrase):
+        for keys in {each for language in self._phrase_languages(phrase) or [""] for each in _needed(phrase, language)}:
             texts = [self._with_key.get(key, []) for key in keys]
             found.update(texts[np.argmin([len(one) for one in texts])])
         return found
 
+    def _keys(self, text: str) -> set[str]:
+        """What a trigger in a sentence is found by: its stems, joined ones too, and characters of unspaced scripts."""
+        return root_keys(text, self._languages) | {f"\0{character}" for character in list_substring_characters(text)}
 
-def _keys(text: str) -> set[str]:
-    """What a trigger in a sentence is found by: its stems, joined ones too, and characters of unspaced scripts."""
-    return root_keys(text) | {f"\0{character}" for character in list_substring_characters(text)}
 
-
-def _needed(phrase: str) -> Iterator[tuple[str, ...]]:
-    """For each way in which a trigger is found the keys that the sentence must have."""
+def _needed(phrase: str, language: str) -> Iterator[tuple[str, ...]]:
+    """For each way in which a trigger of a language is found the keys that the sentence must have."""
     if is_substring(phrase):
         yield tuple(f"\0{character}" for character in list_substring_characters(phrase))
     else:
-        yield from strong_paths(phrase)
+        yield from strong_paths(phrase, language)

@@ -171,7 +171,7 @@ def test_saving_twice_in_a_row_is_no_conflict_with_oneself(editor: Page) -> None
 def test_coming_back_from_the_review_goes_on_where_one_was(editor: Page) -> None:
     open_file(editor, "skill.md").fill(TYPED)
     editor.get_by_role("button", name="Review & publish").click()
-    expect(editor.get_by_role("heading", name="Publish")).to_be_visible()
+    expect(editor.get_by_role("heading", level=1, name="Publish")).to_be_visible()
     editor.go_back()
     assert texts_of(editor)["skill_md"] == TYPED
     open_file(editor, "skill.md").fill(f"{TYPED}More.")

@@ -18,4 +18,4 @@ if TYPE_CHECKING:
 def test_the_api_reference_shows_the_operations(live_studio: Studio, page: Page) -> None:
     page.goto(f"{live_studio.url}/api/v1/docs")
     page.get_by_text("/api/v1/capability_skill_load").first.wait_for()
-    assert page.get_by_text("Every operation, with what it takes").count() == 1
+    assert page.get_by_text("Every operation, with its parameters").count() == 1

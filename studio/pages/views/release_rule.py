@@ -25,13 +25,16 @@ LOOSENING = (
 
 @admin_required("GET", "POST")
 def release_rule_list(request: StudioRequest) -> HttpResponse:
-    """The registry's rule and those of groups, each with its form."""
+    """The registry's rule and those of groups, each with its form, and which languages are compared by meaning."""
     if request.method == "POST":
         return _set(request)
     return _page(request)
 
 
 def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> HttpResponse:
+    # The models' packages: no other page of an operator needs them.
+    from registry.matching.readability import describe_languages, describe_model
+
     registry_rule, groups = release_rules.list_rules()
     context = {
         "registry_rule": registry_rule,
@@ -39,6 +42,8 @@ def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> Http
         "without": release_rules.list_groups_without_rule(),
         "choices": LOOSENING,
         "error": error,
+        "model": describe_model(),
+        "languages": describe_languages(),
         "typed": get_text(request, "group_id", most=80) if error else "",
     }
     return render(request, "studio/registry_settings/show.html", context, status=status)

@@ -428,3 +428,35 @@ def test_space_before_a_message_changes_nothing(api: Any, body_registry: None) -
 
     assert (padded["capability_id"], padded["score"]) == (told["capability_id"], told["score"])
     assert _match(api, " " * 5000 + "x") == _match(api, "x")
+
+
+def _hits(api: Any, message: str) -> dict[str, list[str]]:
+    rows = _match(api, message)["matches"]
+    return {row["capability_id"]: [hit["trigger"] for hit in row["matched_triggers"]] for row in rows}
+
+
+@pytest.mark.parametrize("said", [{"language": "de-AT"}, {"description": "Prüft, was auf der Rechnung nicht stimmt."}])
+def test_a_trigger_is_found_by_the_stems_of_its_language(api: Any, said: dict[str, str]) -> None:
+    """Whether the language is declared or found out; and no other capability is found by its rules."""
+    publish("rechnungen", name="Rechnungen", intent_triggers=["Rechnung prüfen"], **said)
+    publish("refunds", name="Refunds", description="Refunds a payment.", intent_triggers=["Rechnung order"])
+    found = _hits(api, "bitte die Rechnungen prüfen")
+    assert found["rechnungen"] == ["Rechnung prüfen"]
+    assert _hits(api, "bitte die Rechnungen orders").get("refunds", []) == []
+    # A publish that makes it English is seen by the index that goes on.
+    publish("rechnungen", name="Rechnungen", intent_triggers=["Rechnung prüfen"], language="en")
+    assert _hits(api, "bitte die Rechnungen prüfen").get("rechnungen", []) == []
+
+
+@pytest.mark.parametrize(
+    ("trigger", "message"),
+    [
+        ("经费报销", "我想问一下经费报销怎么做"),
+        ("経費精算", "出張の経費精算をお願いします"),
+        ("ใบแจ้งหนี้", "ช่วยตรวจใบแจ้งหนี้หน่อย"),
+    ],
+)
+def test_a_trigger_without_spaces_is_found_inside_a_sentence(api: Any, trigger: str, message: str) -> None:
+    publish("one", name="One", intent_triggers=[trigger])
+    publish("two", name="Two", intent_triggers=["two"])
+    assert _hits(api, message)["one"] == [trigger]

@@ -84,6 +84,7 @@ def test_an_entry_has_what_its_author_wrote(api: Any) -> None:
         "os": ["darwin", "linux"],
         "dependency_level": {"darwin": "external"},
         "priority": 7,
+        "language": "pt-BR",
         "dependencies": {"python": ["openpyxl"], "env": ["API_KEY"]},
     }
     publish(name="Größe 👋 “x”", **more)

@@ -15,7 +15,7 @@ from tests.servers import ROOT
 
 CLIENT = ROOT / "capability_client"
 KIT = ROOT / "capability_kit"
-REQUIRED = ("httpx2", "jsonschema_rs", "rfc8785", "yaml")
+REQUIRED = ("httpx2", "jsonschema_rs", "rfc8785", "snowballstemmer", "yaml")
 # What those packages bring with them.
 BROUGHT = (
     "httpx2",
@@ -27,6 +27,7 @@ BROUGHT = (
     "typing_extensions",
     "jsonschema_rs",
     "rfc8785",
+    "snowballstemmer",
     "yaml",
     "_yaml",
 )
@@ -35,7 +36,7 @@ BROUGHT = (
 @pytest.mark.parametrize(
     ("package", "allowed"),
     [
-        ("capability_kit", {"capability_kit", "jsonschema_rs", "rfc8785", "yaml"}),
+        ("capability_kit", {"capability_kit", "jsonschema_rs", "rfc8785", "snowballstemmer", "yaml"}),
         ("capability_rules", {"capability_rules", "capability_kit", "jsonschema", "jsonschema_rs", "numpy", "yaml"}),
         ("capability_client", {"capability_client", "capability_kit", "httpx2", "httpcore2", "rfc8785"}),
     ],

@@ -219,6 +219,8 @@ def test_what_it_says_of_itself() -> None:
             ({"os": ["darwin"]}, {"os": ["darwin", "linux"]}, [("widens", "It works on Linux now")]),
             ({"os": ["darwin", "linux"]}, {"os": ["linux"]}, [("breaks", "It no longer works on macOS")]),
             ({"os": ["darwin"]}, {}, [("widens", "It works on every system now")]),
+            ({}, {"language": "de"}, [("changes", "The language is “de”")]),
+            ({"language": "de"}, {"language": "fr"}, [("changes", "The language is “fr” where it was “de”")]),
             (
                 {},
                 {"os": ["linux"]},

@@ -210,6 +210,16 @@ def test_needed_servers_and_skills_of_a_front_matter_are_taken_where_all_are_nam
     assert LocalSkills(tmp_path).load("notes").capability["dependencies"] == {"mcp_servers": ["github"]}
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"), [("de", "de"), ("zh-Hans", "zh-Hans"), ("go", None), ("German", None)]
+)
+def test_language_of_a_front_matter_is_taken_where_it_is_a_tag(
+    tmp_path: Path, written: str, expected: str | None
+) -> None:
+    text = f"---\nname: notes\ndescription: Notes.\nlanguage: {written}\n---\nText.\n"
+    assert _skills(tmp_path, notes=text).load("notes").capability.get("language") == expected
+
+
 def test_a_folder_gives_dependencies_and_so_what_is_missing(tmp_path: Path) -> None:
     bundle = _skills(tmp_path, excel=EXCEL).load("excel_analyzer")
     assert bundle.capability["dependencies"] == {"python": ["openpyxl", "pandas", "matplotlib"]}

@@ -1,14 +1,11 @@
-"""Our stemmer against a published one (snowballstemmer's `porter`) over the words that we have."""
+"""The English stems of words that were wrong in some stemmer: a release of snowballstemmer must not change one."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import snowballstemmer
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from capability_kit.text.stemmer import stem
-from tests.servers import ROOT
 
 # The examples of Porter's paper, step by step, and words that were wrong in somebody's stemmer.
 PICKED = """
@@ -33,24 +30,40 @@ buzzed fuzzy miss misses missed missing kiss controlled controlling rolling roll
 telling installed installing installation cancelled cancelling canceled traveller travelling travels benefitted
 benefited occurring occurred referring referred preferred
 """
-_WORD = re.compile(r"[a-z]{3,64}")
+# What the registry's own stemmer, which was compared with two others over tens of thousands of words, gave for them.
+EXPECTED = """
+caress poni ti caress cat feed agre plaster bled motor sing conflat troubl size hop tan fall hiss fizz fail file happi
+sky relat condit ration valenc hesit digit conform radic differ vile analog vietnam predic oper feudal decis hope
+callous formal sensit sensibl triplic form formal electr electr hope good reviv allow infer airlin gyroscop adjust
+defens irrit replac adjust depend adopt homolog commun activ angular homolog effect bowdler probat rate ceas control
+roll gener oscil weigh weigh weigh weight weigh log log lift lift lift squat squat meal calori macro refund refund
+refund downgrad downgrad downgrad downgrad annual annual plan plan plan introduc introduc introduc introduct analys
+analyz analyz analyz analysi spreadsheet pivot tabl evict evict evict pressur pressur disk node train train trainer
+session workout workout eat at eaten yesterdai ye yellow bye dy di di ly li li ty ti ski ski sheep gees indic matric
+univers univers univers univers organ organ organ organis organis new in in out out can can her her ear ear proce
+proce proceed exce succe earli onli ugli singli gentli idli suppli suppli suppli appli appli repli repli studi studi
+studi sleep slept queue queue queue queu agreement agreement agreeabl disagre bee bee freed see see employe employ
+enjoi enjoi joy boi boyish toi cry cri cri try tri fly fli fly flown vy oxygen rhythm rhythm syzygi by my why ey ey
+dye dy buzz buzz buzz fuzzi miss miss miss miss kiss control control roll roll fill fill spell spell tell instal
+instal instal cancel cancel cancel travel travel travel benefit benefit occur occur refer refer prefer
+"""
 
 
-def _own_words() -> set[str]:
-    files: list[Path] = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.*"), *ROOT.glob("*.md")]
-    files += [*(ROOT / "registry").rglob("*.py"), *(ROOT / "schemas").rglob("*.json")]
-    found: set[str] = set(PICKED.split())
-    for file in files:
-        found.update(_WORD.findall(file.read_text("utf-8", errors="replace").lower()))
-    return {word for word in found if _WORD.fullmatch(word)}
+def test_stems_are_those_that_stored_figures_were_made_with() -> None:
+    expected = dict(zip(PICKED.split(), EXPECTED.split(), strict=True))
+    assert {word: stem(word) for word in expected} == expected
 
 
-def test_every_word_has_the_stem_that_the_published_stemmer_gives() -> None:
-    published = snowballstemmer.stemmer("porter")
-    every = sorted(_own_words())
-    assert len(every) > 3000
-    faults = {word: (stem(word), theirs) for word in every if stem(word) != (theirs := published.stemWord(word))}
-    assert faults == {}
+def test_stems_are_the_same_in_many_threads() -> None:
+    interval = sys.getswitchinterval()
+    words = [f"{word}{ending}" for word in PICKED.split() for ending in ("", "s", "ing", "ness", "ized")]
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(stem, words, chunksize=20))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [stem(word) for word in words]
 
 
 def test_short_words_and_words_of_other_letters_stay() -> None:

@@ -56,6 +56,70 @@ def test_what_is_found_and_what_is_not() -> None:
     )
 
 
+IN_LANGUAGES = [
+    ("de", "Rechnung prüfen", "bitte die Rechnungen prüfen", "Rechnungen prüfen"),
+    ("de", "Rechnung prüfen", "kannst du Rechnungen pruefen", "Rechnungen pruefen"),
+    ("de", "Rechnungen prüfen", "die RECHNUNG PRÜFEN", "RECHNUNG PRÜFEN"),
+    ("de", "prüfen", "du prufst das", "prufst"),
+    ("de", "Rechnung prüfen", "prüf die Rechnungen", None),
+    ("de", "Haus-Verkauf", "den Hausverkäufen", "Hausverkäufen"),
+    ("de", "Straße", "alle Strassen", "Strassen"),
+    ("fr", "annuler commande", "annulez commandes svp", "annulez commandes"),
+    ("es", "cancelar pedido", "cancelando pedidos", "cancelando pedidos"),
+    ("it", "fattura pagata", "le fatture pagate", "fatture pagate"),
+    ("pt", "devolução", "as devoluções de hoje", "devoluções"),
+    ("nl", "factuur betalen", "factuur betaal ik morgen", "factuur betaal"),
+    ("ru", "проверить счёт", "надо проверить счёты", "проверить счёты"),
+    ("ru", "новый заказ", "о новых заказах", "новых заказах"),
+    ("tr", "sipariş", "siparişlerim nerede", "siparişlerim"),
+    ("ar", "فاتورة", "أين الفاتورة", "الفاتورة"),
+    ("pl", "faktura", "moje faktury", "faktury"),
+]
+
+
+@pytest.mark.parametrize(("language", "trigger", "message", "said"), IN_LANGUAGES)
+def test_trigger_is_found_by_the_stems_of_its_language(
+    language: str, trigger: str, message: str, said: str | None
+) -> None:
+    found = TriggerIndex([("x", trigger, language)]).find(message)
+    assert [message[hit.start : hit.end] for hit in found] == ([] if said is None else [said])
+    # It is the language that does it, in an index that went on from another one too.
+    if said is not None:
+        assert not TriggerIndex([("x", trigger)]).find(message)
+        index = TriggerIndex([("a", "other", "de")]).replaced("x", (), (trigger,), language=language)
+        assert index.find(message) == found
+        assert not index.replaced("x", (trigger,), (), was=language).find(message)
+        assert not index.replaced("x", (trigger,), (trigger,), was=language).find(message)
+
+
+def test_trigger_of_a_language_does_not_change_what_others_find() -> None:
+    message = "I planned it: die Pläne, plane and weighed"
+    plain = TriggerIndex([("x", "plan"), ("x", "weigh-in")])
+    mixed = TriggerIndex([("x", "plan"), ("x", "weigh-in"), ("y", "Rechnung", "de")])
+    assert mixed.find(message) == plain.find(message)
+    assert mixed.languages == {"de"}
+
+
+@pytest.mark.parametrize(
+    ("trigger", "message", "said"),
+    [
+        ("请假", "我明天想请假一天", "请假"),
+        ("請假", "我想請假", "請假"),
+        ("経費精算", "出張の経費精算をお願いします", "経費精算"),
+        ("メール", "そのﾒｰﾙを送って", "ﾒｰﾙ"),
+        ("ใบแจ้งหนี้", "ช่วยตรวจใบแจ้งหนี้หน่อย", "ใบแจ้งหนี้"),
+        ("ບິນ", "ກວດບິນໃຫ້ແດ່", "ບິນ"),
+        ("Excel表格", "打开excel表格吧", "excel表格"),
+    ],
+)
+def test_trigger_is_found_without_word_boundaries_in_scripts_without_spaces(
+    trigger: str, message: str, said: str
+) -> None:
+    for language in ("", "de"):
+        (hit,) = TriggerIndex([("x", trigger, language)]).find(message)
+        assert message[hit.start : hit.end] == said
+
+
 def test_positions_are_code_points() -> None:
     message = "👋🏽 é I weighed 80"
     (hit,) = TriggerIndex([("weights", "weigh-in")]).find(message)

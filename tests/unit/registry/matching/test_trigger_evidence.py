@@ -12,7 +12,7 @@ from capability_kit.text.trigger_matching import TriggerIndex
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching import trigger_evidence
 from registry.matching.index import changed_triggers
-from registry.matching.matcher import Matcher
+from registry.matching.matcher import Matcher, list_trigger_languages
 from registry.matching.trigger_evidence import TriggerEvidence
 
 # Forms that meet: hyphens, stems, joined words, weak content words, scripts without spaces.
@@ -28,6 +28,8 @@ PHRASES = (
     "refund",
     "a-a-a",
     "bench 1",
+    "Rechnung prüfen",
+    "facture",
 )
 SENTENCES = (
     "I weighed in",
@@ -37,12 +39,15 @@ SENTENCES = (
     "a-a-a a",
     "signup bench 1",
     "nothing",
+    "bitte die Rechnungen pruefen, Rechnungen prüfen",
+    "mes factures, et une Rechnung prüfen",
 )
 profiles = st.builds(
     CapabilityProfile,
     capability_id=st.sampled_from(["a", "b", "c", "d"]),
     name=st.sampled_from(["One", "weigh-in", "Sign up"]),
     triggers=st.lists(st.sampled_from(PHRASES), max_size=4).map(tuple),
+    language=st.sampled_from(["", "en", "de", "fr-CA"]),
     sentences=st.lists(st.sampled_from(SENTENCES), max_size=4).map(tuple),
 )
 # A publish or a change; a retirement where it is only an id.
@@ -62,6 +67,7 @@ def _all_hits(index: TriggerIndex) -> list[Any]:
 def test_going_on_is_building_from_nothing(sequence: list[CapabilityProfile | str]) -> None:
     held: dict[str, CapabilityProfile] = {}
     evidence, matcher = TriggerEvidence(), Matcher([], None)
+    languages: frozenset[str] = frozenset()
     for step in sequence:
         if isinstance(step, str):
             held.pop(step, None)
@@ -71,10 +77,12 @@ def test_going_on_is_building_from_nothing(sequence: list[CapabilityProfile | st
         triggers = changed_triggers(matcher, known)
         matcher = Matcher(known, None, triggers=triggers, trigger_evidence=evidence)
         new = Matcher(known, None)
-        assert triggers is not None
-        assert triggers._trie == new.triggers._trie
-        assert triggers._unspaced == new.triggers._unspaced
-        assert _all_hits(triggers) == _all_hits(new.triggers)
+        # Where messages are stemmed by other languages than before, everything is built from nothing.
+        assert triggers is not None or list_trigger_languages(known) != languages
+        languages = list_trigger_languages(known)
+        assert matcher.triggers._tries == new.triggers._tries
+        assert matcher.triggers._unspaced == new.triggers._unspaced
+        assert _all_hits(matcher.triggers) == _all_hits(new.triggers)
         assert matcher._counts == new._counts
 
 
@@ -91,7 +99,7 @@ def test_counting_ends_and_begins_with_the_number_of_sentences(sequence: list[Ca
             else:
                 held[step.capability_id] = step
             known = _sorted(held)
-            triggers = TriggerIndex((one.capability_id, trigger) for one in known for trigger in one.triggers)
+            triggers = Matcher(known, None).triggers
             counts = evidence.counts(known, triggers)
             assert counts == TriggerEvidence().counts(known, triggers)
             if sum(len(one.samples) for one in known) > 8:
@@ -116,3 +124,16 @@ def test_how_specific_a_trigger_is() -> None:
     counts = Matcher(known, None)._counts
     # Three sentences have it: the list of a's triggers, a's own sentence, and one of b.
     assert counts.specificity("a", "weigh-in") == (2 + 1) / (3 + 1)
+
+
+def test_a_trigger_is_stemmed_in_the_six_languages_that_most_capabilities_have() -> None:
+    tags = ["de", "de", "es", "fr", "it", "nl", "pl", "pt", "", "en", "zh"]
+    known = [
+        CapabilityProfile(f"c{at}", "One", triggers=("x",), language=tag, sentences=("x",))
+        for at, tag in enumerate(tags)
+    ]
+    matcher = Matcher(known, None)
+    assert matcher.triggers.languages == {"de", "es", "fr", "it", "nl", "pl"}
+    # The seventh keeps the stems of English.
+    assert {hit.owner for hit in matcher.triggers.find("x")} == {one.capability_id for one in known}
+    assert matcher._counts.seen["x"] == len(tags)

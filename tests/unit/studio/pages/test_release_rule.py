@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
+from registry.matching.embedders import get_embedder
 from registry.models import AuditEvent, ReleaseRule, SkillGroup
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn
@@ -68,3 +71,27 @@ def test_every_rule_has_its_own_form(client: Client) -> None:
     forms = [form for form in forms_in(client.get(RULES)) if "Save" in form.buttons]
     ids = [form.values["group_id"] for form in forms if form.values.get("group_id")]
     assert ids == ["food", "health"]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "said", "unsaid"),
+    [
+        (
+            "multilingual",
+            ["Arabic, Chinese, ", "universal-sentence-encoder-multilingual-3-numpy"],
+            ["No sentence model"],
+        ),
+        ("minilm", ["English"], ["Arabic", "No sentence model"]),
+        ("https://user:secret@models.example/v1", ["<code>some-model</code>"], ["secret", "models.example"]),
+        ("none", ["No sentence model"], ["English", "Arabic"]),
+    ],
+)
+def test_page_says_which_languages_the_sentence_model_reads(
+    client: Client, settings: Any, embedder: str, said: list[str], unsaid: list[str]
+) -> None:
+    settings.EMBEDDER, settings.EMBEDDER_MODEL = embedder, "some-model"
+    get_embedder.cache_clear()
+    page = client.get(RULES).content.decode()
+    section = page.split('data-section="languages"')[1].split("</section>")[0]
+    assert [words for words in said if words not in section] == []
+    assert [words for words in unsaid if words in section] == []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 
 from capability_client.evaluation.cases import CasesInvalid, parse_cases, write_cases
+from tests.servers import ROOT
 
 # As skill-creator writes it.
 ANTHROPIC = {
@@ -100,3 +103,23 @@ def test_too_many_cases_are_refused_by_their_number() -> None:
     rows = [{"name": str(number), "prompt": "a"} for number in range(1001)]
     with pytest.raises(CasesInvalid, match="1,001 cases; at most 1,000"):
         parse_cases(json.dumps({"evals": rows}))
+
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "schemas" / "evals.schema.json").read_text("utf-8")))
+EXAMPLES = sorted(ROOT.glob("examples/*/evals/evals.json"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.parent.name)
+def test_the_cases_of_the_examples_fit_the_schema(path: Path) -> None:
+    assert not list(SCHEMA.iter_errors(json.loads(path.read_text("utf-8"))))
+
+
+def test_the_schema_takes_what_is_read_and_refuses_what_is_refused() -> None:
+    assert len(EXAMPLES) == 7
+    assert not list(SCHEMA.iter_errors(FULL))
+    assert not list(SCHEMA.iter_errors(ANTHROPIC))
+    (mistakes,) = test_a_mistake_is_named_with_its_place.pytestmark  # type: ignore[attr-defined]
+    for document, words in mistakes.args[1]:
+        # Not a document at all, and a name that another case has, are beyond a schema.
+        if document != "no json" and "another case" not in words:
+            assert list(SCHEMA.iter_errors(json.loads(document))), document

@@ -16,7 +16,7 @@ import httpx2
 from tests.vendors import Reply, StrictVendor, Vendor
 
 PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
-Fault = Literal["busy", "half", "endless", "silent", "redirect", "odd"]
+Fault = Literal["busy", "half", "endless", "silent", "redirect", "odd", "slow"]
 
 
 @dataclass
@@ -40,9 +40,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.found.bodies.append(json.loads(body))
         if self.path != PATHS[self.kind]:
             self._send(404, b"{}")
-        elif self.found.faults:
+        elif self.found.faults and self.found.faults[0] != "slow":
             self._fail(self.found.faults.pop(0))
         else:
+            if self.found.faults:
+                # A model that reads its prompt says nothing for a while.
+                self.found.faults.pop(0)
+                time.sleep(1)
             answer = self.found.vendor.post(f"http://x{self.path}", json=json.loads(body), headers={}, timeout=5)
             self._send(answer.status_code, _with_usage(answer, self.kind))
 

@@ -10,7 +10,8 @@ BYTES_MAX = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request. `seconds` is for all of it, from the look-up of the name to the last byte."""
+    """One HTTP request. `seconds` is for all of it, from the look-up of the name to the last byte. A peer that
+    `may_think` says nothing for as long; any other is given up after ten silent seconds."""
 
     method: str
     url: str
@@ -18,6 +19,7 @@ class Request:
     body: bytes | None = None
     seconds: float = 20.0
     bytes_max: int = BYTES_MAX
+    may_think: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class AsyncWire:
 
 
 def _build(client: httpx2.Client | httpx2.AsyncClient, call: Request) -> httpx2.Request:
-    seconds = min(_STEP_SECONDS, call.seconds)
+    seconds = call.seconds if call.may_think else min(_STEP_SECONDS, call.seconds)
     return client.build_request(call.method, call.url, headers=dict(call.headers), content=call.body, timeout=seconds)
 
 

@@ -111,6 +111,7 @@ class VendorModel:
             json.dumps(body).encode(),
             REPLY_SECONDS_MAX,
             REPLY_BYTES_MAX,
+            may_think=True,
         )
         answer = self._send(request)
         for attempt in range(_TRIES - 1):

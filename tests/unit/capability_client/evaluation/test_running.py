@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from capability_client.cli.commands import main
+from capability_client.client import transport
 from capability_client.client.local_registry import LocalSkills
 from capability_client.evaluation import model_port
 from capability_client.evaluation.cases import EvaluationCase, parse_cases
@@ -175,6 +176,12 @@ def test_a_server_that_misbehaves_ends_the_case_with_its_reason(
     found, _server = play(SAVES, careful_model, "openai", fault)
     assert words in found.error
     assert judge_case(SAVES, found) == [found.error]
+
+
+def test_a_model_may_think_for_longer_than_a_step_of_a_connection_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_STEP_SECONDS", 0.3)
+    found, _server = play(SAVES, careful_model, "openai", "slow")
+    assert (found.error, judge_case(SAVES, found)) == ("", [])
 
 
 def test_a_busy_server_is_asked_again() -> None:

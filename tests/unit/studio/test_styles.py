@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,43 @@ def test_each_class_of_the_styles_is_used() -> None:
             name for name in classes - words if not any(name.startswith(beginning) for beginning in beginnings)
         )
     assert not any(unused.values()), {name: classes for name, classes in unused.items() if classes}
+
+
+def _classes(sheet: Path) -> set[str]:
+    rules = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)
+    return {name for each in re.findall(r"([^{};]+)\{", rules) for name in re.findall(r"\.(-?[A-Za-z_][\w-]*)", each)}
+
+
+def _parts(name: str, sources: dict[str, str], seen: set[str]) -> set[str]:
+    """The template with all that it includes and extends."""
+    if name not in seen and name in sources:
+        seen.add(name)
+        for other in re.findall(r"""["']([\w/]+\.html)(?:#[\w-]+)?["']""", sources[name]):
+            _parts(other, sources, seen)
+    return seen
+
+
+def test_a_page_links_the_sheets_of_what_it_draws() -> None:
+    """A class whose rules are in one sheet alone. The editor's are its modes of components that others have too."""
+    sources = {str(path).partition("templates/")[2]: path.read_text("utf-8") for path in TEMPLATES}
+    everywhere = set().union(*(_classes(STYLES / name) for name in ("tokens.css", "studio.css", "print.css")))
+    sheets = {
+        path.name: _classes(path) - everywhere
+        for path in (*STYLES.glob("*.css"), *ROOT.glob("features/*/static/**/*.css"))
+        if path.name not in ("editor.css", "gallery.css")
+    }
+    missing = set()
+    for name, source in sources.items():
+        if not name.startswith(("studio/", "agent_api/")) or "{% extends" not in source or "gallery" in name:
+            continue
+        drawn = "".join(sources[part] for part in _parts(name, sources, set()))
+        linked = {sheet.rpartition("/")[2] for sheet in re.findall(r"static '([\w/.]+\.css)'", drawn)}
+        written = re.sub(r"\{[%{].*?[%}]\}", " ", " ".join(re.findall(r'class="([^"]*)"', drawn)))
+        for word in set(written.split()):
+            homes = {sheet for sheet, classes in sheets.items() if word in classes}
+            if homes and not homes & linked:
+                missing.add((name, word, *sorted(homes)))
+    assert missing == set()
 
 
 def test_icons_that_are_named_are_in_the_sprite() -> None:

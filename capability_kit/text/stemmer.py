@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-import snowballstemmer
+import snowballstemmer  # type: ignore[import-untyped]
 
 from capability_kit.text.languages import ALGORITHMS
 

@@ -74,7 +74,7 @@ def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
     allowed_on_console.append("Failed to load resource")
     page.route("**/palette/**", lambda route: route.abort())
     _words(page).fill("play")
-    expect(page.locator(".palette__state")).to_contain_text("the server did not answer")
+    expect(page.locator(".palette__state")).to_contain_text("the server cannot be reached")
     expect(page.locator("#palette-found li")).to_have_count(1)
 
 

@@ -72,7 +72,7 @@ def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "SKILL.md").write_text("no front matter")
     assert "front matter" in _refused(*here, "skills", "install", tmp_path / "bad")
-    assert "no folder, no git address" in _refused(*here, "skills", "install", "../No/Such")
+    assert "not a folder, a git address" in _refused(*here, "skills", "install", "../No/Such")
     assert "--url" in _refused(*here, "skills", "install", "weights")
     shutil.copytree(tmp_path / "bad", tmp_path / "skills" / "bad")
     done = _run(*here, "skills", "list")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import snowballstemmer
+import snowballstemmer  # type: ignore[import-untyped]
 
 from capability_kit.text.languages import ALGORITHMS, detect_language, get_stemmed_language, is_known_language
 

@@ -125,7 +125,7 @@ def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx2.Client) -> d
     open_file(page, "tools.json").fill(_tools(requires_approval=False))
     publish(page, "Faster")
     expect(page.get_by_text("Confirm before publishing: this release is less restrictive.")).to_be_visible()
-    loosened = page.locator(".change-group").filter(has_text="Less restrictive")
+    loosened = page.locator(".changes li").filter(has_text="Less restrictive")
     expect(loosened).to_contain_text("sleep_save no longer needs approval")
     expect(loosened.locator("code")).to_have_text("sleep_save")
     expect(page.locator(".sides ins")).to_contain_text('"requires_approval": false')

@@ -187,7 +187,7 @@ def _submit_fixed_skill(author: Page, studio: Studio) -> None:
     author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Release note (required)").fill("Once a night")
     author.get_by_role("button", name="Submit for review").click()
-    expect(author.get_by_text("submitted round 2")).to_be_visible()
+    expect(author.get_by_text("submitted round 2").first).to_be_visible()
 
 
 def _not_ones_own(publisher: Page, studio: Studio) -> None:

@@ -200,7 +200,7 @@ def _answer_and_hand_in_again(author: Page) -> None:
     )
     expect_state(author, "Saved just now")
     _ask(author, "The plant's name is said now")
-    expect(author.get_by_text("submitted round 2")).to_be_visible()
+    expect(author.get_by_text("submitted round 2").first).to_be_visible()
 
 
 def _an_agent_loads_it(studio: Studio) -> None:

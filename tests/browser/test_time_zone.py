@@ -52,7 +52,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     publisher.get_by_label("Publish with the placeholder text").check()
     publisher.get_by_label("Release note (required)").fill("At night")
     publisher.get_by_text("Schedule", exact=True).click()
-    decision = publisher.get_by_role("complementary", name="Decision")
+    decision = publisher.get_by_role("complementary", name="Release")
     expect(decision.get_by_text("Time zone: America/New_York")).to_be_visible()
     publisher.get_by_label("Date and time").fill(f"{at:%Y-%m-%dT%H:%M}")
     publisher.get_by_role("button", name="Schedule release").click()

@@ -35,6 +35,7 @@ _SAMPLES: Final[dict[str, Any]] = {
     "capability_ids": ["weights"],
     "code": "SEC_URL_UNLISTED",
     "digest": "sha256:" + 64 * "0",
+    "case_digest": "sha256:" + 64 * "0",
     "files": {"skill.md": "# Weight Tracking"},
     "files_digest": "sha256:" + 64 * "0",
     "message": "I just weighed 187.6 lbs",

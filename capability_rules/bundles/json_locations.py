@@ -16,6 +16,7 @@ from typing import Final
 
 from capability_rules.bundles.json_reader import STRING, STRUCTURE
 from capability_rules.bundles.problem import Path, PathStep
+from capability_rules.bundles.text import Lines
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*+")
 _STRING_AT: Final = re.compile(STRING)
@@ -53,6 +54,11 @@ def locate_pointers(text: str, paths: Iterable[Path]) -> dict[Path, Span]:
     spans: dict[Path, Span] = {}
     _Walker(text, spans).value(_skip_space(text, 0), None, root)
     return {path: _nearest(spans, path) for path in wanted}
+
+
+def locate_path(text: str, path: Path) -> tuple[int, int]:
+    """The line and column of one path, as `locate_pointers` finds it."""
+    return Lines(text).place(locate_pointers(text, [path])[path].start)
 
 
 def _nearest(spans: dict[Path, Span], path: Path) -> Span:

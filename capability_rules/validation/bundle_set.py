@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding import Finding, sort_findings
-from capability_rules.bundles.json_locations import locate_pointers
-from capability_rules.bundles.text import Lines
+from capability_rules.bundles.json_locations import locate_path
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import Report, validate_bundle
 from capability_rules.validation.security import IdIndex
@@ -85,7 +84,7 @@ def with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report
 def refuse_id(report: Report, code: str, message: str, hint: str) -> Report:
     """The report with one more error, at the capability_id in its texts."""
     text = report.files["capability.json"]
-    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
+    line, column = locate_path(text, ("capability_id",))
     finding = Finding(code, "error", "capability.json", "/capability_id", line, column, message, hint)
     return replace(report, findings=sort_findings([*report.findings, finding]))
 

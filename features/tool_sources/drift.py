@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.finding import Finding
-from capability_rules.bundles.json_locations import build_pointer, locate_pointers
-from capability_rules.bundles.text import Lines
+from capability_rules.bundles.json_locations import build_pointer, locate_path
 from capability_rules.bundles.tool_list import list_tool_contracts, locate_tool
 from capability_rules.semantic_diff.tools import compare_tools
 from features.tool_sources.models import ToolBinding, ToolSourceItem
@@ -71,7 +70,7 @@ def as_bundle(contract: Mapping[str, Any]) -> SkillBundle:
 def _finding(binding: ToolBinding, changes: Changes, text: str) -> Finding:
     is_broken = any(change["effect"] == "breaks" for change in changes)
     path = locate_tool(text, binding.tool_name)
-    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    line, column = locate_path(text, path)
     message = f"`{binding.tool_name}` differs from {binding.source.title}: {_words(changes)}"
     hint = _GONE_HINT if binding.state == State.GONE else _HINT
     code, severity = (BROKEN, "error") if is_broken else (CHANGED, "warning")

@@ -9,9 +9,8 @@ from typing import Any, Final
 from capability_kit.environment.readiness import list_names
 from capability_kit.json_text import parse_json
 from capability_rules.bundles.finding import Finding
-from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.json_locations import build_pointer, locate_path
 from capability_rules.bundles.needed_skills import find_circle, get_needed_skills
-from capability_rules.bundles.text import Lines
 from capability_rules.validation import Report
 from registry.core.published_index import INDEX
 from registry.core.queries import list_published_names
@@ -50,7 +49,7 @@ def find_need_findings(report: Report, beside: Collection[str] = ()) -> list[Fin
 
 def _finding(code: str, text: str, index: int, message: str, hint: str) -> Finding:
     path = ("dependencies", "skills", index)
-    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    line, column = locate_path(text, path)
     return Finding(code, "warning", _FILE, build_pointer(path), line, column, message, hint)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.json_locations import build_pointer, locate_path
 from capability_rules.bundles.problem import Path
 from capability_rules.bundles.profile import profile_from_json
-from capability_rules.bundles.text import Lines
 from capability_rules.validation import Finding, Report
 from registry.matching.trigger_overlaps import Overlap
 
@@ -59,5 +58,5 @@ def _find_unread_language(report: Report) -> Iterator[Finding]:
 
 def _finding(report: Report, code: str, path: Path, message: str, hint: str) -> Finding:
     text = report.files[FILE]
-    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    line, column = locate_path(text, path)
     return Finding(code, "warning", FILE, build_pointer(path), line, column, message, hint)

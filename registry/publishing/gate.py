@@ -11,7 +11,7 @@ import rfc8785
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.finding import sort_findings
-from capability_rules.bundles.json_locations import build_pointer, locate_pointers
+from capability_rules.bundles.json_locations import build_pointer, locate_path
 from capability_rules.bundles.problem import Severity
 from capability_rules.bundles.text import Lines
 from capability_rules.bundles.text_diff import FileDiff, diff_files
@@ -180,5 +180,5 @@ def _finding(report: Report, change: Change, code: str, severity: Severity, hint
         line, column = Lines(text).place(max(0, text.lower().find(change.host)))
         return Finding(code, severity, file, "", line, column, change.words, hint)
     path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
-    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    line, column = locate_path(text, path)
     return Finding(code, severity, file, build_pointer(path), line, column, change.words, hint)

@@ -76,10 +76,14 @@ def run_case(
     except ModelFailed as error:
         found.error = str(error)
     found.messages = list(session.messages)
-    found.loads = list(
-        dict.fromkeys(event.capability_id for event in session.events if event.kind in ("loaded", "refreshed"))
-    )
+    found.loads = list_loads(session)
     return found
+
+
+def list_loads(session: Session) -> list[str]:
+    """The ids of what was loaded in a session, each once, in their order."""
+    loaded = (event.capability_id for event in session.events if event.kind in ("loaded", "refreshed"))
+    return list(dict.fromkeys(loaded))
 
 
 def everything_there(source: Source) -> Environment:

@@ -106,7 +106,7 @@ class CaseForm(forms.Form):
             _("With these arguments"),
             _("name = value per line, such as entries.0.weight = 84.2; * stands for anything."),
         )
-        if tool.get("policy", {}).get("requires_approval") is True:
+        if _is_asked_about(tool):
             self.fields[f"{key}_asked"] = forms.BooleanField(label=_("The agent asks before"), required=False)
         self.fields[f"{key}_answer"] = _lines_field(
             _("The tool answers"), _("name = value per line; empty: an example of its result.")
@@ -187,7 +187,7 @@ def _hidden_parts(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any
     """What no field of the form shows, as a document."""
     document = case_document(case)
     names = {tool["name"] for tool in texts.tools}
-    may_be_asked = {tool["name"] for tool in texts.tools if tool.get("policy", {}).get("requires_approval") is True}
+    may_be_asked = {tool["name"] for tool in texts.tools if _is_asked_about(tool)}
     shown_calls = {id(call) for name in names if (call := _first_call(case, name))}
     shown_mocks = {id(mock) for name in names if (mock := _plain_mock(case, name))}
     calls, mocks = document.get("expect", {}).get("calls", []), document.get("mocks", [])
@@ -202,6 +202,10 @@ def _hidden_parts(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any
         "forms": dict(case.forms),
         **case.for_people,
     }
+
+
+def _is_asked_about(tool: Mapping[str, Any]) -> bool:
+    return tool.get("policy", {}).get("requires_approval") is True
 
 
 def _first_call(case: EvaluationCase, name: str) -> ExpectedCall | None:

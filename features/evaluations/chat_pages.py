@@ -23,7 +23,7 @@ from registry.core import queries
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_int_at, get_text
-from studio.pages.html_forms import HtmlForm, build_html_form, parse_event
+from studio.pages.html_forms import build_html_form, parse_event
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 _SHOWN_LENGTH_MAX: Final = 4000
@@ -157,16 +157,10 @@ def _played(played: PlayedChat) -> dict[str, Any]:
         "waiting": waiting,
         "example": example,
         "arguments": arguments[:_SHOWN_LENGTH_MAX],
-        "form": _PlainForm(build_html_form(_definition(waiting))) if waiting and has_form else None,
+        # As components/plain_form_fields.html reads it.
+        "form": {"plain": build_html_form(_definition(waiting))} if waiting and has_form else None,
         "loaded": played.loads[-1] if played.loads else "",
     }
-
-
-class _PlainForm:
-    """As components/plain_form_fields.html reads it."""
-
-    def __init__(self, plain: HtmlForm) -> None:
-        self.plain = plain
 
 
 @author_required(form_on="studio:playground_chat")

@@ -14,6 +14,7 @@ from capability_client.evaluation.running import (
     everything_there,
     example_result,
     find_mock,
+    list_loads,
 )
 from capability_client.session.messages import Message, ModelCall, ModelReply
 from capability_client.session.options import SessionOptions, User
@@ -113,7 +114,7 @@ def play_chat(
         player.play()
     except _Paused as paused:
         player.found.waiting = paused.waiting
-    player.note_loads()
+    player.found.loads = list_loads(player.session)
     return player.found
 
 
@@ -211,10 +212,6 @@ class _Player:
         words = json.dumps(event, ensure_ascii=False) if event else ""
         self._add(ChatItem("form", words, name=form.title))
         return event
-
-    def note_loads(self) -> None:
-        loaded = (one.capability_id for one in self.session.events if one.kind in ("loaded", "refreshed"))
-        self.found.loads = list(dict.fromkeys(loaded))
 
     def _show_message(self, message: Message) -> None:
         self._show_events()

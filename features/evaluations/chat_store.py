@@ -9,13 +9,12 @@ from typing import Any, Final, Literal
 
 from django.utils import timezone
 
-from capability_client.evaluation.cases import parse_case
 from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.session.messages import ModelReply
 from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations.chat_play import PlayedChat, StepsDiverged, play_chat
 from features.evaluations.clean_json import clean_json
-from features.evaluations.model_settings import get_model, is_model_set, list_models, tokens_left
+from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
 from features.evaluations.models import PlaygroundChat, PlaygroundStep, SavedCase
 from features.evaluations.sides import read_side
 from registry.common.actors import Actor
@@ -52,10 +51,7 @@ class ChatRequest:
 
 def start_chat(*, wanted: ChatRequest, message: str, by: Actor) -> PlaygroundChat:
     """Say something to a model. Raises `InvalidRequest`."""
-    if not is_model_set():
-        raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
-    if wanted.model not in list_models():
-        raise InvalidRequest(f"There is no model '{wanted.model[:80]}': expected one of {', '.join(list_models())}")
+    require_models([wanted.model])
     text = _check_message(message)
     with write_transaction():
         chat = PlaygroundChat.objects.create(
@@ -63,20 +59,13 @@ def start_chat(*, wanted: ChatRequest, message: str, by: Actor) -> PlaygroundCha
             model=wanted.model,
             with_drafts=wanted.with_drafts,
             answers_by_example=wanted.answers_by_example,
-            mocks=_mocks_of(wanted.case),
+            mocks=wanted.case.document.get("mocks", []) if wanted.case is not None else [],
         )
         _forget(PlaygroundChat.objects.filter(created_by=by.name).values_list("pk", flat=True)[CHATS_MAX:])
         audit.record(by=by, verb="playground.chat", subject=wanted.model, detail={"chat": chat.pk})
         _add(chat, 1, Kind.MESSAGE, {"text": text})
         _ask_model(chat)
     return chat
-
-
-def _mocks_of(case: SavedCase | None) -> list[dict[str, Any]]:
-    mocks = parse_case(case.document, case.name).mocks if case is not None else ()
-    return [
-        {"tool": one.tool, "arguments": dict(one.arguments), "result": one.result, "error": one.error} for one in mocks
-    ]
 
 
 def _check_message(message: str) -> str:
@@ -136,7 +125,7 @@ def answer(*, chat: PlaygroundChat, kind: Literal["approval", "result", "form"],
 
 def _go_on(chat: PlaygroundChat, kind: str, content: dict[str, Any]) -> None:
     """Add a step, and ask the model where it comes next."""
-    number = len(list_steps(chat)) + 1
+    number = PlaygroundStep.objects.filter(chat=chat).count() + 1
     if number > STEPS_MAX:
         raise InvalidRequest(f"A chat has at most {STEPS_MAX} steps: start a new one")
     with write_transaction():
@@ -229,7 +218,7 @@ def _before_request(chat: PlaygroundChat, lease: Lease) -> None:
     """Raises `ModelFailed` where nothing more is to be asked."""
     queue.renew_lease(lease)
     if tokens_left(_member_of(chat)) == 0:
-        raise ModelFailed("Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up")
+        raise ModelFailed(BUDGET_SPENT)
     if not PlaygroundChat.objects.filter(pk=chat.pk, state=State.RUNNING).exists():
         raise ModelFailed("It was stopped")
     if PlaygroundStep.objects.filter(chat=chat).count() >= STEPS_MAX:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from django.conf import settings
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from capability_client.evaluation.model_port import ModelSettings
+from capability_rules.errors import InvalidRequest
 from features.evaluations.models import EvaluationResult, PlaygroundStep
+
+BUDGET_SPENT: Final = "Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"
 
 
 def is_model_set() -> bool:
@@ -18,6 +24,15 @@ def is_model_set() -> bool:
 def list_models() -> list[str]:
     """Their names, the first being the one that is offered first."""
     return list(settings.MODEL_NAMES) if settings.MODEL_URL else []
+
+
+def require_models(names: Sequence[str]) -> None:
+    """Raises `InvalidRequest` where there is no model, or one of these is not there."""
+    if not is_model_set():
+        raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
+    unknown = next((name for name in names or [""] if name not in list_models()), None)
+    if unknown is not None:
+        raise InvalidRequest(f"There is no model '{unknown[:80]}': expected one of {', '.join(list_models())}")
 
 
 def get_model(name: str) -> ModelSettings:

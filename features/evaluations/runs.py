@@ -18,7 +18,7 @@ from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
 from features.evaluations.chat_store import forget_old_chats
 from features.evaluations.clean_json import clean_json
-from features.evaluations.model_settings import get_model, is_model_set, list_models, tokens_left
+from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
@@ -42,7 +42,6 @@ PLAYS_MAX: Final = 2000
 TRANSCRIPT_RETENTION: Final = timedelta(days=30)
 # So many of a run at a time: lanes of the worker are for every kind of job.
 _LANES: Final = 2
-_BUDGET_SPENT: Final = "Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,7 @@ def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list
 
 
 def _check(capability: Capability, wanted: RunRequest, cases: int, by: Actor) -> None:
-    if not is_model_set():
-        raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
-    unknown = next((name for name in wanted.models if name not in list_models()), None if wanted.models else "")
-    if unknown is not None:
-        raise InvalidRequest(f"There is no model '{unknown[:80]}': expected one of {', '.join(list_models())}")
+    require_models(wanted.models)
     if not 1 <= len(wanted.sides) <= SIDES_MAX or len(wanted.models) > MODELS_MAX:
         raise InvalidRequest(f"Choose what is played: 1 to {SIDES_MAX} sides, and at most {MODELS_MAX} models")
     if not 1 <= wanted.repetitions <= REPETITIONS_MAX:
@@ -85,7 +80,7 @@ def _check(capability: Capability, wanted: RunRequest, cases: int, by: Actor) ->
     if cases * wanted.repetitions > PLAYS_MAX:
         raise InvalidRequest(f"{cases * wanted.repetitions:,} plays; a run has at most {PLAYS_MAX:,}")
     if tokens_left(str(by)) == 0:
-        raise InvalidRequest(_BUDGET_SPENT)
+        raise InvalidRequest(BUDGET_SPENT)
     for side in wanted.sides:
         _side_digest(capability, side)
 
@@ -172,7 +167,7 @@ def run_case_job(lease: Lease) -> CommitAction | None:
 
 def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Observation, list[str]]:
     if tokens_left(run.created_by) == 0:
-        return Observation(error=_BUDGET_SPENT), [_BUDGET_SPENT]
+        return Observation(error=BUDGET_SPENT), [BUDGET_SPENT]
     from features.evaluations.sides import play_side, read_side
 
     wanted = f"revision-{run.revision}" if run.side == EvaluationRun.Side.REVISION else run.side

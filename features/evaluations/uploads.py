@@ -16,6 +16,7 @@ from capability_kit.json_text import parse_json
 from capability_kit.text.sanitize import one_line
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
+from features.evaluations.clean_json import clean_json
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft
@@ -104,8 +105,8 @@ def _is_setting(name: str, value: Any) -> bool:
 
 
 def _is_storable(text: str) -> bool:
-    """Whether a database takes it: PostgreSQL has no NUL, and UTF-8 no lone surrogate."""
-    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+    """Whether every database keeps it as it is."""
+    return bool(clean_json(text) == text)
 
 
 def _read_result(row: Any, place: str) -> OutsideResult:

@@ -34,7 +34,7 @@ HERE = "/capabilities/tea/evaluations/"
 
 
 def tea_model(body: Any) -> Reply:
-    """Loads tea where it is asked for, orders where it is told to, and says what the instructions want."""
+    """Loads tea where it is asked for, orders where the user wants that, and says what the instructions want."""
     said = json.dumps(body["messages"])
     if "tea" not in said.lower() or "capability_skill_load" not in tool_names(body):
         return "Why did the kettle leave? It had to let off steam.", []

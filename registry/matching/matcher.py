@@ -231,17 +231,9 @@ class Matcher:
             return MatchResult("none", tuple(near[:top]), reason)
         first = near[0]
         # One intent is answered once: the better of two that are for it.
-        near[1:] = [
-            replace(one, is_below_threshold=True)
-            if self.are_duplicates(one.capability_id, first.capability_id)
-            else one
-            for one in near[1:]
-        ]
-        rivals = [
-            one
-            for one in near[1:]
-            if _is_tied_with(one, first) and not self.are_duplicates(one.capability_id, first.capability_id)
-        ]
+        same = {one.capability_id for one in near[1:] if self.are_duplicates(one.capability_id, first.capability_id)}
+        near = [replace(one, is_below_threshold=True) if one.capability_id in same else one for one in near]
+        rivals = [one for one in near[1:] if _is_tied_with(one, first) and one.capability_id not in same]
         if rivals:
             near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))

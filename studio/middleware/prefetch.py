@@ -13,6 +13,8 @@ from django.http.response import HttpResponseBase
 from django.templatetags.static import static
 from django.utils.deprecation import MiddlewareMixin
 
+from studio.middleware import is_studio_page
+
 HEADER: Final = "Speculation-Rules"
 RULES: Final = "studio/prefetch.speculationrules"
 
@@ -22,8 +24,8 @@ class PrefetchMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The address is resolved by now."""
-        match, user = request.resolver_match, getattr(request, "user", None)
+        user = getattr(request, "user", None)
         is_page = response.headers.get("Content-Type", "").startswith("text/html") and response.status_code == 200
-        if is_page and match is not None and "studio" in match.app_names and user is not None and user.is_authenticated:
+        if is_page and is_studio_page(request) and user is not None and user.is_authenticated:
             response.setdefault(HEADER, f'"{static(RULES)}"')
         return response

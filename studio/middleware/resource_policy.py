@@ -8,6 +8,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
+from studio.middleware import is_studio_page
+
 HEADER: Final = "Cross-Origin-Resource-Policy"
 
 
@@ -16,7 +18,6 @@ class ResourcePolicyMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The address is resolved by now."""
-        match = request.resolver_match
-        if match is not None and "studio" in match.app_names:
+        if is_studio_page(request):
             response.setdefault(HEADER, "same-origin")
         return response

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from capability_kit.bundles.digest import bundle_digest
 from tests.servers import ROOT
 
 Json = dict[str, Any]
+_ENDED: deque[socket.socket] = deque()
 
 
 @dataclass
@@ -59,7 +61,7 @@ class FakeRegistry:
 
 @contextmanager
 def fake_registry(**answers: Any) -> Iterator[FakeRegistry]:
-    """A registry on a free port of this machine."""
+    """A registry on a free port of this machine. When it has ended, its port refuses connections."""
     fake = FakeRegistry("", answers)
 
     class Handler(BaseHTTPRequestHandler):
@@ -104,6 +106,17 @@ def fake_registry(**answers: Any) -> Iterator[FakeRegistry]:
         server.shutdown()
         server.server_close()
         thread.join()
+        _keep_closed(server.server_port)
+
+
+def _keep_closed(port: int) -> None:
+    """Tests of outages go on asking it, and the server of another test would answer them on a port that is free."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", port))
+    _ENDED.append(holder)
+    if len(_ENDED) > 50:
+        _ENDED.popleft().close()
 
 
 @contextmanager

@@ -46,7 +46,7 @@ from registry.models import (
     WebhookDelivery,
 )
 
-PASSWORD: Final = "what-only-the-bench-knows-1"
+PASSWORD: Final = "quiet-lantern-over-27-rivers"
 GROUPS, KEYS, PEOPLE, TEAMS, WEBHOOKS = 40, 200, 300, 60, 30
 AUDIT_ROWS: Final = 100_000
 VERBS: Final = ("draft.save", "capability.publish", "feedback.record", "review.comment", "agent_key.create")

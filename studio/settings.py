@@ -153,7 +153,6 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "studio.middleware.prefetch.PrefetchMiddleware",
     "studio.middleware.time_zones.TimeZoneMiddleware",
     "studio.middleware.database_unavailable.UnavailableMiddleware",
 ]
@@ -329,7 +328,6 @@ STORAGES = {
 }
 # Pages name the hashed files alone, so a second copy of each is not kept.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-WHITENOISE_MIMETYPES = {".speculationrules": "application/speculationrules+json"}
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
 
 # A bundle is at most 2 MiB of text, which JSON may escape to more.

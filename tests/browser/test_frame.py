@@ -206,14 +206,3 @@ def test_without_scripts_the_menu_and_the_way_out_are_there(
         page.get_by_role("navigation", name="Studio").get_by_role("link", name="Incidents").click()
         expect(page).to_have_url(f"{studio.url}/incidents/")
         expect(page.get_by_role("link", name="Search or jump to")).to_be_visible()
-
-
-def test_the_page_behind_a_link_is_fetched_while_the_pointer_rests_on_it(
-    studio: Studio, as_role: Callable[[str], Page]
-) -> None:
-    page = as_role("viewer")
-    page.goto(studio.url)
-    link = page.locator(".sidebar").get_by_role("link", name="Docs")
-    with page.expect_request(lambda request: request.headers.get("sec-purpose") == "prefetch") as found:
-        link.hover()
-    assert found.value.url == f"{studio.url}/docs/"

@@ -24,9 +24,6 @@
     show();
   }
 
-  const prepareAll = (within) => {
-    for (const form of within.querySelectorAll("[data-bulk-select]")) prepare(form);
-  };
   // The address names only the filters that are set.
   document.body.addEventListener("htmx:configRequest", ({ detail }) => {
     if (detail.verb !== "get") return;
@@ -34,13 +31,10 @@
       if (detail.parameters[name] === "") delete detail.parameters[name];
     }
   });
-  // What was typed before the scripts were there is searched for as well.
-  const search = document.getElementById("search");
-  document.addEventListener("DOMContentLoaded", () => {
+  htmx.onLoad((part) => {
+    part.querySelectorAll("[data-bulk-select]").forEach(prepare);
+    // What was typed before the scripts were there is searched for as well.
+    const search = part.querySelector("#search");
     if (search && search.value !== search.defaultValue) htmx.trigger(search.form, "submit");
-  });
-  prepareAll(document);
-  document.body.addEventListener("htmx:load", ({ target }) => {
-    if (target !== document.body) prepareAll(target);
   });
 })();

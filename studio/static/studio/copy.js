@@ -1,6 +1,5 @@
 // A button beside a text that copies it; it shows itself where the browser can.
-for (const button of document.querySelectorAll("[data-copy]")) {
-  if (!navigator.clipboard) continue;
+function startCopying(button) {
   const words = button.textContent;
   let back;
   button.hidden = false;
@@ -19,3 +18,4 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     }
   });
 }
+if (navigator.clipboard) htmx.onLoad((part) => part.querySelectorAll("[data-copy]").forEach(startCopying));

@@ -1,11 +1,8 @@
 // The forms of a capability on its overview: drawn by the renderer that agents' users see, and inert.
 (() => {
-  const facts = document.getElementById("drawn-forms");
-  if (!facts) return;
-  const forms = JSON.parse(document.getElementById("drawn-form-data").textContent);
   const frames = new Map();
 
-  function page() {
+  function page(facts) {
     const chosen = document.documentElement.dataset.theme;
     const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     const theme = isDark ? "dark" : "light";
@@ -14,7 +11,7 @@
   }
 
   // The frame has an origin of its own: what it says is data, whoever wrote the form.
-  function draw(place) {
+  function draw(place, facts, forms) {
     const form = forms[Number(place.dataset.drawnForm)];
     const old = place.querySelector("iframe");
     frames.delete(old);
@@ -24,7 +21,7 @@
     frame.title = interpolate(gettext("Form %(name)s"), { name: form.title }, true);
     frame.tabIndex = -1;
     frame.setAttribute("sandbox", "allow-scripts");
-    frame.srcdoc = page();
+    frame.srcdoc = page(facts);
     frames.set(frame, { place, form });
     place.append(frame);
   }
@@ -40,7 +37,14 @@
       }
     }
   });
-  const drawAll = () => document.querySelectorAll("[data-drawn-form]").forEach(draw);
+  function drawAll() {
+    const facts = document.getElementById("drawn-forms");
+    if (!facts) return;
+    const forms = JSON.parse(document.getElementById("drawn-form-data").textContent);
+    for (const place of document.querySelectorAll("[data-drawn-form]")) draw(place, facts, forms);
+  }
   new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  drawAll();
+  htmx.onLoad((part) => {
+    if (part.querySelector("#drawn-forms")) drawAll();
+  });
 })();

@@ -109,7 +109,11 @@
     const url = list.children[place]?.dataset.url;
     if (!url) return;
     dialog.close();
-    location.assign(url);
+    // As a link of the page would.
+    const link = Object.assign(document.createElement("a"), { href: url });
+    document.body.append(link);
+    link.click();
+    link.remove();
   };
 
   input.addEventListener("input", search);

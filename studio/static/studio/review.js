@@ -1,9 +1,6 @@
 // A comment is written below the line that it is about: the link of a line number opens the form there, without a page load.
 // Without this script the link leads to the form beside the texts.
 (() => {
-  const say = document.querySelector("form#say");
-  if (!say) return;
-
   const element = (tag, attributes, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -12,7 +9,7 @@
   };
 
   // The form beside the texts, for a line.
-  function composer(file, line, close) {
+  function composer(say, file, line, close) {
     const kept = ["csrfmiddlewaretoken", "round"].map((name) => [name, say.elements[name].value]);
     const hidden = [...kept, ["file", file], ["line", line]].map(([name, value]) => element("input", { type: "hidden", name, value }));
     const id = `words-${file}-${line}`;
@@ -29,7 +26,7 @@
     return form;
   }
 
-  function open(link) {
+  function open(link, say) {
     const row = link.closest("tr");
     const given = new URL(link.href).searchParams;
     // Below what was said on that line already.
@@ -43,7 +40,7 @@
       };
       const cell = place.insertCell();
       cell.colSpan = link.closest(".sides").classList.contains("is-whole") ? 2 : 4;
-      cell.append(composer(given.get("file"), given.get("line"), close));
+      cell.append(composer(say, given.get("file"), given.get("line"), close));
       after.after(place);
     }
     place.querySelector("textarea").focus();
@@ -52,8 +49,10 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".sides-no a[href*='line=']");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    const say = document.querySelector("form#say");
+    if (!say) return;
     event.preventDefault();
-    open(link);
+    open(link, say);
   });
   // What is typed is not sent yet.
   addEventListener("beforeunload", (event) => {

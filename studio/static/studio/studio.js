@@ -15,22 +15,21 @@ if (themes) {
 }
 
 // A menu that was opened gives way again: Escape or a click beside it closes it.
-for (const menu of document.querySelectorAll("details[data-menu]")) {
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    event.stopPropagation();
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  });
-  document.addEventListener("click", ({ target }) => {
-    if (menu.open && !menu.contains(target)) menu.open = false;
-  });
-}
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && event.target.closest?.("details[data-menu][open]");
+  if (!menu) return;
+  event.stopPropagation();
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+document.addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll("details[data-menu][open]")) if (!menu.contains(target)) menu.open = false;
+});
 
 // A toast goes by itself, but not while somebody reads it with the pointer or the keyboard on it.
-for (const toast of document.querySelectorAll("[data-toast]")) {
+const TOAST_MS = 10000;
+function startToast(toast) {
   const close = toast.querySelector("[data-close-toast]");
-  const TOAST_MS = 10000;
   const go = () => {
     if (toast.matches(":hover, :focus-within")) setTimeout(go, TOAST_MS);
     else toast.remove();
@@ -40,11 +39,14 @@ for (const toast of document.querySelectorAll("[data-toast]")) {
   setTimeout(go, TOAST_MS);
 }
 
-// A page that belongs to the first steps counts as seen, however it was reached.
-const visit = document.querySelector("[data-tour-visit]");
-if (visit) fetch(visit.dataset.tourVisit, { method: "POST", redirect: "manual", headers: JSON.parse(document.body.getAttribute("hx-headers")) });
+htmx.onLoad((part) => {
+  part.querySelectorAll("[data-toast]").forEach(startToast);
+  // A page that belongs to the first steps counts as seen, however it was reached.
+  const visit = part.querySelector("[data-tour-visit]");
+  if (visit) fetch(visit.dataset.tourVisit, { method: "POST", redirect: "manual", headers: JSON.parse(document.body.getAttribute("hx-headers")) });
+});
 
-const notice = document.getElementById("notice");
+const noticePlace = () => document.getElementById("notice");
 const kept = gettext("What you typed is still here.");
 const WORDS = {
   0: interpolate(gettext("Can't reach the server. %(kept)s Try again when it is back."), { kept }, true),
@@ -65,6 +67,7 @@ function tell(status, { path }, why = "") {
   document.dispatchEvent(new Event("studio:failed"));
   const usual = WORDS[status] ?? interpolate(gettext("Something went wrong on the server. %(kept)s Try again."), { kept }, true);
   const words = why ? `${why} ${kept}` : usual;
+  const notice = noticePlace();
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);
   notice.dataset.path = path;
@@ -120,6 +123,7 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
   const { successful, elt, requestConfig } = event.detail;
   if (!successful) return;
   wasRetried = false;
+  const notice = noticePlace();
   // A check that went well does not undo a save that did not.
   if (elt.matches("[data-save]") || notice.dataset.path === requestConfig.path) notice.hidden = true;
 });

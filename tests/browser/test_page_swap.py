@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
     from tests.servers import Studio
 
@@ -144,7 +144,11 @@ def test_a_session_that_has_ended_leads_to_the_sign_in(home: Page, studio: Studi
 
 
 def test_the_last_of_two_links_wins(home: Page) -> None:
-    home.route("**/reviews/", lambda route: home.wait_for_timeout(300) or route.continue_())
+    def late(route: Route) -> None:
+        home.wait_for_timeout(300)
+        route.continue_()
+
+    home.route("**/reviews/", late)
     _sidebar(home, "Reviews").dispatch_event("click")
     _sidebar(home, "Incidents").dispatch_event("click")
     expect(_heading(home, "Incidents")).to_be_visible()

@@ -33,9 +33,9 @@ def find_matching_issues(
         hint = "Make the triggers more specific, or agree with the other's owner."
         yield _finding(report, "GOLDEN_SENTENCE_MOVED", (), message, hint)
     for missed in rehearsal.missed:
-        message = f"'{missed.sentence}' comes nearer to '{missed.leads_to}'"
+        message = f"A message like '{missed.sentence}' may lead to '{missed.leads_to}' instead"
         path: Path = ("utterances", "should_match", missed.place)
-        hint = "Add more sentences like it, or a trigger that it contains."
+        hint = "Add more example messages like it, or a trigger that it contains."
         yield _finding(report, "GOLDEN_SENTENCE_MISSED", path, message, hint)
     if rehearsal.duplicates:
         others = ", ".join(f"'{other}'" for other in rehearsal.duplicates[:3])

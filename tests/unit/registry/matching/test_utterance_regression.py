@@ -74,7 +74,7 @@ def test_an_own_sentence_that_another_one_gets_is_missed(embedder: str) -> None:
     outcome = publication.publish(files=files, by=OLGA, dry_run=True)
     missed = [finding for finding in outcome.findings if finding.code == "GOLDEN_SENTENCE_MISSED"]
     assert [finding.pointer for finding in missed] == ["/utterances/should_match/0"]
-    assert "comes nearer to 'meals'" in missed[0].message
+    assert "may lead to 'meals' instead" in missed[0].message
 
 
 def test_what_is_far_from_everybody_moves_nothing(embedder: str) -> None:

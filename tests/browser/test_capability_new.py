@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from capability_rules.bundles.archives import write_zip
 from tests.browser.steps import AUTOSAVE_OFF, texts_of
 from tests.factories import bundle
 
@@ -246,3 +247,22 @@ def test_the_browser_asks_before_it_leaves_words_behind_and_else_never(author: P
     author.get_by_role("button", name="Create draft").click()
     author.wait_for_url("**/capabilities/left_behind/edit/**")
     assert asked == ["beforeunload"]
+
+
+_DROP = """async ([zone, files]) => {
+    const given = new DataTransfer();
+    for (const [name, bytes] of files) given.items.add(new File([new Uint8Array(bytes)], name));
+    zone.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_an_archive_is_dropped_and_imported(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("author")
+    page.goto(f"{studio.url}/new-capability/files/")
+    skill = "---\nname: towel-folding\ndescription: Folds towels. Use when a guest wants it.\n---\n\n# Towels\n\nFold.\n"
+    archive = write_zip({"towel-folding/SKILL.md": skill.encode()})
+    zone = page.locator("[data-drop-zone]").element_handle()
+    page.evaluate(_DROP, [zone, [["towels.zip", list(archive)]]])
+    expect(page.get_by_role("status").filter(has_text="towels.zip")).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("1 draft imported").or_(page.locator("#editor"))).to_be_visible()

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.discovery.bundle_discovery import with_id
 from capability_rules.errors import RegistryError, SourceUnreadable
+from registry.catalog.facets import find_display_names
 from registry.importing import bundle_import, git_import_jobs
 from registry.importing.bundle_import import ImportResult
 from registry.importing.git_reader import redact_address
@@ -56,8 +57,14 @@ def import_files(request: StudioRequest) -> HttpResponse:
 
 def _result_context(outcome: ImportResult) -> dict[str, Any]:
     lines = [line.as_dict() for line in outcome.lines]
-    told = {"is_stored": outcome.is_stored, "known": outcome.known, "stored": _count_stored(lines)}
-    return {"outcome": told, "lines": lines}
+    summary = {"is_stored": outcome.is_stored, "known": outcome.known, "stored": _count_stored(lines)}
+    return {"outcome": summary, "lines": _with_names(lines)}
+
+
+def _with_names(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What a person calls each, where the registry has it by now; the id else."""
+    names = find_display_names({line["capability_id"] for line in lines})
+    return [{**line, "display_name": names.get(line["capability_id"], line["capability_id"])} for line in lines]
 
 
 def _count_stored(lines: Iterable[Mapping[str, Any]]) -> int:
@@ -123,7 +130,7 @@ def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
     """How far an import is, and what came of it. It asks again by itself until it has ended."""
     run = git_import_jobs.get_import(number)
     has_ended = run.state in _ENDED
-    context = {"way": "git", "run": run, "has_ended": has_ended, "lines": run.results}
+    context = {"way": "git", "run": run, "has_ended": has_ended, "lines": _with_names(run.results)}
     known = [line for line in run.results if line["is_known"]]
     context["outcome"] = {"is_stored": run.state == "stored", "known": known, "stored": _count_stored(run.results)}
     template = "studio/capability/git_import.html" + ("#progress" if request.htmx else "")

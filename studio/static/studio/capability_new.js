@@ -150,12 +150,72 @@
   }
 
   // A browser sends the names of a folder's files without their places in it.
+  const keepPaths = (folder, paths) => {
+    form.elements[folder.dataset.paths].value = paths.length ? JSON.stringify(paths) : "";
+  };
   for (const folder of form.querySelectorAll("[data-paths]")) {
-    folder.addEventListener("change", () => {
-      const paths = [...folder.files].map((file) => file.webkitRelativePath || file.name);
-      form.elements[folder.dataset.paths].value = paths.length ? JSON.stringify(paths) : "";
+    folder.addEventListener("change", () => keepPaths(folder, [...folder.files].map((file) => file.webkitRelativePath || file.name)));
+  }
+
+  // The files below an entry that was dropped, as [path, file].
+  const FILES_MAX = 500;
+  async function filesBelow(entry, path = entry.name) {
+    if (entry.isFile) return [[path, await new Promise((resolve, reject) => entry.file(resolve, reject))]];
+    const reader = entry.createReader();
+    const found = [];
+    // A browser answers a folder in portions, and with none at its end.
+    for (;;) {
+      const portion = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (!portion.length || found.length > FILES_MAX) return found;
+      for (const below of portion) found.push(...await filesBelow(below, `${path}/${below.name}`));
+    }
+  }
+
+  const put = (field, files) => {
+    const given = new DataTransfer();
+    for (const file of files) given.items.add(file);
+    field.files = given.files;
+  };
+
+  function dropZone(zone) {
+    const [archive, folder] = zone.querySelectorAll("input[type=file]");
+    const chosen = zone.querySelector(".dropzone__chosen");
+    zone.querySelector(".dropzone__words").hidden = false;
+
+    // What came last is what is imported.
+    function show(field) {
+      const other = field === archive ? folder : archive;
+      if (field.files.length) put(other, []);
+      if (field === archive) keepPaths(folder, []);
+      const count = field.files.length;
+      const name = field === archive ? field.files[0]?.name : JSON.parse(form.elements.paths.value || '[""]')[0].split("/")[0];
+      const words = count > 1 ? ngettext("%(name)s: %(count)s file", "%(name)s: %(count)s files", count) : "%(name)s";
+      chosen.textContent = count ? interpolate(words, { name, count }, true) : "";
+    }
+
+    // `entry` is where the browser knows what is a folder.
+    async function take(entry, file) {
+      const isFolder = Boolean(entry?.isDirectory);
+      const files = isFolder ? await filesBelow(entry) : [["", file]];
+      put(isFolder ? folder : archive, files.map(([, file]) => file));
+      if (isFolder) keepPaths(folder, files.map(([path]) => path));
+      show(isFolder ? folder : archive);
+    }
+
+    for (const field of [archive, folder]) field.addEventListener("change", () => show(field));
+    for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
+      zone.addEventListener(kind, (event) => {
+        event.preventDefault();
+        zone.classList.toggle("is-over", kind === "dragenter" || kind === "dragover");
+      });
+    }
+    zone.addEventListener("drop", ({ dataTransfer }) => {
+      if (dataTransfer.files.length) take(dataTransfer.items[0].webkitGetAsEntry(), dataTransfer.files[0]).catch(() => {
+        chosen.textContent = gettext("This can't be read. Select it instead.");
+      });
     });
   }
+  form.querySelectorAll("[data-drop-zone]").forEach(dropZone);
 
   // What came back with faults is stored nowhere yet, however little was changed since.
   if (!form.querySelector(".creation-faults, .field__error")) begun = typed();

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from busy import PASSWORD
 from measuring import PRODUCT, ROOT, serve

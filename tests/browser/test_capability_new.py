@@ -259,7 +259,7 @@ _DROP = """async ([zone, files]) => {
 def test_an_archive_is_dropped_and_imported(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/new-capability/files/")
-    skill = "---\nname: towel-folding\ndescription: Folds towels. Use when a guest wants it.\n---\n\n# Towels\n\nFold.\n"
+    skill = "---\nname: towel-folding\ndescription: Folds towels. Use when asked for.\n---\n\n# Towels\n\nFold.\n"
     archive = write_zip({"towel-folding/SKILL.md": skill.encode()})
     zone = page.locator("[data-drop-zone]").element_handle()
     page.evaluate(_DROP, [zone, [["towels.zip", list(archive)]]])

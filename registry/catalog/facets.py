@@ -19,6 +19,7 @@ LEVELS: Final = ("builtin", "lightweight", "external", "cloud_api")
 _AT_ONCE: Final = 500
 # A draft may be wrong in any way; a published name is no longer.
 _NAME_MAX: Final = 80
+_EMOJI_MAX: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Facets:
     `reads` and `writes` count its tools, and `needs_approval` says that one of them waits for a person."""
 
     name: str = ""
+    emoji: str = ""
     profile: str = "capability"
     groups: frozenset[str] = frozenset()
     owner: str = ""
@@ -132,9 +134,10 @@ def list_facets(capability_json: str | None, tools_json: str | None = None) -> F
     writes = sum(policy.get("kind") != "read" for policy in policies)
     metadata = given.get("metadata")
     owner = metadata.get("owner") if isinstance(metadata, dict) else None
-    name, profile = given.get("name"), given.get("skill_profile")
+    name, emoji, profile = given.get("name"), given.get("emoji"), given.get("skill_profile")
     return Facets(
         name=name if isinstance(name, str) else "",
+        emoji=emoji[:_EMOJI_MAX] if isinstance(emoji, str) else "",
         profile=profile if profile in PROFILES else PROFILES[0],
         groups=frozenset(known.skill_groups),
         owner=owner.strip() if isinstance(owner, str) else "",

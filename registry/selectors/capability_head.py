@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-from capability_kit.json_text import parse_json
 from registry.catalog.facets import list_facets
 from registry.models import Capability
-
-_EMOJI_MAX: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ def describe_head(capability: Capability) -> CapabilityHead:
     editable = draft[1] if draft else revision.supporting_files if revision else {}
     return CapabilityHead(
         name=facets.name_or(capability.capability_id),
-        emoji=find_emoji(text),
+        emoji=facets.emoji,
         owner=capability.team.name if capability.team else facets.owner,
         groups=tuple(sorted(facets.groups)),
         has_draft=draft is not None,
@@ -44,10 +40,3 @@ def describe_head(capability: Capability) -> CapabilityHead:
         revisions=capability.revisions.count() if revision else 0,
         first_trigger=next(iter(facets.known.triggers), ""),
     )
-
-
-def find_emoji(capability_json: str | None) -> str:
-    """Whatever else a draft has in its place is none."""
-    given = parse_json(capability_json)
-    emoji = given.get("emoji") if isinstance(given, dict) else None
-    return emoji[:_EMOJI_MAX] if isinstance(emoji, str) else ""

@@ -91,6 +91,12 @@ def display_name(texts: Review | Proposal) -> str:
 
 
 @register.filter
+def emoji(texts: Review | Proposal) -> str:
+    """That of a review's or a proposal's own capability.json; empty where it has none."""
+    return list_facets(texts.capability_json).emoji
+
+
+@register.filter
 def name_in(capability_id: str, names: Mapping[str, str]) -> str:
     """The name of a capability among those that were looked up, else its id."""
     return names.get(capability_id, capability_id)

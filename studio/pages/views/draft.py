@@ -89,9 +89,11 @@ def _get_files_to_save(request: StudioRequest, capability: Capability) -> dict[s
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
     outline, example = build_outline(report), read_first_example(files.get("capability.json"))
+    facets = list_facets(files.get("capability.json"))
     return {
         "capability_id": capability_id,
-        "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
+        "capability_name": facets.name_or(capability_id),
+        "capability_emoji": facets.emoji,
         "panels": [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES],
         "outline": outline,
         "test_query": urlencode({"drafts": "yes"} | ({"m": example} if example else {})),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from capability_rules.errors import RegistryError
 from registry.access import agent_keys
-from registry.catalog.facets import get_display_name
+from registry.catalog.facets import get_display_name, list_facets
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.usage_report import find_first_load
@@ -42,6 +42,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
         "display_name": get_display_name(capability),
+        "emoji": list_facets(capability.published_revision.capability_json).emoji,
         "created": created,
         "key_name": name,
         "error": error,

@@ -24,7 +24,6 @@ from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.publishing.review_outcome import find_base, find_discard, get_outcome
-from registry.selectors.capability_head import find_emoji
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -115,7 +114,7 @@ def _page(
         "capability": review.capability,
         "capability_id": review.capability.capability_id,
         "display_name": list_facets(capability_json).name_or(review.capability.capability_id),
-        "emoji": find_emoji(capability_json),
+        "emoji": list_facets(capability_json).emoji,
         "threads": threads,
         "open_count": sum(thread.is_open for thread in threads),
         "resolved_count": sum(thread.is_resolved for thread in threads),

@@ -57,6 +57,13 @@ def test_it_lists_every_status_with_what_is_going_on(client: Client) -> None:
     assert page.count("badge--danger badge--dot") == 1
 
 
+def test_a_tile_shows_the_emoji_of_its_capability_or_the_first_letter_of_its_name(client: Client) -> None:
+    publish("alpha", emoji="🦊")
+    publish("beta", name="Ärger")
+    page = client.get("/capabilities/").content.decode()
+    assert re.findall(r'class="tile[^>]*>([^<]+)<', page) == ["🦊", "Ä"]
+
+
 def test_it_is_filtered_by_status_and_by_words(client: Client) -> None:
     publish("alpha", name="The first of all")
     publish("beta")

@@ -202,8 +202,13 @@ def _describe_gate(request: StudioRequest, gate: GateReport | None, standing: Pu
 
 
 def _note_of_review(request: StudioRequest, found: PublishContext) -> str:
-    """What the author said that these very texts are for, in one line; a form that was sent has its own note."""
-    if request.method == "POST" or found.review is None or not found.review_is_current:
+    """What the author said that the texts are for, in one line; a form that was sent has its own note.
+
+    Who publishes gets it for these very texts alone; an author who submits again may have changed them.
+    """
+    if request.method == "POST" or found.review is None:
+        return ""
+    if request.user.can_publish and not found.review_is_current:
         return ""
     return " ".join(found.review.note.split())[:NOTE_MAX]
 

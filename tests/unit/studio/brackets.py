@@ -64,8 +64,9 @@ def outside_brackets(html: str, data: Collection[str] = ()) -> list[str]:
     """Each text or attribute of a page with words that no bracket holds; `data` are words that somebody chose."""
     reader = _Reader()
     reader.feed(html)
+    known = frozenset(data)
     rests = (" ".join(SAME_EVERYWHERE.sub(" ", text).split()) for text in reader.found)
-    return [rest for rest in rests if set(re.findall(r"[^\W\d_]{2,}", rest)) - set(data)]
+    return [rest for rest in rests if not known.issuperset(re.findall(r"[^\W\d_]{2,}", rest))]
 
 
 class _Reader(HTMLParser):

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.models import AuditEvent, Capability, Revision, ScheduledRelease
 from registry.publishing import publication, reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
@@ -365,6 +366,16 @@ def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed
     assert 'id="note"' not in page
     assert "Open review" in page
     assert "Only publishers can publish." in page
+
+
+def test_an_author_who_submits_again_finds_the_note_of_before(signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha"), based_on=None, by=OLGA)
+    review = reviews.request_review(capability_id="alpha", draft_version=1, note="For the front desk", by=OLGA)
+    reviews.request_changes(review_id=review.pk, round_seen=1, by=Actor("operator", "paul"), words="Shorter, please")
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Be short."), based_on=1, by=OLGA)
+    assert ">For the front desk</textarea>" in signed_in("author").get("/capabilities/alpha/publish/").content.decode()
+    publisher = signed_in("publisher").get("/capabilities/alpha/publish/").content.decode()
+    assert "For the front desk</textarea>" not in publisher
 
 
 def test_it_lists_what_the_bundle_may_do_and_marks_what_is_new(client: Client) -> None:

@@ -174,7 +174,7 @@ def test_a_folder_of_two_becomes_two_drafts(author: Page, studio: Studio, tmp_pa
     author.get_by_label("Folder").set_input_files(tmp_path / "mine")
     author.get_by_role("button", name="Import").click()
     expect(author.get_by_role("heading", name="2 drafts imported")).to_be_visible()
-    author.get_by_role("link", name="folder_two").click()
+    author.get_by_role("link", name="Folder Two").click()
     author.wait_for_url("**/capabilities/folder_two/edit/**")
 
 

@@ -102,6 +102,7 @@ def _is_rendered(page: Page) -> None:
     expect(sides.nth(0)).to_contain_text("Once", ignore_case=True)
     expect(sides.nth(1)).to_contain_text("once a night")
     page.get_by_role("link", name="Diff").click()
+    expect(sides).to_have_count(0)
 
 
 def _ask_for_two(admin: Page, studio: Studio) -> None:
@@ -115,7 +116,7 @@ def _ask_for_two(admin: Page, studio: Studio) -> None:
 def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     publisher.goto(f"{studio.url}/reviews/")
     publisher.get_by_role("main").get_by_role("link", name="Sleep Log").click()
-    assert publisher.url == address
+    expect(publisher).to_have_url(address)
     publisher.get_by_role("link", name="Comment on line 9 of skill.md").click()
     # Below the line, with the focus, and without a page load.
     assert publisher.url == address

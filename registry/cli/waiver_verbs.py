@@ -1,22 +1,18 @@
-"""The verbs of `manage.py bundle` about accepted findings and outside scanners (docs/contract.md 5)."""
+"""The verbs of `manage.py bundle` about waived findings (docs/contract.md 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from capability_rules.errors import SourceUnreadable
-from capability_rules.validation.sarif_reader import BYTES_MAX, parse_sarif
 from registry.cli.command import SubcommandBase, pick
 from registry.core import queries
 from registry.models import Waiver
-from registry.publishing import scan_results, waivers
+from registry.publishing import waivers
 
 
 class WaiverVerbs(SubcommandBase):
-    """`waive`, `unwaive`, `waivers` and `scan-results`."""
+    """`waive`, `unwaive` and `waivers`."""
 
     def add_waiver_verbs(self, verbs: Any) -> None:
         """Declare them."""
@@ -32,11 +28,6 @@ class WaiverVerbs(SubcommandBase):
         parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
         self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
-        words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
-        parser = self.verb(verbs, "scan-results", self.scan_results, words, "capability_id")
-        parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")
-        parser.add_argument("--digest", metavar="DIGEST", help="files_digest of what was scanned; default: the draft's")
-        parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")
 
     def waive(self, options: dict[str, Any]) -> int:
         """Waive one finding."""
@@ -54,31 +45,9 @@ class WaiverVerbs(SubcommandBase):
         words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
         return self.tell({"waivers": [waivers.describe_waiver_row(waiver) for waiver in found]}, words, options)
 
-    def scan_results(self, options: dict[str, Any]) -> int:
-        """Store the results of one log."""
-        log = parse_sarif(_read_bounded(options["file"]))
-        stored = scan_results.store_scan_results(log=log, **pick(options, "capability_id", "digest", "below"))
-        return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)
-
-
-def _read_bounded(path: str) -> bytes:
-    """At most one byte more than is taken. Raises `SourceUnreadable`."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(BYTES_MAX + 1)
-    except OSError as error:
-        raise SourceUnreadable(f"{path}: {error.strerror or error}") from None
-
 
 def _line(waiver: Waiver) -> str:
     place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
     state = waiver.state.replace("_", " ")
     until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
     return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.created_by}: {waiver.reason}"
-
-
-def _scan_lines(row: dict[str, Any]) -> Iterator[str]:
-    yield f"{row['capability_id']}: stored for the texts {row['files_digest']}"
-    for tool in row["tools"]:
-        counts = ", ".join(f"{kind} {tool[kind]}" for kind in ("errors", "warnings", "notes", "suppressed"))
-        yield f"  {tool['tool']} {tool['version']}".rstrip() + f": {counts}"

@@ -116,8 +116,8 @@ def _shown(value: Any) -> str:
 
 
 def _name(table: str, key: Key) -> str:
-    words = _WORDS[table]
-    return words.format(*key)[:300]
+    words = _WORDS | {of_feature.name: of_feature.words for of_feature in list_feature_tables()}
+    return words[table].format(*key)[:300]
 
 
 _WORDS: Final = {
@@ -134,8 +134,6 @@ _WORDS: Final = {
     "releaserule": "release rule '{0}'",
     "waiver": "waiver {0}",
     "heldpassage": "decision about passage '{1}' of '{0}'",
-    "gitsource": "source {0}",
-    "evaluationrule": "evaluation rule '{0}'",
 }
 
 

@@ -73,10 +73,11 @@ ReadEvent = Callable[[RecordedRights, LoggedEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class RightsTable:
-    """A table of a feature that says who may do what: `held` has what is compared of each row, `verbs` what the audit
-    log says of them."""
+    """A table of a feature that says who may do what: `words` name a row, with the parts of its key, `held` has what is
+    compared of each row, `verbs` what the audit log says of them."""
 
     name: str
+    words: str
     held: Callable[[ReadTable], Iterable[Held]]
     verbs: Mapping[str, ReadEvent]
 

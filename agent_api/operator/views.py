@@ -28,13 +28,14 @@ from capability_rules.discovery.bundle_discovery import discover_in_archive, wit
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation.rules.json_schema import type_word
 from capability_rules.validation.sarif_reader import BYTES_MAX
+from features.waivers import waiver_store
 from registry.catalog import drafts, exporter
 from registry.catalog.needed_skills import list_needing
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
 from registry.publishing import bundle_powers as powers
-from registry.publishing import publication, scan_results, waivers
+from registry.publishing import publication, scan_results
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 
@@ -242,15 +243,15 @@ def draft_publish(request: Request, caller: Caller) -> Response:
 def waiver_create(request: Request, caller: Caller) -> Response:
     """Accept a warning until a day; errors are waived by admins, in the Studio or at the command line."""
     values = parameters.json_object(request)
-    waiver = waivers.create_waiver(
+    waiver = waiver_store.create_waiver(
         capability_id=parameters.capability_id(values),
         code=parameters.string(values, "code", most=64),
         place=parameters.string(values, "place", most=400),
-        reason=parameters.string(values, "reason", most=waivers.REASON_MAX),
+        reason=parameters.string(values, "reason", most=waiver_store.REASON_MAX),
         until=_day(values),
         by=caller.actor,
     )
-    return Response(waivers.describe_waiver_row(waiver))
+    return Response(waiver_store.describe_waiver_row(waiver))
 
 
 def _day(values: dict[str, Any]) -> date:
@@ -268,15 +269,15 @@ def waiver_end(request: Request, caller: Caller) -> Response:
     if waiver_id is None:
         raise InvalidRequest("waiver_id is missing; waiver_list has them")
     capability_id = parameters.capability_id(values)
-    waiver = waivers.end_waiver(capability_id=capability_id, waiver_id=waiver_id, by=caller.actor)
-    return Response(waivers.describe_waiver_row(waiver))
+    waiver = waiver_store.end_waiver(capability_id=capability_id, waiver_id=waiver_id, by=caller.actor)
+    return Response(waiver_store.describe_waiver_row(waiver))
 
 
 @operator_read("GET", answer="WaiverList", parameters=_ID_PARAMETERS, also=NOT_FOUND)
 def waiver_list(request: Request) -> Response:
     """The waivers of a capability, those that ended too."""
     capability = queries.get_capability(parameters.capability_id(parameters.query(request)))
-    rows = [waivers.describe_waiver_row(waiver) for waiver in waivers.list_waivers(capability)]
+    rows = [waiver_store.describe_waiver_row(waiver) for waiver in waiver_store.list_waivers(capability)]
     return Response({"waivers": rows})
 
 

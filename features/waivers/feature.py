@@ -4,4 +4,4 @@ from typing import Final
 
 from registry.feature import Feature
 
-FEATURE: Final = Feature(name="waivers")
+FEATURE: Final = Feature(name="waivers", pages="features.waivers.urls")

@@ -309,7 +309,7 @@ class HeldPassage(models.Model):
 
 
 class Waiver(models.Model):
-    """One finding of a capability that does not count until a day (registry/publishing/waivers.py). Never changed but
+    """One finding of a capability that does not count until a day (features/waivers/). Never changed but
     for its end."""
 
     class Severity(models.TextChoices):

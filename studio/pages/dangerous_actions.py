@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.module_loading import import_string
 
-from registry.catalog.waived_findings import ERROR_PREFIXES
+from features.waivers.waived_findings import ERROR_PREFIXES
 from registry.common.actors import Actor
 from registry.core import queries
 from registry.feature import installed_features

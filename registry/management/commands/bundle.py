@@ -25,13 +25,13 @@ from capability_rules.output.text import (
     format_validation,
 )
 from capability_rules.validation import Finding
+from features.waivers.cli import WaiverVerbs
 from registry.catalog import drafts, exporter
 from registry.catalog.needed_skills import list_needing
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, pick, terminal_actor
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.scan_verbs import ScanVerbs
-from registry.cli.waiver_verbs import WaiverVerbs
 from registry.core import queries
 from registry.importing.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.importing.git_discovery import discover_source

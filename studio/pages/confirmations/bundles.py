@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from capability_rules.bundles.supporting_files import find_supporting_files
+from features.waivers import waiver_store
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
@@ -18,7 +19,7 @@ from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusCon
 from registry.core import queries
 from registry.matching import skill_groups
 from registry.models import Capability, Draft
-from registry.publishing import proposals, release_rules, reviews, scheduled_releases, waivers
+from registry.publishing import proposals, release_rules, reviews, scheduled_releases
 from registry.publishing.audience import Audience, get_audience
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 from registry.selectors import effects
@@ -405,7 +406,7 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
 def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
     """Whether to end a waiver before its day."""
     found_or_404(queries.get_capability, capability_id)
-    waiver = waivers.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
+    waiver = waiver_store.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
     if waiver.state != "in_force":
         raise NothingToConfirm(_("The waiver has ended."))
     return Confirmation(

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.profile import profile_from_text
 from capability_rules.errors import RegistryError
+from features.waivers.waiver_store import list_waivers
 from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phrases
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
@@ -22,7 +23,6 @@ from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
-from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use, find_status_event
 from studio.pages.actions import Undo, report_done
 from studio.pages.bundle_view import build_bundle_context

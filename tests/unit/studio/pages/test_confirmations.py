@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from features.sources.models import GitSource
+from features.waivers import waiver_store
 from registry.access import agent_keys, operators, share_links, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -40,7 +41,7 @@ from registry.models import (
     WebhookDelivery,
 )
 from registry.notifications import webhooks
-from registry.publishing import proposals, publication, reviews, scheduled_releases, waivers
+from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
 from studio.pages.urls import urlpatterns
@@ -229,7 +230,7 @@ def _prepare(name: str) -> None:
     if name == "waiver_end":
         log = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "results": [{}]}]}
         store_scan_results(capability_id="alpha", log=log, by=OLGA)
-        waivers.create_waiver(
+        waiver_store.create_waiver(
             capability_id="alpha", code="SCAN_RESULT", place="capability.json", reason="Known.",
             until=timezone.now().date() + timedelta(days=9), by=ADMIN,
         )  # fmt: skip

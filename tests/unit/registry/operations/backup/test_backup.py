@@ -21,6 +21,7 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from features.waivers import waiver_store
 from registry.access import (
     agent_keys,
     install_codes,
@@ -64,7 +65,6 @@ from registry.publishing import (
     review_comments,
     reviews,
     scheduled_releases,
-    waivers,
 )
 from registry.publishing.scan_results import store_scan_results
 from registry.snapshot import STORE, current_snapshot
@@ -120,7 +120,7 @@ def _fill() -> str:
     runs = [{"tool": {"driver": {"name": "Trivy"}}, "results": [result]}]
     at_terminal = Actor("command_line", "olga")
     store_scan_results(capability_id="delta", log={"version": "2.1.0", "runs": runs}, by=at_terminal)
-    waivers.create_waiver(
+    waiver_store.create_waiver(
         capability_id="delta", code="SCAN_RESULT", place="capability.json", reason="Größe",
         until=timezone.now().date() + timedelta(days=9), by=at_terminal,
     )  # fmt: skip

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from features.waivers import waiver_store
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Capability, Waiver
-from registry.publishing import waivers
 from tests.factories import OLGA, agent_key, bundle, tool
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def _until(days: int = 9) -> str:
 
 
 def _warning() -> str:
-    found = waivers.list_waivable(Capability.objects.get())
+    found = waiver_store.list_waivable(Capability.objects.get())
     return next(one.finding.code for one in found if one.finding.severity == "warning")
 
 
@@ -56,7 +56,7 @@ def test_no_key_waives_an_error(api: Any, key: dict[str, str]) -> None:
     api.error(api.post("operator/waiver_create", body, headers=key), 403, "FORBIDDEN")
     assert not Waiver.objects.exists()
     # What an admin has waived counts for keys too.
-    waivers.create_waiver(
+    waiver_store.create_waiver(
         capability_id="alpha", code=body["code"], place="skill.md", reason="Known.",
         until=timezone.now().date() + timedelta(days=9), by=Actor("command_line", "root"),
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Accepting a finding for a time: who may, for which findings, and for how long (docs/contract.md 3).
 
 A waiver is for one passage: edits around it do not matter, an edit of the passage itself makes another finding. What it
-does to findings is in `registry.catalog.waived_findings`.
+does to findings is in `waived_findings.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
+from features.waivers.waived_findings import explain_unwaivable, waivers_in_force
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.revalidation import queue_failing
-from registry.catalog.waived_findings import explain_unwaivable, waivers_in_force
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.core import audit

@@ -1,6 +1,6 @@
 """Which findings are waived: they block nothing, and stay in sight (docs/contract.md 3).
 
-`registry/publishing/waivers.py` creates and ends waivers.
+`waiver_store.py` creates and ends waivers.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from features.waivers import waiver_store
 from registry.cli.command import SubcommandBase, pick
 from registry.core import queries
 from registry.models import Waiver
-from registry.publishing import waivers
 
 
 class WaiverVerbs(SubcommandBase):
@@ -23,7 +23,7 @@ class WaiverVerbs(SubcommandBase):
         parser.add_argument("--reason", required=True, metavar="TEXT", help="why; reviewers read it")
         parser.add_argument(
             "--until", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD",
-            help=f"it counts again from that day on (UTC); at most {waivers.DAYS_MAX} days ahead",
+            help=f"it counts again from that day on (UTC); at most {waiver_store.DAYS_MAX} days ahead",
         )  # fmt: skip
         parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
@@ -31,19 +31,19 @@ class WaiverVerbs(SubcommandBase):
 
     def waive(self, options: dict[str, Any]) -> int:
         """Waive one finding."""
-        waiver = waivers.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
-        return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
+        waiver = waiver_store.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
+        return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
 
     def unwaive(self, options: dict[str, Any]) -> int:
         """End one waiver."""
-        waiver = waivers.end_waiver(**pick(options, "capability_id", "waiver_id"))
-        return self.tell(waivers.describe_waiver_row(waiver), _line(waiver), options)
+        waiver = waiver_store.end_waiver(**pick(options, "capability_id", "waiver_id"))
+        return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
 
     def waivers(self, options: dict[str, Any]) -> int:
         """List them."""
-        found = waivers.list_waivers(queries.get_capability(options["capability_id"]))
+        found = waiver_store.list_waivers(queries.get_capability(options["capability_id"]))
         words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
-        return self.tell({"waivers": [waivers.describe_waiver_row(waiver) for waiver in found]}, words, options)
+        return self.tell({"waivers": [waiver_store.describe_waiver_row(waiver) for waiver in found]}, words, options)
 
 
 def _line(waiver: Waiver) -> str:

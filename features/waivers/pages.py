@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 
 from capability_rules.errors import InvalidRequest, RegistryError
 from features.waivers import waiver_store
+from features.waivers.confirmations import end_waiver
 from features.waivers.waiver_store import WaivableFinding
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.models import Capability
-from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first, sent_line
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, publisher_required
@@ -105,7 +105,7 @@ def _page(
 
 
 @publisher_required("GET", "POST")
-@confirmed_first(questions.end_waiver, page="studio:capability_show")
+@confirmed_first(end_waiver, page="studio:capability_show")
 def waiver_end(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a waiver before its day."""
     number = int(get_text(request, "waiver", most=9))

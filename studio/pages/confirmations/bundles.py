@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from capability_rules.bundles.supporting_files import find_supporting_files
-from features.waivers import waiver_store
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
@@ -400,27 +399,6 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         undo=_("This can't be undone, but you can submit it again."),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
         state=f"{review.round} {review.state}",
-    )
-
-
-def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
-    """Whether to end a waiver before its day."""
-    found_or_404(queries.get_capability, capability_id)
-    waiver = waiver_store.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
-    if waiver.state != "in_force":
-        raise NothingToConfirm(_("The waiver has ended."))
-    return Confirmation(
-        title=_("End waiver of %(code)s?") % {"code": waiver.code},
-        button=_("End waiver"),
-        effects=[
-            _("%(who)s waived it until %(until)s: %(reason)s")
-            % {"who": actor_name(waiver.created_by), "until": waiver.until.isoformat(), "reason": waiver.reason},
-            _("The issue counts at the next publish, and for scheduled releases."),
-            _("What agents get now isn't affected."),
-        ],
-        undo=_("The issue can be waived again."),
-        fields={"waiver": str(waiver.pk)},
-        state=waiver.state,
     )
 
 

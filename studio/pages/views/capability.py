@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.profile import profile_from_text
 from capability_rules.errors import RegistryError
-from features.waivers.waiver_store import list_waivers
 from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phrases
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
@@ -59,7 +58,6 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
-        "waivers": list_waivers(capability, in_force=True),
         # What is wrong with a tool, the feature that compares it says beside the way to fix it.
         "incidents": capability.incidents.filter(closed_at__isnull=True).exclude(kind=Incident.Kind.TOOL),
         "status_event": find_status_event(capability),

@@ -21,7 +21,6 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
-from features.waivers import waiver_store
 from registry.access import (
     agent_keys,
     install_codes,
@@ -120,10 +119,6 @@ def _fill() -> str:
     runs = [{"tool": {"driver": {"name": "Trivy"}}, "results": [result]}]
     at_terminal = Actor("command_line", "olga")
     store_scan_results(capability_id="delta", log={"version": "2.1.0", "runs": runs}, by=at_terminal)
-    waiver_store.create_waiver(
-        capability_id="delta", code="SCAN_RESULT", place="capability.json", reason="Größe",
-        until=timezone.now().date() + timedelta(days=9), by=at_terminal,
-    )  # fmt: skip
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )

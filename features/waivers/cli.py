@@ -6,9 +6,9 @@ from datetime import date
 from typing import Any
 
 from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.cli.command import SubcommandBase, pick
 from registry.core import queries
-from registry.models import Waiver
 
 
 class WaiverVerbs(SubcommandBase):

@@ -17,6 +17,7 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
+from features.waivers.models import Waiver
 from features.waivers.waived_findings import explain_unwaivable, waivers_in_force
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
@@ -29,7 +30,7 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Waiver
+from registry.models import Capability
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
 
 DAYS_MAX: Final = 180

@@ -9,9 +9,10 @@ import pytest
 from django.utils import timezone
 
 from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, Waiver
+from registry.models import Capability
 from tests.factories import OLGA, agent_key, bundle, tool
 
 pytestmark = pytest.mark.django_db

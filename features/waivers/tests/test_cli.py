@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from features.waivers.models import Waiver
 from registry.catalog import drafts
-from registry.models import Waiver
 from tests.factories import OLGA, bundle
 from tests.shapes import assert_shape
 

@@ -11,9 +11,10 @@ import pytest
 from django.utils import timezone
 
 from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, Waiver
+from registry.models import Capability
 from registry.publishing import reviews
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn

@@ -14,6 +14,7 @@ from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding
 from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from features.waivers.waived_findings import explain_unwaivable
 from registry.access import teams
 from registry.access.operators import create_operator
@@ -23,7 +24,7 @@ from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, Forbidden, NotFound, StatusConflict
 from registry.core import transactions
 from registry.core.jobs.queue import Lease
-from registry.models import AuditEvent, Capability, Incident, Revision, ScheduledRelease, Waiver
+from registry.models import AuditEvent, Capability, Incident, Revision, ScheduledRelease
 from registry.publishing import batch, proposals, publication, release_rules, reviews, scheduled_releases
 from tests.factories import OLGA, bundle, tool
 

@@ -16,6 +16,7 @@ from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
 from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.access import (
     agent_keys,
     install_codes,
@@ -40,7 +41,6 @@ from registry.models import (
     SkillGroup,
     Team,
     TeamMember,
-    Waiver,
 )
 from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import compare_rights, find_unrecorded

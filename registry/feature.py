@@ -1,8 +1,8 @@
-"""What a feature that can be left out adds to the registry, the Studio and the API.
+"""What a feature adds to the registry, the Studio and the API.
 
 A feature is a Django app in `features/`; its module `feature.py` has one `FEATURE`. The setting `FEATURES` is the list
-of those that are installed. Functions, views and URLconfs are dotted paths that are imported on first use, so that a
-feature costs a process nothing before it is used.
+of the leaves that are installed; a part is always installed, and a publish calls it by its name. Functions, views and
+URLconfs are dotted paths that are imported on first use, so that a feature costs a process nothing before it is used.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from django.db.models import Model
 from django.utils.module_loading import import_string
 
 from registry.common.event_type import EventType
-from registry.common.installation import list_feature_names
+from registry.common.installation import PARTS, list_leaf_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """One leaf of the product: nothing in a publish or a load needs it, but what an admin has asked for.
+    """One leaf of the product, which nothing in a publish or a load needs but what an admin has asked for, or one part.
 
     `publish_conditions` are functions `(PublishQuestion) -> Iterable[UnmetCondition]`
     (`registry/publishing/release_rules.py`): what blocks a publish beside valid texts, where a row of `rows_kept` says
@@ -68,18 +68,23 @@ def find_feature(name: str) -> Feature:
     return feature
 
 
+def installed_feature_names() -> tuple[str, ...]:
+    """The parts, then the leaves of the setting `FEATURES`, in its order; each is the label of a Django app."""
+    return (*PARTS, *settings.FEATURES)
+
+
 @cache
 def installed_features() -> tuple[Feature, ...]:
-    """Those of the setting `FEATURES`, in its order."""
-    return tuple(find_feature(name) for name in settings.FEATURES)
+    """Those of `installed_feature_names`."""
+    return tuple(find_feature(name) for name in installed_feature_names())
 
 
 def absent_features() -> list[Feature]:
-    """Those that this version has and the setting `FEATURES` has not."""
-    return [find_feature(name) for name in list_feature_names() if name not in settings.FEATURES]
+    """The leaves that this version has and the setting `FEATURES` has not."""
+    return [find_feature(name) for name in list_leaf_names() if name not in settings.FEATURES]
 
 
 def list_registry_models() -> list[type[Model]]:
     """The models of the core, and of the installed features after them."""
-    apps_of = ("registry", *settings.FEATURES)
+    apps_of = ("registry", *installed_feature_names())
     return [model for label in apps_of for model in apps.get_app_config(label).get_models()]

@@ -15,7 +15,14 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from registry.common.installation import DATA_DIR_PARENT, IS_CHECKOUT, PACKAGES_DIR, RESOURCES_DIR, install_command
+from registry.common.installation import (
+    DATA_DIR_PARENT,
+    IS_CHECKOUT,
+    PACKAGES_DIR,
+    PARTS,
+    RESOURCES_DIR,
+    install_command,
+)
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
@@ -102,7 +109,7 @@ INSTALLED_APPS = [
     "studio",
     "registry",
     "agent_api",
-    *(f"features.{name}" for name in FEATURES),
+    *(f"features.{name}" for name in (*PARTS, *FEATURES)),
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

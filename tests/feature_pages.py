@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.db.models import Model
 
-from registry.common.installation import list_feature_names
+from registry.common.installation import PARTS, list_leaf_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,6 @@ class FeaturePages:
 
 
 ALL: Final[tuple[FeaturePages, ...]] = tuple(
-    import_module(f"features.{name}.tests.page_rules").PAGES for name in list_feature_names()
+    import_module(f"features.{name}.tests.page_rules").PAGES for name in (*PARTS, *list_leaf_names())
 )
 NUMBERED: Final = {beginning: model for pages in ALL for beginning, model in pages.numbered.items()}

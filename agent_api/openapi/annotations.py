@@ -40,9 +40,6 @@ _WITH_BODY: Final = {
 }
 NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published or retired.")}
 QUARANTINED: Final = {423: ("Error", "Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it.")}
-NO_WAIVER: Final = {
-    404: ("Error", "An unknown capability, or one without this waiver (CAPABILITY_NOT_FOUND, NOT_FOUND).")
-}
 NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
 NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
 MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}

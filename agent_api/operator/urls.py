@@ -21,9 +21,6 @@ NAMES = (
     "draft_get",
     "draft_save",
     "draft_publish",
-    "waiver_create",
-    "waiver_end",
-    "waiver_list",
     "scan_results_upload",
 )
 urlpatterns = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -16,7 +15,6 @@ from agent_api.openapi.annotations import (
     BYTES,
     CAPABILITY_ID,
     CONFLICT,
-    NO_WAIVER,
     NOT_FOUND,
     operator_read,
     operator_write,
@@ -34,7 +32,7 @@ from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
 from registry.publishing import bundle_powers as powers
-from registry.publishing import publication, scan_results, waivers
+from registry.publishing import publication, scan_results
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
 
@@ -236,48 +234,6 @@ def draft_publish(request: Request, caller: Caller) -> Response:
         acknowledge=payloads.parse_codes(values),
     )
     return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})
-
-
-@operator_write(answer="Waiver", body="WaiverRequest", also=NOT_FOUND | CONFLICT)
-def waiver_create(request: Request, caller: Caller) -> Response:
-    """Accept a warning until a day; errors are waived by admins, in the Studio or at the command line."""
-    values = parameters.json_object(request)
-    waiver = waivers.create_waiver(
-        capability_id=parameters.capability_id(values),
-        code=parameters.string(values, "code", most=64),
-        place=parameters.string(values, "place", most=400),
-        reason=parameters.string(values, "reason", most=waivers.REASON_MAX),
-        until=_day(values),
-        by=caller.actor,
-    )
-    return Response(waivers.describe_waiver_row(waiver))
-
-
-def _day(values: dict[str, Any]) -> date:
-    try:
-        return date.fromisoformat(parameters.string(values, "until", most=10))
-    except ValueError:
-        raise InvalidRequest("until must be a day such as 2030-01-31") from None
-
-
-@operator_write(answer="Waiver", body="WaiverEndRequest", also=NO_WAIVER | CONFLICT)
-def waiver_end(request: Request, caller: Caller) -> Response:
-    """End a waiver before its day: the finding counts at the next gate."""
-    values = parameters.json_object(request)
-    waiver_id = parameters.integer(values, "waiver_id", least=1)
-    if waiver_id is None:
-        raise InvalidRequest("waiver_id is missing; waiver_list has them")
-    capability_id = parameters.capability_id(values)
-    waiver = waivers.end_waiver(capability_id=capability_id, waiver_id=waiver_id, by=caller.actor)
-    return Response(waivers.describe_waiver_row(waiver))
-
-
-@operator_read("GET", answer="WaiverList", parameters=_ID_PARAMETERS, also=NOT_FOUND)
-def waiver_list(request: Request) -> Response:
-    """The waivers of a capability, those that ended too."""
-    capability = queries.get_capability(parameters.capability_id(parameters.query(request)))
-    rows = [waivers.describe_waiver_row(waiver) for waiver in waivers.list_waivers(capability)]
-    return Response({"waivers": rows})
 
 
 @operator_write(

@@ -25,4 +25,6 @@ def _drop(log: RecordedRights, event: LoggedEvent) -> None:
     log.drop(_TABLE, (str(event.detail.get("group_id")),))
 
 
-RIGHTS: Final = RightsTable(_TABLE, _held, {"evaluation_rule.set": _set, "evaluation_rule.drop": _drop})
+RIGHTS: Final = RightsTable(
+    _TABLE, "evaluation rule '{0}'", _held, {"evaluation_rule.set": _set, "evaluation_rule.drop": _drop}
+)

@@ -28,5 +28,5 @@ def _drop(log: RecordedRights, event: LoggedEvent) -> None:
 
 
 RIGHTS: Final = RightsTable(
-    _TABLE, _held, {"git_source.add": _set, "git_source.change": _set, "git_source.remove": _drop}
+    _TABLE, "source {0}", _held, {"git_source.add": _set, "git_source.change": _set, "git_source.remove": _drop}
 )

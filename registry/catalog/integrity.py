@@ -7,8 +7,8 @@ from typing import Final
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.validation import RULES_VERSION, Finding, validate_bundle
+from features.waivers.waived_findings import mark_waived_since
 from registry.catalog.incidents import open_incident
-from registry.catalog.waived_findings import mark_waived_since
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest, load_bundle
 from registry.models import Revision

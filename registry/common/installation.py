@@ -18,11 +18,14 @@ DATA_DIR_PARENT: Final = PACKAGES_DIR if IS_CHECKOUT else Path.cwd()
 DATA_DIR_NAME: Final = ".data" if IS_CHECKOUT else "capability-studio-data"
 # How an operator calls us, as messages write it.
 PROGRAM: Final = "python3 run.py" if IS_CHECKOUT else "capability-studio"
+# Folders of `features/` that are steps of a publish: always installed.
+PARTS: Final = ("waivers",)
 
 
-def list_feature_names() -> tuple[str, ...]:
-    """The features that this version has: the folders of `features/`."""
-    return tuple(sorted(path.parent.name for path in (PACKAGES_DIR / "features").glob("*/feature.py")))
+def list_leaf_names() -> tuple[str, ...]:
+    """The features that can be left out: the folders of `features/` but for `PARTS`."""
+    names = {path.parent.name for path in (PACKAGES_DIR / "features").glob("*/feature.py")}
+    return tuple(sorted(names.difference(PARTS)))
 
 
 def install_command(extra: str) -> str:

@@ -64,8 +64,6 @@ _TIMELINE: Final = (
     _timeline("review.withdraw", gettext_lazy("Review canceled")),
     _timeline("passage.hold", gettext_lazy("Not published: passages need a decision")),
     _timeline("passage.accept", gettext_lazy("Decided that passages are fine: %(reason)s")),
-    _timeline("waiver.create", gettext_lazy("Waived %(code)s until %(until)s")),
-    _timeline("waiver.end", gettext_lazy("Ended the waiver of %(code)s")),
     _timeline("release.schedule", gettext_lazy("Release scheduled for %(due_at)s")),
     _timeline("release.change", gettext_lazy("Release rescheduled")),
     _timeline("release.cancel", gettext_lazy("Scheduled release canceled")),

@@ -23,7 +23,6 @@ from registry.models.publishing import (
     ReviewEntry,
     ScanResults,
     ScheduledRelease,
-    Waiver,
 )
 from registry.models.source import GitImport, SkillUpload, UploadedSkill
 from registry.models.usage import (
@@ -75,7 +74,6 @@ __all__ = [
     "UnknownCapabilityRequest",
     "UnmatchedMessage",
     "UploadedSkill",
-    "Waiver",
     "Webhook",
     "WebhookDelivery",
 ]

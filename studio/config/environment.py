@@ -15,7 +15,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from registry.common.installation import DATA_DIR_NAME, list_feature_names
+from registry.common.installation import DATA_DIR_NAME, list_leaf_names
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
 from studio.config.parsers import (
     DEFAULT_RATE_LIMITS,
@@ -195,7 +195,7 @@ class StudioEnvironment:
     access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
         default_text="on with `LOG_FORMAT=json`",
         purpose="a line for each request that Django answers; warm lists and loads leave none")
-    features: tuple[str, ...] = _setting("FEATURES", parse_features, list_feature_names(), default_text="`all`",
+    features: tuple[str, ...] = _setting("FEATURES", parse_features, list_leaf_names(), default_text="`all`",
         purpose="the features that are installed: `all`, `none`, or their names, comma separated "
                 "([architecture.md](architecture.md#features)); a registry that uses one does not start without it")
     embedder: str = _setting("EMBEDDER", parse_embedder, "auto",

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from registry.common.installation import list_feature_names
+from registry.common.installation import list_leaf_names
 
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
@@ -394,7 +394,7 @@ def parse_price(text: str) -> tuple[float, float]:
 
 def parse_features(text: str) -> tuple[str, ...]:
     """`all`, `none`, or names of features, comma separated, each once."""
-    known = list_feature_names()
+    known = list_leaf_names()
     if text.strip().lower() in ("all", "none"):
         return known if text.strip().lower() == "all" else ()
     names = tuple(dict.fromkeys(split_items(text)))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.module_loading import import_string
 
-from registry.catalog.waived_findings import ERROR_PREFIXES
 from registry.common.actors import Actor
 from registry.core import queries
 from registry.feature import installed_features
@@ -34,11 +33,6 @@ def _always(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # no
 def _by_admin(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
     """Others are refused by the page itself."""
     return request.user.can_administer
-
-
-def _may_be_error(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
-    """Admins alone waive errors, and of those only what these codes begin with; some of them are warnings too."""
-    return request.user.can_administer and request.POST.get("code", "").startswith(ERROR_PREFIXES)
 
 
 def _ends_quarantine_alone(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:
@@ -85,7 +79,6 @@ _OF_CORE: Final[dict[str, DangerousAction]] = {
     "capability_restore": DangerousAction("what may do harm, by one person", _ends_quarantine_alone),
     "decision_list": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
     "decision_show": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
-    "waiver_create": DangerousAction("publishing in spite of an error", _may_be_error),
     "webhook_list": DangerousAction("events to an address"),
     "webhook_change": DangerousAction("events to another address"),
     "webhook_enable": DangerousAction("events to an address"),

@@ -30,7 +30,7 @@ _COUNT_MAX: Final = 99
 @dataclass(frozen=True, slots=True)
 class NavItem:
     """A page of the navigation. `shortcut` is typed after `g`; `around` begins the url names of the pages that belong
-    to this one, beside its own."""
+    to this one, beside its own and, for the list of capabilities, those of one capability."""
 
     label: str | Promise
     url_name: str
@@ -108,12 +108,7 @@ _OF_CORE: Final = (
         (
             NavItem(
                 gettext_lazy("Capabilities"), "studio:capability_list", "c",
-                around=(
-                    "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
-                    "studio:rollback", "studio:bulk", "studio:feedback_show", "studio:install_code",
-                    "studio:share_link", "studio:first_run", "studio:waiver",
-                    "studio:decision_show", "studio:tool_",
-                ),
+                around=("studio:capability", "studio:bulk", "studio:feedback_show", "studio:tool_"),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),
             NavItem(
@@ -207,6 +202,7 @@ def _list_sections() -> Iterator[NavSection]:
 
 SECTIONS: Final = tuple(_list_sections())
 PAGES: Final = tuple(page for section in SECTIONS for page in section.pages)
+_CAPABILITIES: Final = next(page for page in PAGES if page.url_name == "studio:capability_list")
 
 
 def build_navigation(operator: Operator, request: HttpRequest) -> list[NavGroup]:
@@ -222,9 +218,12 @@ def build_navigation(operator: Operator, request: HttpRequest) -> list[NavGroup]
 
 def find_current_page(request: HttpRequest) -> NavItem | None:
     """The page of the navigation that a request's page is, or belongs to."""
-    name = request.resolver_match.view_name if request.resolver_match else ""
-    exact = next((page for page in PAGES if page.url_name == name), None)
-    return exact or next((page for page in PAGES if page.around and name.startswith(page.around)), None)
+    match = request.resolver_match
+    if match is None:
+        return None
+    exact = next((page for page in PAGES if page.url_name == match.view_name), None)
+    around = next((page for page in PAGES if page.around and match.view_name.startswith(page.around)), None)
+    return exact or around or (_CAPABILITIES if "capability_id" in match.kwargs else None)
 
 
 def list_section_tabs(groups: Sequence[NavGroup]) -> tuple[NavTab, ...]:

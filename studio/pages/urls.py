@@ -46,7 +46,6 @@ from studio.pages.views import (
     supporting_file,
     team,
     usage,
-    waiver,
     webhook,
 )
 
@@ -137,8 +136,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_ONE}publish/later/", scheduled_release.release_schedule, name="release_schedule"),
     path(f"{_ONE}publish/review/", review.review_request, name="review_ask"),
     path(f"{_ONE}decisions/", decision.decision_show, name="decision_show"),
-    path(f"{_ONE}waivers/new/", waiver.waiver_create, name="waiver_create"),
-    path(f"{_ONE}waivers/end/", waiver.waiver_end, name="waiver_end"),
     path(f"{_ONE}history/", revision.revision_list, name="revision_list"),
     path(f"{_ONE}history/compare/", revision.revision_compare, name="revision_compare"),
     path(f"{_ONE}history/<int:number>/", revision.revision_show, name="revision_show"),

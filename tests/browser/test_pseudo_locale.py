@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from registry.common.installation import list_feature_names
+from registry.feature import installed_feature_names
 from tests.browser.conftest import add_operators
 from tests.browser.furnished_studio import ADDRESSES
 from tests.browser.layout import OVERFLOW
@@ -53,7 +53,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 @pytest.fixture(scope="module")
 def data(furnished: Studio) -> set[str]:
     """Each word that somebody of the registry has written, or that is a name in it."""
-    dumped = furnished.manage("dumpdata", "registry", *list_feature_names()).stdout
+    dumped = furnished.manage("dumpdata", "registry", *installed_feature_names()).stdout
     return set(re.findall(r"[^\W\d_]{2,}", dumped))
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from registry.common.installation import list_feature_names
+from registry.common.installation import list_leaf_names
 from tests.servers import ROOT, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
-_ALL = list_feature_names()
+_ALL = list_leaf_names()
 CHOICES = {
     "none": "none",
     **{f"without {name}": ",".join(one for one in _ALL if one != name) or "none" for name in _ALL},

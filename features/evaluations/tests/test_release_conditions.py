@@ -12,6 +12,7 @@ from django.utils import timezone
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationResult, EvaluationRule, EvaluationRun
+from features.waivers.waiver_store import create_waiver
 from registry.access.operators import create_operator
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -22,7 +23,6 @@ from registry.operations.absent_features import find_absent_features
 from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import find_unrecorded
 from registry.publishing import publication
-from registry.publishing.waivers import create_waiver
 from tests.factories import OLGA, bearer, bundle, publish
 from tests.unit.agent_api.conftest import Api
 from tests.unit.studio.conftest import SignIn

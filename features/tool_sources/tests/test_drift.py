@@ -10,13 +10,13 @@ from capability_rules.bundles.finding import Finding
 from features.tool_sources import source_store, takeover, watch
 from features.tool_sources.models import ToolBinding, ToolSource
 from features.tool_sources.tests.pet_store import CREATE, KIND, LIST, NAME, add_source, content, create_pets
+from features.waivers.waiver_store import create_waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.core.queries import get_capability
 from registry.models import AuditEvent, Incident, Job
 from registry.publishing import publication
-from registry.publishing.waivers import create_waiver
 from tests.factories import OLGA
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -25,12 +25,13 @@ from capability_rules.output.text import (
     format_validation,
 )
 from capability_rules.validation import Finding
+from features.waivers.cli import WaiverVerbs
 from registry.catalog import drafts, exporter
 from registry.catalog.needed_skills import list_needing
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, pick, terminal_actor
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
-from registry.cli.waiver_verbs import WaiverVerbs
+from registry.cli.scan_verbs import ScanVerbs
 from registry.core import queries
 from registry.importing.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.importing.git_discovery import discover_source
@@ -44,7 +45,7 @@ from registry.publishing.scan_results import get_files_digest
 ResultRow = dict[str, Any]
 
 
-class Command(DecisionVerbs, WaiverVerbs):
+class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
     help = "Validate, publish, import, export and manage capability bundles."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -54,6 +55,7 @@ class Command(DecisionVerbs, WaiverVerbs):
         self._add_powers(verbs)
         self.add_decision_verbs(verbs)
         self.add_waiver_verbs(verbs)
+        self.add_scan_verbs(verbs)
 
     def _add_powers(self, verbs: Any) -> None:
         parser = self.verb(verbs, "powers", self.powers, "List what a bundle may do, and what of it is new.")

@@ -13,13 +13,12 @@ from uuid import UUID
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.migrations.loader import MigrationLoader
 
 from registry.common.errors import BackupUnreadable
-from registry.feature import list_registry_models
+from registry.feature import installed_feature_names, list_registry_models
 from registry.models import MatchClassifier, RegistryState, SentenceVector
 
 Model = type[models.Model]
@@ -113,4 +112,4 @@ def known_migrations() -> list[str]:
     `sources.0001_initial`."""
     found = sorted(MigrationLoader(None).disk_migrations)
     of_core = [name for app, name in found if app == "registry"]
-    return of_core + [f"{app}.{name}" for app, name in found if app in settings.FEATURES]
+    return of_core + [f"{app}.{name}" for app, name in found if app in installed_feature_names()]

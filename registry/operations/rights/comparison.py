@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from registry.access.agent_keys import fingerprint_hash
 from registry.operations.rights.recorded import (
-    WAIVER_COLUMNS,
     Held,
     Key,
     ReadTable,
@@ -116,8 +115,8 @@ def _shown(value: Any) -> str:
 
 
 def _name(table: str, key: Key) -> str:
-    words = _WORDS[table]
-    return words.format(*key)[:300]
+    words = _WORDS | {of_feature.name: of_feature.words for of_feature in list_feature_tables()}
+    return words[table].format(*key)[:300]
 
 
 _WORDS: Final = {
@@ -132,10 +131,7 @@ _WORDS: Final = {
     "capability": "capability '{0}'",
     "skillgroup": "skill group '{0}'",
     "releaserule": "release rule '{0}'",
-    "waiver": "waiver {0}",
     "heldpassage": "decision about passage '{1}' of '{0}'",
-    "gitsource": "source {0}",
-    "evaluationrule": "evaluation rule '{0}'",
 }
 
 
@@ -213,13 +209,6 @@ def _rules(read: ReadTable, _names: _Names) -> Iterator[Held]:
         yield (row["group_id"],), {name: row[name] for name in RULE_COLUMNS}, str(row["id"])
 
 
-def _waivers(read: ReadTable, names: _Names) -> Iterator[Held]:
-    for row in read("waiver"):
-        columns = {name: row[name] for name in WAIVER_COLUMNS}
-        columns |= {"capability_id": names.capabilities.get(row["capability_id"]), "ended": row["ended_at"] is not None}
-        yield (str(row["id"]),), columns, str(row["id"])
-
-
 def _decisions(read: ReadTable, _names: _Names) -> Iterator[Held]:
     """Those that hold: what waits, or was ended, lets nothing pass."""
     for row in read("heldpassage"):
@@ -239,6 +228,5 @@ _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "capability": _owned("capability", "capability_id"),
     "skillgroup": _owned("skillgroup", "group_id"),
     "releaserule": _rules,
-    "waiver": _waivers,
     "heldpassage": _decisions,
 }

@@ -18,7 +18,6 @@ Key = tuple[str, ...]
 ReadTable = Callable[[str], Iterable[Row]]
 # `(key, columns, number of the row)`: what is compared of a row.
 Held = tuple[Key, dict[str, Any], str]
-WAIVER_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
 # The teams in these columns are names, which may change.
 _WITH_TEAM: Final = ("agentkey", "capability", "skillgroup")
 
@@ -73,10 +72,11 @@ ReadEvent = Callable[[RecordedRights, LoggedEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class RightsTable:
-    """A table of a feature that says who may do what: `held` has what is compared of each row, `verbs` what the audit
-    log says of them."""
+    """A table of a feature that says who may do what: `words` name a row, with the parts of its key, `held` has what is
+    compared of each row, `verbs` what the audit log says of them."""
 
     name: str
+    words: str
     held: Callable[[ReadTable], Iterable[Held]]
     verbs: Mapping[str, ReadEvent]
 
@@ -240,16 +240,6 @@ def _set_rule(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("releaserule", _group_of(event), event, **columns)
 
 
-def _create_waiver(log: RecordedRights, event: LoggedEvent) -> None:
-    columns = {name: event.detail[name] for name in WAIVER_COLUMNS if name in event.detail}
-    key = (str(event.detail.get("waiver_id")),)
-    log.set("waiver", key, event, capability_id=event.subject, ended=False, **columns)
-
-
-def _end_waiver(log: RecordedRights, event: LoggedEvent) -> None:
-    log.set("waiver", (str(event.detail.get("waiver_id")),), event, ended=True)
-
-
 def _accept_passages(log: RecordedRights, event: LoggedEvent) -> None:
     passages = event.detail.get("passages")
     for passage in passages if isinstance(passages, list) else ():
@@ -290,8 +280,6 @@ _VERBS: Final[dict[str, ReadEvent]] = {
     "skill_group.remove": lambda log, event: log.drop("skillgroup", (event.subject,)),
     "release_rule.set": _set_rule,
     "release_rule.drop": lambda log, event: log.drop("releaserule", _group_of(event)),
-    "waiver.create": _create_waiver,
-    "waiver.end": _end_waiver,
     "passage.accept": _accept_passages,
     "capability.quarantine": _end_decisions,
 }

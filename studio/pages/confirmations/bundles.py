@@ -18,7 +18,7 @@ from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusCon
 from registry.core import queries
 from registry.matching import skill_groups
 from registry.models import Capability, Draft
-from registry.publishing import proposals, release_rules, reviews, scheduled_releases, waivers
+from registry.publishing import proposals, release_rules, reviews, scheduled_releases
 from registry.publishing.audience import Audience, get_audience
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
 from registry.selectors import effects
@@ -399,27 +399,6 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         undo=_("This can't be undone, but you can submit it again."),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
         state=f"{review.round} {review.state}",
-    )
-
-
-def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
-    """Whether to end a waiver before its day."""
-    found_or_404(queries.get_capability, capability_id)
-    waiver = waivers.get_waiver(capability_id, get_int_at(sent(request), "waiver") or 0)
-    if waiver.state != "in_force":
-        raise NothingToConfirm(_("The waiver has ended."))
-    return Confirmation(
-        title=_("End waiver of %(code)s?") % {"code": waiver.code},
-        button=_("End waiver"),
-        effects=[
-            _("%(who)s waived it until %(until)s: %(reason)s")
-            % {"who": actor_name(waiver.created_by), "until": waiver.until.isoformat(), "reason": waiver.reason},
-            _("The issue counts at the next publish, and for scheduled releases."),
-            _("What agents get now isn't affected."),
-        ],
-        undo=_("The issue can be waived again."),
-        fields={"waiver": str(waiver.pk)},
-        state=waiver.state,
     )
 
 

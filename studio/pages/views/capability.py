@@ -22,7 +22,6 @@ from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
-from registry.publishing.waivers import list_waivers
 from registry.selectors.capability_overview import describe_use, find_status_event
 from studio.pages.actions import Undo, report_done
 from studio.pages.bundle_view import build_bundle_context
@@ -59,7 +58,6 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
-        "waivers": list_waivers(capability, in_force=True),
         # What is wrong with a tool, the feature that compares it says beside the way to fix it.
         "incidents": capability.incidents.filter(closed_at__isnull=True).exclude(kind=Incident.Kind.TOOL),
         "status_event": find_status_event(capability),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from django.conf import settings
+from django.apps import apps
 from django.core.checks import run_checks
 from django.db import models
 
-from registry.common.installation import list_feature_names
-from registry.feature import Feature, find_feature, installed_features, list_registry_models
+from registry.common.installation import PARTS, list_leaf_names
+from registry.feature import (
+    Feature,
+    find_feature,
+    installed_feature_names,
+    installed_features,
+    list_registry_models,
+)
 from registry.models import Team
 from registry.operations import absent_features
 from studio.config.parsers import parse_features
@@ -29,15 +35,25 @@ def test_a_registry_that_uses_an_absent_feature_does_not_start(monkeypatch: pyte
 
 
 def test_features_are_named_once_and_known() -> None:
-    assert parse_features("all") == list_feature_names()
+    assert parse_features("all") == list_leaf_names()
     assert parse_features("none") == ()
     with pytest.raises(ValueError, match="has 'nosuch': expected all, none, or names of"):
         parse_features("nosuch")
 
 
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_is_installed_and_cannot_be_left_out(name: str) -> None:
+    assert find_feature(name) in installed_features()
+    assert apps.is_installed(f"features.{name}")
+    assert name not in parse_features("all")
+    with pytest.raises(ValueError, match=f"has '{name}': expected all, none, or names of"):
+        parse_features(name)
+
+
 def test_a_feature_is_named_as_its_folder() -> None:
-    assert [find_feature(name).name for name in list_feature_names()] == list(list_feature_names())
-    assert [one.name for one in installed_features()] == list(list_feature_names())
+    names = [*PARTS, *list_leaf_names()]
+    assert [find_feature(name).name for name in names] == names
+    assert [one.name for one in installed_features()] == names
 
 
 def test_no_two_models_have_one_name() -> None:
@@ -54,7 +70,7 @@ def test_no_key_of_the_core_points_into_a_feature() -> None:
         if isinstance(field, models.ForeignKey) and field.related_model is not None
     }
     assert "registry" in pointed
-    assert not pointed & set(settings.FEATURES)
+    assert not pointed & set(installed_feature_names())
 
 
 def test_sections_of_one_group_stand_together() -> None:

@@ -16,16 +16,17 @@ from rest_framework.renderers import JSONRenderer
 from agent_api.openapi.document import build_document
 from features.tool_sources import source_store
 from features.tool_sources.models import ToolSource
+from features.waivers.models import Waiver
+from features.waivers.waiver_store import create_waiver
 from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.core import idempotency
 from registry.core.jobs import queue
-from registry.models import AgentKey, AuditEvent, Capability, Draft, FeedbackEvent, IdempotencyRecord, Revision, Waiver
+from registry.models import AgentKey, AuditEvent, Capability, Draft, FeedbackEvent, IdempotencyRecord, Revision
 from registry.operations import housekeeping
 from registry.publishing import publication
 from registry.publishing.scan_results import store_scan_results
-from registry.publishing.waivers import create_waiver
 from studio.config.parsers import Rate
 from tests.factories import OLGA, agent_key, bearer, bundle, publish, zip_of
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import InvalidRequest
+from features.waivers import waiver_store
 from registry.access import agent_keys, teams
 from registry.access.key_limits import describe_limit, require_within_limit
 from registry.catalog import drafts
@@ -19,7 +20,7 @@ from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.feature import list_registry_models
 from registry.models import AgentKey, AuditEvent, Capability, Team
-from registry.publishing import batch, proposals, publication, scan_results, waivers
+from registry.publishing import batch, proposals, publication, scan_results
 from registry.publishing.quarantine import quarantine
 from tests import factories
 from tests.factories import OLGA, agent_key, bundle, publish
@@ -53,14 +54,14 @@ def _scan(name: str, by: Actor) -> object:
 
 def _waive(name: str, by: Actor) -> object:
     until = timezone.now().date() + timedelta(days=9)
-    return waivers.create_waiver(
+    return waiver_store.create_waiver(
         capability_id=name, code="TRIGGER_TOO_GENERAL", place="capability.json", reason="Known.", until=until, by=by
     )
 
 
 def _end_waiver(name: str, by: Actor) -> object:
-    number = waivers.list_waivers(Capability.objects.get(capability_id=name))[0].pk
-    return waivers.end_waiver(capability_id=name, waiver_id=number, by=by)
+    number = waiver_store.list_waivers(Capability.objects.get(capability_id=name))[0].pk
+    return waiver_store.end_waiver(capability_id=name, waiver_id=number, by=by)
 
 
 # Each change that a key can make, on a capability of this name.

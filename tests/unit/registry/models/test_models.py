@@ -55,7 +55,6 @@ from registry.models import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
     UploadedSkill,
-    Waiver,
     Webhook,
     WebhookDelivery,
 )
@@ -139,10 +138,6 @@ BREAKS: dict[str, Break] = {
     "scan_results_one_per_tool": _again(ScanResults),
     "scan_results_digest_form": _set(ScanResults, files_digest="abc"),
     "scan_results_tool_not_empty": _set(ScanResults, tool=""),
-    "waiver_severity_known": _set(Waiver, severity="note"),
-    "waiver_reason_not_empty": _set(Waiver, reason=""),
-    "waiver_fingerprint_form": _set(Waiver, fingerprint="abc"),
-    "waiver_end_paired": _set(Waiver, ended_by="operator:olga"),
     "held_passage_once": _again(HeldPassage),
     "held_passage_fingerprint_form": _set(HeldPassage, fingerprint="abc"),
     "held_passage_decision_paired": _set(HeldPassage, accepted_by="operator:olga", reason="r"),
@@ -262,17 +257,6 @@ def one_of_each() -> None:
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     ScanResults.objects.create(
         capability=_alpha(), files_digest=revision.files_digest, tool="semgrep", uploaded_by="operator:olga"
-    )
-    Waiver.objects.create(
-        capability=_alpha(),
-        code="SEC_SECRET",
-        severity="error",
-        file="skill.md",
-        fingerprint="sha256:0",
-        message="m",
-        reason="r",
-        until=date(2025, 1, 1),
-        created_by="operator:olga",
     )
     HeldPassage.objects.create(capability_id="alpha", fingerprint="sha256:0", file="skill.md", passage="p", doubt="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)

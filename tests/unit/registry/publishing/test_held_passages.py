@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.waivers.waiver_store import list_waivable
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -27,7 +28,6 @@ from registry.publishing.held_passages import (
 )
 from registry.publishing.publication import PublishResult
 from registry.publishing.quarantine import quarantine
-from registry.publishing.waivers import list_waivable
 from tests.factories import DOUBT, OLGA, bundle, tool
 
 pytestmark = pytest.mark.django_db

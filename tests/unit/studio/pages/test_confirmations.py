@@ -35,14 +35,12 @@ from registry.models import (
     Review,
     ScheduledRelease,
     Team,
-    Waiver,
     Webhook,
     WebhookDelivery,
 )
 from registry.notifications import webhooks
-from registry.publishing import proposals, publication, reviews, scheduled_releases, waivers
+from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.quarantine import quarantine
-from registry.publishing.scan_results import store_scan_results
 from studio.pages.urls import urlpatterns
 from tests import feature_pages
 from tests.factories import OLGA, bundle, publish
@@ -82,7 +80,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "team_delete": dict,
     "team_disown": lambda: {"owned": "beta"},
     "team_remove_member": lambda: {"username": "the-author"},
-    "waiver_end": lambda: {"waiver": str(Waiver.objects.get().pk)},
     "webhook_delete": dict,
     "webhook_disable": dict,
     "webhook_rotate": dict,
@@ -154,7 +151,6 @@ REVERSIBLE = {
     "tour_leave": "Show on the page Help",
     "tour_step": "marks a step as seen",
     "tour_show": "Skip on Home",
-    "waiver_create": "End waiver on the overview",
     "webhook_change": "the settings can be changed back",
     "webhook_enable": "Disable on the same page",
     "webhook_list": "creates a webhook, which can be deleted",
@@ -226,13 +222,6 @@ def _address(name: str) -> str:
 
 def _prepare(name: str) -> None:
     """What only one of the questions is about."""
-    if name == "waiver_end":
-        log = {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Trivy"}}, "results": [{}]}]}
-        store_scan_results(capability_id="alpha", log=log, by=OLGA)
-        waivers.create_waiver(
-            capability_id="alpha", code="SCAN_RESULT", place="capability.json", reason="Known.",
-            until=timezone.now().date() + timedelta(days=9), by=ADMIN,
-        )  # fmt: skip
     if name == "capability_restore":
         quarantine(capability_id="alpha", by=OLGA)
     if name == "team_disown":

@@ -38,7 +38,7 @@ ORDINARY = {
     *("draft_action", "draft_check", "draft_form", "draft_merge", "draft_preview", "draft_save", "draft_discard"),
     *("draft_version_restore", "supporting_save", "supporting_remove", "proposal_accept", "proposal_reject"),
     *("gate_show", "rollback", "capability_deprecate", "bulk_deprecate", "bulk_export", "bulk_revalidate"),
-    *("release_schedule", "release_change", "release_cancel", "waiver_end"),
+    *("release_schedule", "release_change", "release_cancel"),
     *("review_ask", "review_comment", "review_reply", "review_resolve", "review_reopen", "review_decide"),
     *("review_reviewer_add", "review_reviewer_remove", "review_withdraw"),
     *("capability_visibility", "install_code_rotate", "first_run_set"),

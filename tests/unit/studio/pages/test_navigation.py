@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import ResolverMatch
 
-from studio.pages.navigation import MAY, PAGES, NavItem
+from studio.pages.navigation import MAY, PAGES, NavItem, find_current_page
+from studio.pages.urls import urlpatterns
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +71,21 @@ def test_the_page_that_is_open_is_marked(
     links = [link for group in context["navigation"] for link in group.links]
     assert [(str(link.section.label), link.current) for link in links if link.current] == [(label, current)]
     assert [str(tab.page.label) for tab in context["section_tabs"]] == tabs
+
+
+def test_each_page_of_a_capability_is_of_a_section() -> None:
+    names = [str(one.name) for one in urlpatterns if "<capability_id:capability_id>" in str(one.pattern)]
+    assert len(names) > 40
+
+    def section(name: str) -> NavItem | None:
+        request = RequestFactory().get("/")
+        request.resolver_match = ResolverMatch(
+            print, (), {"capability_id": "alpha"}, url_name=name, namespaces=["studio"]
+        )
+        return find_current_page(request)
+
+    assert [name for name in names if section(name) is None] == []
+    assert section("waiver_create") is section("capability_show") is section("capability_list")
 
 
 def test_who_has_one_page_of_a_section_sees_no_tabs(signed_in: SignIn) -> None:

@@ -92,8 +92,6 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "gate_show": ("viewer", "publisher"),
     "decision_list": ("viewer", "publisher"),
     "decision_show": ("viewer", "publisher"),
-    "waiver_create": ("publisher", "publisher"),
-    "waiver_end": ("publisher", "publisher"),
     "revision_list": ("viewer", None),
     "revision_show": ("viewer", None),
     "rollback": ("publisher", "publisher"),

@@ -15,6 +15,8 @@ from django.utils import timezone
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
+from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.access import (
     agent_keys,
     install_codes,
@@ -39,12 +41,11 @@ from registry.models import (
     SkillGroup,
     Team,
     TeamMember,
-    Waiver,
 )
 from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import compare_rights, find_unrecorded
 from registry.operations.rights.recorded import RecordedRights
-from registry.publishing import publication, release_rules, waivers
+from registry.publishing import publication, release_rules
 from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
@@ -146,9 +147,9 @@ def _publishing() -> None:
     until = timezone.now().date() + timedelta(days=9)
     waiver: dict[str, Any] = {"capability_id": "beta", "code": "SCAN_RESULT", "place": "capability.json"}
     waiver |= {"reason": "x", "until": until}
-    first = waivers.create_waiver(**waiver, by=TERMINAL)
-    waivers.end_waiver(capability_id="beta", waiver_id=first.pk, by=TERMINAL)
-    waivers.create_waiver(**waiver, by=TERMINAL)
+    first = waiver_store.create_waiver(**waiver, by=TERMINAL)
+    waiver_store.end_waiver(capability_id="beta", waiver_id=first.pk, by=TERMINAL)
+    waiver_store.create_waiver(**waiver, by=TERMINAL)
     source = source_sync.add_git_source(spec="https://git.example/a@b#c", mode="draft", every_minutes=60, by=OLGA)
     source_sync.update_source(source_id=source.pk, following=SyncSettings("publish", 60), by=OLGA)
     gone = source_sync.add_git_source(spec="https://git.example/gone", mode="draft", every_minutes=60, by=OLGA)

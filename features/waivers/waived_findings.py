@@ -1,6 +1,6 @@
 """Which findings are waived: they block nothing, and stay in sight (docs/contract.md 3).
 
-`registry/publishing/waivers.py` creates and ends waivers.
+`waiver_store.py` creates and ends waivers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding, FindingWaiver
 from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.bundles.problem import PER_CODE_MAX
-from registry.models import Revision, Waiver
+from features.waivers.models import Waiver
+from registry.models import Revision
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.
 ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "TOOL_SOURCE_", "EVALUATION_")

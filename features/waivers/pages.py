@@ -13,13 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from capability_rules.errors import InvalidRequest, RegistryError
+from features.waivers import waiver_store
+from features.waivers.confirmations import end_waiver
+from features.waivers.waiver_store import WaivableFinding
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.models import Capability
-from registry.publishing import waivers
-from registry.publishing.waivers import WaivableFinding
-from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first, sent_line
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, publisher_required
@@ -40,11 +40,11 @@ def waiver_create(request: StudioRequest, capability_id: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, capability, found)
     try:
-        waivers.create_waiver(
+        waiver_store.create_waiver(
             capability_id=capability_id,
             code=found.finding.code,
             place=found.finding.fingerprint,
-            reason=get_text(request, "reason", most=waivers.REASON_MAX + 1),
+            reason=get_text(request, "reason", most=waiver_store.REASON_MAX + 1),
             until=_day(request),
             by=actor_of(request),
         )
@@ -65,8 +65,8 @@ def _find(request: StudioRequest, capability: Capability) -> WaivableFinding | N
     """The finding that the address or the form names, None where it is gone. Raises `PermissionDenied`."""
     code, place = (sent_line(request, name, most=_PLACE_MAX) for name in ("code", "place"))
     try:
-        found = waivers.find_waivable(capability, code=code, place=place)
-        waivers.require_right(found.finding, actor_of(request))
+        found = waiver_store.find_waivable(capability, code=code, place=place)
+        waiver_store.require_right(found.finding, actor_of(request))
     except Forbidden as error:
         raise PermissionDenied(f"{error.message}.") from None
     except RegistryError:
@@ -91,11 +91,11 @@ def _page(
         "display_name": get_display_name(capability),
         "found": found,
         "finding": found.finding,
-        "reason": get_text(request, "reason", most=waivers.REASON_MAX + 1),
-        "reason_max": waivers.REASON_MAX,
+        "reason": get_text(request, "reason", most=waiver_store.REASON_MAX + 1),
+        "reason_max": waiver_store.REASON_MAX,
         "until": get_text(request, "until", most=10) or (today + timedelta(days=DAYS)).isoformat(),
         "first_day": (today + timedelta(days=1)).isoformat(),
-        "last_day": (today + timedelta(days=waivers.DAYS_MAX)).isoformat(),
+        "last_day": (today + timedelta(days=waiver_store.DAYS_MAX)).isoformat(),
         "has_draft": _has_draft(capability),
         # Not in the reader's time zone: a waiver ends at the same moment for everyone.
         "utc": UTC,
@@ -105,12 +105,12 @@ def _page(
 
 
 @publisher_required("GET", "POST")
-@confirmed_first(questions.end_waiver, page="studio:capability_show")
+@confirmed_first(end_waiver, page="studio:capability_show")
 def waiver_end(request: StudioRequest, capability_id: str) -> HttpResponse:
     """End a waiver before its day."""
     number = int(get_text(request, "waiver", most=9))
     try:
-        waivers.end_waiver(capability_id=capability_id, waiver_id=number, by=actor_of(request))
+        waiver_store.end_waiver(capability_id=capability_id, waiver_id=number, by=actor_of(request))
     except Forbidden:
         raise
     except RegistryError as error:

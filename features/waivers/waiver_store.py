@@ -1,7 +1,7 @@
 """Accepting a finding for a time: who may, for which findings, and for how long (docs/contract.md 3).
 
 A waiver is for one passage: edits around it do not matter, an edit of the passage itself makes another finding. What it
-does to findings is in `registry.catalog.waived_findings`.
+does to findings is in `waived_findings.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
+from features.waivers.models import Waiver
+from features.waivers.waived_findings import explain_unwaivable, waivers_in_force
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.revalidation import queue_failing
-from registry.catalog.waived_findings import explain_unwaivable, waivers_in_force
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound, StatusConflict
 from registry.core import audit
@@ -29,7 +30,7 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Waiver
+from registry.models import Capability
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
 
 DAYS_MAX: Final = 180

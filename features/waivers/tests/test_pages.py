@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from features.waivers import waiver_store
+from features.waivers.models import Waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, Waiver
-from registry.publishing import reviews, waivers
+from registry.models import Capability
+from registry.publishing import reviews
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm
@@ -37,7 +39,7 @@ def _links(page: str) -> list[str]:
 
 
 def _waive() -> Waiver:
-    return waivers.create_waiver(
+    return waiver_store.create_waiver(
         capability_id="alpha", code=CODE, place="skill.md", reason="It is <b>quoted</b>.",
         until=timezone.now().date() + timedelta(days=9), by=TERMINAL,
     )  # fmt: skip
@@ -69,7 +71,7 @@ def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(signed_in: SignIn)
     _draft()
     client = signed_in("admin")
     (link,) = _links(client.get("/capabilities/alpha/publish/").content.decode())
-    place = waivers.list_waivable(Capability.objects.get())[0].finding.fingerprint
+    place = waiver_store.list_waivable(Capability.objects.get())[0].finding.fingerprint
     for reason, until, words in (
         ("", _day(), "a few words are needed"),
         ("Known.", "soon", "Choose the day"),
@@ -93,7 +95,7 @@ def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(signed_in: SignIn)
 
 def test_a_publisher_waives_warnings_alone(signed_in: SignIn) -> None:
     _draft(tools=[tool("alphaSave")])
-    listed = waivers.list_waivable(Capability.objects.get())
+    listed = waiver_store.list_waivable(Capability.objects.get())
     found = {one.finding.severity: one.finding for one in listed if not one.finding.is_doubt}
     client = signed_in("publisher")
     links = _links(client.get("/capabilities/alpha/publish/").content.decode())
@@ -113,7 +115,7 @@ def test_an_issue_of_form_has_no_link(signed_in: SignIn) -> None:
     _draft("Answer.", description=None)
     client = signed_in("admin")
     assert _links(client.get("/capabilities/alpha/publish/").content.decode()) == []
-    place = waivers.list_waivable(Capability.objects.get())[0].finding
+    place = waiver_store.list_waivable(Capability.objects.get())[0].finding
     page = client.get("/capabilities/alpha/waivers/new/", {"code": place.code, "place": place.fingerprint})
     assert "clients rely on" in page.content.decode()
     assert 'name="reason"' not in page.content.decode()
@@ -166,7 +168,7 @@ def test_a_review_that_is_approved_is_asked_for_again_where_more_is_waived(signe
     reviews.approve(review_id=review.pk, round_seen=1, by=Actor("operator", "paul"))
     client = signed_in("publisher")
     assert "Submit for review" not in client.get("/capabilities/alpha/publish/").content.decode()
-    waivers.end_waiver(capability_id="alpha", waiver_id=first.pk, by=TERMINAL)
+    waiver_store.end_waiver(capability_id="alpha", waiver_id=first.pk, by=TERMINAL)
     _waive()
     assert "Submit for review" in client.get("/capabilities/alpha/publish/").content.decode()
 

@@ -1,0 +1,53 @@
+"""The verbs of `manage.py bundle` about waived findings (docs/contract.md 5)."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from features.waivers import waiver_store
+from features.waivers.models import Waiver
+from registry.cli.command import SubcommandBase, pick
+from registry.core import queries
+
+
+class WaiverVerbs(SubcommandBase):
+    """`waive`, `unwaive` and `waivers`."""
+
+    def add_waiver_verbs(self, verbs: Any) -> None:
+        """Declare them."""
+        words = "Accept a finding until a day: it is shown, and blocks nothing."
+        parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
+        parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
+        parser.add_argument("--place", required=True, metavar="FILE[:LINE[:COLUMN]]", help="where it is")
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; reviewers read it")
+        parser.add_argument(
+            "--until", required=True, type=date.fromisoformat, metavar="YYYY-MM-DD",
+            help=f"it counts again from that day on (UTC); at most {waiver_store.DAYS_MAX} days ahead",
+        )  # fmt: skip
+        parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
+        parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
+        self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
+
+    def waive(self, options: dict[str, Any]) -> int:
+        """Waive one finding."""
+        waiver = waiver_store.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
+        return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
+
+    def unwaive(self, options: dict[str, Any]) -> int:
+        """End one waiver."""
+        waiver = waiver_store.end_waiver(**pick(options, "capability_id", "waiver_id"))
+        return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
+
+    def waivers(self, options: dict[str, Any]) -> int:
+        """List them."""
+        found = waiver_store.list_waivers(queries.get_capability(options["capability_id"]))
+        words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
+        return self.tell({"waivers": [waiver_store.describe_waiver_row(waiver) for waiver in found]}, words, options)
+
+
+def _line(waiver: Waiver) -> str:
+    place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
+    state = waiver.state.replace("_", " ")
+    until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
+    return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.created_by}: {waiver.reason}"

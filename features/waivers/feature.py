@@ -1,0 +1,21 @@
+"""A finding that does not count for a time: what the product has of it beside the marks on findings."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy
+
+from registry.common.event_type import EventType
+from registry.feature import Feature
+
+FEATURE: Final = Feature(
+    name="waivers",
+    events=(
+        EventType("waiver.create", gettext_lazy("Waived %(code)s until %(until)s"), in_timeline=True),
+        EventType("waiver.end", gettext_lazy("Ended the waiver of %(code)s"), in_timeline=True),
+    ),
+    pages="features.waivers.urls",
+    operator_api={name: f"features.waivers.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
+    dangerous_actions="features.waivers.dangerous_actions.ACTIONS",
+    rights="features.waivers.rights.RIGHTS",
+    panels={"capability.findings": "features.waivers.panels.draw_waivers"},
+)

@@ -1,0 +1,35 @@
+"""Which waivers there are, by the table and by the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from registry.operations.rights.recorded import Held, LoggedEvent, ReadTable, RecordedRights, RightsTable
+
+_TABLE: Final = "waiver"
+_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
+
+
+def _held(read: ReadTable) -> Iterator[Held]:
+    names = {row["id"]: str(row["capability_id"]) for row in read("capability")}
+    for row in read(_TABLE):
+        columns = {name: row[name] for name in _COLUMNS}
+        columns |= {"capability_id": names.get(row["capability_id"]), "ended": row["ended_at"] is not None}
+        yield (str(row["id"]),), columns, str(row["id"])
+
+
+def _key(event: LoggedEvent) -> tuple[str]:
+    return (str(event.detail.get("waiver_id")),)
+
+
+def _create(log: RecordedRights, event: LoggedEvent) -> None:
+    columns = {name: event.detail[name] for name in _COLUMNS if name in event.detail}
+    log.set(_TABLE, _key(event), event, capability_id=event.subject, ended=False, **columns)
+
+
+def _end(log: RecordedRights, event: LoggedEvent) -> None:
+    log.set(_TABLE, _key(event), event, ended=True)
+
+
+RIGHTS: Final = RightsTable(_TABLE, "waiver {0}", _held, {"waiver.create": _create, "waiver.end": _end})

@@ -16,7 +16,10 @@ from typing import Any, Literal
 import httpx2
 
 from capability_kit.prompt import estimate_tokens
+from tests.vendor_streams import STREAM_TYPE, write_stream
 
+# What each reply costs.
+READ, WRITTEN = 100, 7
 Json = dict[str, Any]
 Vendor = Literal["openai", "anthropic"]
 # `(text, [(name, arguments)])`: what the model says, and what it calls.
@@ -46,7 +49,12 @@ def _only(value: Mapping[str, Any], where: str, required: Iterable[str], optiona
 
 def check_openai(body: Json) -> None:
     """Raise `VendorRefused` for what `POST chat/completions` refuses."""
-    _only(body, "body", ("model", "messages"), ("tools", "tool_choice", "temperature", "max_completion_tokens"))
+    optional = ("tools", "tool_choice", "temperature", "max_completion_tokens", "stream", "stream_options")
+    _only(body, "body", ("model", "messages"), optional)
+    _require(isinstance(body.get("stream", False), bool), "stream: not a boolean")
+    if "stream_options" in body:
+        _require(body.get("stream"), "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
+        _only(body["stream_options"], "stream_options", (), ("include_usage", "include_obfuscation"))
     _require(body["messages"], "messages: empty")
     open_ids: list[str] = []
     for index, message in enumerate(body["messages"]):
@@ -98,7 +106,9 @@ def _openai_tool(tool: Json) -> str:
 
 def check_anthropic(body: Json) -> None:
     """Raise `VendorRefused` for what `POST v1/messages` refuses."""
-    _only(body, "body", ("model", "max_tokens", "messages"), ("system", "tools", "tool_choice", "temperature"))
+    optional = ("system", "tools", "tool_choice", "temperature", "stream")
+    _only(body, "body", ("model", "max_tokens", "messages"), optional)
+    _require(isinstance(body.get("stream", False), bool), "stream: not a boolean")
     messages = body["messages"]
     roles = [message.get("role") for message in messages]
     _require(roles and roles[0] == "user", "messages: the first one is the user's")
@@ -209,9 +219,13 @@ class StrictVendor:
         except VendorRefused as error:
             return httpx2.Response(400, json={"error": {"message": str(error)}}, request=request)
         text, calls = self.reply(body)
+        document = self._document(text, calls)
+        if body.get("stream"):
+            content = b"".join(write_stream(self.vendor, document, body))
+            return httpx2.Response(200, content=content, headers={"content-type": STREAM_TYPE}, request=request)
         # With escapes: a model may write half a character.
-        document = dumps(self._document(text, calls))
-        return httpx2.Response(200, content=document, headers={"content-type": "application/json"}, request=request)
+        headers = {"content-type": "application/json"}
+        return httpx2.Response(200, content=dumps(document), headers=headers, request=request)
 
     def _checked(self, raw: str) -> Json:
         body: Json = json.loads(raw)
@@ -228,14 +242,22 @@ class StrictVendor:
             named.append((f"call_{self._calls}", name, arguments))
         if self.vendor == "openai":
             made = [
-                {"id": each, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+                {"id": each, "type": "function", "function": {"name": name, "arguments": _written(arguments)}}
                 for each, name, arguments in named
             ]
             message = {"role": "assistant", "content": text or None} | ({"tool_calls": made} if made else {})
-            return {"choices": [{"index": 0, "message": message}]}
+            choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if made else "stop"}
+            return {"choices": [choice], "usage": {"prompt_tokens": READ, "completion_tokens": WRITTEN}}
         blocks = [{"type": "text", "text": text}] if text else []
         uses = [{"type": "tool_use", "id": each, "name": name, "input": given} for each, name, given in named]
-        return {"role": "assistant", "content": [*blocks, *uses]}
+        usage = {"input_tokens": READ, "output_tokens": WRITTEN}
+        reason = "tool_use" if uses else "end_turn"
+        return {"role": "assistant", "content": [*blocks, *uses], "stop_reason": reason, "usage": usage}
+
+
+def _written(arguments: Any) -> str:
+    """A text is what a model wrote that is not JSON."""
+    return arguments if isinstance(arguments, str) else dumps(arguments)
 
 
 def tool_names(body: Json) -> list[str]:

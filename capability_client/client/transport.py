@@ -6,11 +6,12 @@ The peer is not trusted: it may send one byte per second, respond with gigabytes
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import httpcore2
 import httpx2
@@ -20,12 +21,24 @@ from capability_client.client.messages import Request, Response, TransportError
 # For one step of a connection; the limit over everything is the call's own.
 _STEP_SECONDS: Final = 10.0
 _GZIP: Final = 31
+# How often a listener is called while nothing comes.
+_TICK_SECONDS: Final = 0.25
 _CONNECTIONS_MAX: Final = 10
 _KEPT_ALIVE_MAX: Final = 4
 
 
 class _TooLarge(Exception):
     """More bytes than the call accepts."""
+
+
+class Listener(Protocol):
+    """Who follows an answer while it comes. What it raises ends the call and its connection, and goes to the caller."""
+
+    def tick(self) -> None:
+        """Called four times a second or more, also while the peer says nothing."""
+
+    def hear(self, head: Response, part: bytes) -> bool:
+        """Take the next part of the body; `head` is the answer without its body. Whether to read on."""
 
 
 class _Body:
@@ -39,7 +52,8 @@ class _Body:
             raise httpx2.DecodingError(f"The answer is packed as {coding[:20]}, which was not asked for")
         self._unpack = zlib.decompressobj(_GZIP) if coding == "gzip" else None
 
-    def add(self, chunk: bytes) -> None:
+    def add(self, chunk: bytes) -> bytes:
+        """The part, decompressed."""
         if self._unpack is not None:
             try:
                 chunk = self._unpack.decompress(chunk, self._left + 1)
@@ -49,11 +63,15 @@ class _Body:
         if self._left < 0:
             raise _TooLarge
         self._parts.append(chunk)
+        return chunk
+
+    def so_far(self) -> bytes:
+        return b"".join(self._parts)
 
     def whole(self) -> bytes:
         if self._unpack is not None and not self._unpack.eof:
             raise httpx2.DecodingError("The packed answer breaks off")
-        return b"".join(self._parts)
+        return self.so_far()
 
 
 def _no_reply(error: Exception, call: Request) -> TransportError:
@@ -82,22 +100,22 @@ class SyncWire:
         transport = _DeadlineTransport(verify, proxy)
         self._client = httpx2.Client(transport=transport, follow_redirects=False, timeout=_STEP_SECONDS)
 
-    def send(self, call: Request) -> Response | TransportError:
-        """Return a response, or why there is none. Raises nothing for what the peer does."""
-        _deadline.at = time.monotonic() + call.seconds
+    def send(self, call: Request, listener: Listener | None = None) -> Response | TransportError:
+        """Return a response, or why there is none. Raises nothing for what the peer does, and what `listener` raises.
+
+        Where the listener reads no further, the response has what came until then, and the connection is closed.
+        """
+        _deadline.at, _deadline.listener = time.monotonic() + call.seconds, listener
         try:
             response = self._client.send(_build(self._client, call), stream=True)
             try:
-                body = _Body(call, response.headers)
-                for chunk in response.iter_raw():
-                    body.add(chunk)
-                return _reply(response, body.whole())
+                return _read(call, response, listener)
             finally:
                 response.close()
         except _FAILURES as error:
             return _no_reply(error, call)
         finally:
-            _deadline.at = None
+            _deadline.at = _deadline.listener = None
 
     def pause(self, seconds: float) -> None:
         """Wait."""
@@ -106,6 +124,15 @@ class SyncWire:
     def close(self) -> None:
         """Give the connections back."""
         self._client.close()
+
+
+def _read(call: Request, response: httpx2.Response, listener: Listener | None) -> Response:
+    body, head = _Body(call, response.headers), _reply(response, b"")
+    for chunk in response.iter_raw():
+        part = body.add(chunk)
+        if listener is not None and not listener.hear(head, part):
+            return _reply(response, body.so_far())
+    return _reply(response, body.whole())
 
 
 class AsyncWire:
@@ -147,14 +174,17 @@ class AsyncWire:
 
 
 def _build(client: httpx2.Client | httpx2.AsyncClient, call: Request) -> httpx2.Request:
-    seconds = call.seconds if call.may_think else min(_STEP_SECONDS, call.seconds)
-    return client.build_request(call.method, call.url, headers=dict(call.headers), content=call.body, timeout=seconds)
+    step = min(_STEP_SECONDS, call.seconds)
+    # Who thinks is reached as soon as anybody else.
+    timeout = httpx2.Timeout(call.seconds if call.may_think else step, connect=step)
+    return client.build_request(call.method, call.url, headers=dict(call.headers), content=call.body, timeout=timeout)
 
 
 class _RequestDeadline(threading.local):
-    """When the call of this thread must be over, on the monotonic clock."""
+    """When the call of this thread must be over, on the monotonic clock, and who follows it."""
 
     at: float | None = None
+    listener: Listener | None = None
 
     def within(self, timeout: float | None) -> float | None:
         """The seconds that a step may take. Raises `httpcore2.ReadTimeout` where none are left."""
@@ -176,7 +206,15 @@ class _DeadlineStream(httpcore2.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _deadline.within(timeout))
+        limit, listener = _deadline.within(timeout), _deadline.listener
+        if listener is None or limit is None:
+            return self._stream.read(max_bytes, limit)
+        until = time.monotonic() + limit
+        while (left := until - time.monotonic()) > 0:
+            listener.tick()
+            with contextlib.suppress(httpcore2.ReadTimeout):
+                return self._stream.read(max_bytes, min(left, _TICK_SECONDS))
+        raise httpcore2.ReadTimeout
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._stream.write(buffer, _deadline.within(timeout))

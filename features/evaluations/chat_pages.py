@@ -141,7 +141,10 @@ def _show(request: StudioRequest, chat: PlaygroundChat, *, error: str = "", stat
     else:
         context |= _played(played)
         context["failure"] = chat.failure
-    context["is_running"] = chat.state == PlaygroundChat.State.RUNNING
+    context["is_running"] = is_running = chat.state == PlaygroundChat.State.RUNNING
+    waiting = context.get("waiting")
+    is_shown = any((chat.partial or {}).values()) and (is_running or (waiting is not None and waiting.kind == "model"))
+    context["partial"] = chat.partial if is_shown else None
     part = "#conversation" if is_fragment(request) else ""
     return vary_on_htmx(render(request, f"studio/evaluation/chat.html{part}", context, status=status))
 

@@ -9,10 +9,11 @@ from typing import Any, Final, Literal
 
 from django.utils import timezone
 
-from capability_client.evaluation.model_port import ModelFailed, VendorModel
+from capability_client.evaluation.model_port import ModelFailed, Usage, VendorModel
+from capability_client.evaluation.streamed_reply import PartialReply
 from capability_client.session.messages import ModelReply
 from capability_rules.errors import InvalidRequest, RegistryError
-from features.evaluations.chat_play import PlayedChat, StepsDiverged, play_chat
+from features.evaluations.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
 from features.evaluations.models import PlaygroundChat, PlaygroundStep, SavedCase
@@ -35,6 +36,7 @@ ANSWER_LENGTH_MAX: Final = 32_000
 SENT_KEPT_MAX: Final = 8
 SENT_BYTES_MAX: Final = 400_000
 RETENTION: Final = timedelta(days=30)
+_STOPPED: Final = "It was stopped"
 Kind = PlaygroundStep.Kind
 State = PlaygroundChat.State
 
@@ -144,7 +146,7 @@ def _add(chat: PlaygroundChat, number: int, kind: str, content: dict[str, Any], 
 
 def _ask_model(chat: PlaygroundChat) -> None:
     """The job finds out whether the model comes next, or a person."""
-    PlaygroundChat.objects.filter(pk=chat.pk).update(state=State.RUNNING, failure="")
+    PlaygroundChat.objects.filter(pk=chat.pk).update(state=State.RUNNING, failure="", partial=None)
     queue.enqueue(KIND, {"chat": chat.pk}, concurrency_key=f"playground:{chat.created_by}", max_attempts=2)
 
 
@@ -162,7 +164,7 @@ def _state(chat: PlaygroundChat) -> str:
 
 
 def stop(*, chat: PlaygroundChat) -> None:
-    """Wait for the model no longer; its next reply is not asked for."""
+    """Wait for the model no longer: the worker closes the connection as soon as it looks, twice a second."""
     with write_transaction():
         PlaygroundChat.objects.filter(pk=chat.pk, state=State.RUNNING).update(state=State.IDLE)
 
@@ -201,9 +203,13 @@ def _answer_by_model(chat: PlaygroundChat, lease: Lease) -> str:
     """Why it did not; empty where it did."""
 
     def store(reply: ModelReply, model: VendorModel) -> PlaygroundStep:
-        return _store_reply(chat, reply, model)
+        return _store_reply(chat, lease, reply, model)
 
-    model = VendorModel(get_model(chat.model), before_request=lambda: _before_request(chat, lease))
+    model = VendorModel(
+        get_model(chat.model),
+        before_request=lambda: _before_request(chat, lease),
+        while_answering=lambda partial: _show_partial(chat, lease, partial),
+    )
     try:
         side = read_side("", "draft" if chat.with_drafts else "live")
         play_chat(chat, list_steps(chat), side, model=model, store=store)
@@ -211,6 +217,7 @@ def _answer_by_model(chat: PlaygroundChat, lease: Lease) -> str:
         return str(error)
     finally:
         model.wire.close()
+        _count_broken(chat, model.usage)
     return ""
 
 
@@ -220,17 +227,40 @@ def _before_request(chat: PlaygroundChat, lease: Lease) -> None:
     if tokens_left(_member_of(chat)) == 0:
         raise ModelFailed(BUDGET_SPENT)
     if not PlaygroundChat.objects.filter(pk=chat.pk, state=State.RUNNING).exists():
-        raise ModelFailed("It was stopped")
+        raise ModelFailed(_STOPPED)
     if PlaygroundStep.objects.filter(chat=chat).count() >= STEPS_MAX:
         raise ModelFailed(f"A chat has at most {STEPS_MAX} steps: start a new one")
 
 
-def _store_reply(chat: PlaygroundChat, reply: ModelReply, model: VendorModel) -> PlaygroundStep:
-    """With what this one request has used."""
+def _show_partial(chat: PlaygroundChat, lease: Lease, partial: PartialReply) -> None:
+    """Keep what has come for who looks on. Raises `ModelFailed` where nobody waits for the rest, `LeaseLost`."""
+    queue.renew_lease(lease)
+    calls = [[name, arguments[:REPLY_LENGTH_MAX]] for name, arguments in partial.calls]
+    shown = clean_json({"text": partial.text[:REPLY_LENGTH_MAX], "calls": calls})
+    if not PlaygroundChat.objects.filter(pk=chat.pk, state=State.RUNNING).update(partial=shown):
+        raise ModelFailed(_STOPPED)
+
+
+def _count_broken(chat: PlaygroundChat, usage: Usage) -> None:
+    """Keep what replies that are not stored have used, in the budget of the day."""
+    if usage.tokens:
+        PlaygroundStep.objects.create(
+            member=_member_of(chat),
+            number=0,
+            kind=Kind.REPLY,
+            prompt_tokens=usage.prompt_tokens,
+            reply_tokens=usage.reply_tokens,
+            seconds=usage.seconds,
+        )
+
+
+def _store_reply(chat: PlaygroundChat, lease: Lease, reply: ModelReply, model: VendorModel) -> PlaygroundStep:
+    """With what this one request has used. Raises `LeaseLost` where another worker asks for the same reply."""
     usage, body = model.usage, clean_json(model.sent[-1])
     calls = [[one.call_id, one.name, one.arguments] for one in reply.calls]
     with write_transaction():
-        if not PlaygroundChat.objects.filter(pk=chat.pk).exists():
+        queue.renew_lease(lease)
+        if not PlaygroundChat.objects.filter(pk=chat.pk).update(partial=None):
             raise ModelFailed("The chat was deleted")
         step = _add(
             chat,
@@ -245,7 +275,7 @@ def _store_reply(chat: PlaygroundChat, reply: ModelReply, model: VendorModel) ->
         kept = PlaygroundStep.objects.filter(chat=chat, kind=Kind.REPLY).order_by("-number")
         older = list(kept.values_list("pk", flat=True)[SENT_KEPT_MAX:])
         PlaygroundStep.objects.filter(pk__in=older).update(sent=None)
-    model.usage = type(usage)()
+    model.usage = Usage()
     return step
 
 

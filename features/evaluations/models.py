@@ -124,6 +124,9 @@ class PlaygroundChat(models.Model):
     mocks = models.JSONField(default=list, help_text="Of the case that it began with, as evals.json has them.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.IDLE)
     failure = optional_text(400, help_text="Why the model did not answer.")
+    partial = models.JSONField(
+        null=True, help_text="{text, calls}: what has come of the reply that is being written. It is not a step."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -137,7 +140,7 @@ class PlaygroundChat(models.Model):
 class PlaygroundStep(models.Model):
     """What somebody put into a chat: a message, a reply of the model, or what a person decided.
 
-    A step whose chat was deleted is empty, and counts its tokens.
+    One without a chat is empty, and counts its tokens: the chat was deleted, or the reply broke off.
     """
 
     class Kind(models.TextChoices):

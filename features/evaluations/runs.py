@@ -175,7 +175,11 @@ def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Obser
     if side.digest != run.digest:
         changed = "The texts have changed since the run began"
         return Observation(error=changed), [changed]
-    model = VendorModel(get_model(run.model), before_request=lambda: _go_on(run.pk, lease))
+    model = VendorModel(
+        get_model(run.model),
+        before_request=lambda: _go_on(run.pk, lease),
+        while_answering=lambda _partial: _go_on(run.pk, lease),
+    )
     try:
         found = play_side(case, side, model)
         return found, judge_play(case, found, model)
@@ -184,7 +188,7 @@ def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Obser
 
 
 def _go_on(number: int, lease: Lease) -> None:
-    """Before each request. Raises `ModelFailed` where the run was canceled."""
+    """Before each request, and while its reply comes. Raises `ModelFailed` where the run was canceled, `LeaseLost`."""
     queue.renew_lease(lease)
     if not EvaluationRun.objects.filter(pk=number, state=EvaluationRun.State.RUNNING).exists():
         raise ModelFailed("The run was canceled")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -11,18 +12,21 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from capability_client.evaluation import model_port
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store, chat_store, runs
 from features.evaluations.chat_store import ChatRequest
+from features.evaluations.model_settings import tokens_left
 from features.evaluations.models import PlaygroundChat, PlaygroundStep
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core.jobs import queue
+from registry.core.jobs.queue import Lease
 from registry.core.queries import get_capability
 from registry.models import Job
 from tests.factories import OLGA, bundle, publish, tool
-from tests.model_servers import ModelServer, model_server
+from tests.model_servers import Fault, ModelServer, model_server
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm, form_with
 from tests.vendors import Reply, tool_names
@@ -228,6 +232,118 @@ def test_a_model_that_fails_can_be_asked_again(server: ModelServer) -> None:
         chat_store.retry(chat=chat)
 
 
+def _look_on(monkeypatch: pytest.MonkeyPatch, server: ModelServer, look: Callable[[], None]) -> None:
+    """Call `look` each time that the worker has a look at the reply; the next event comes after it."""
+    renew, looks = queue.renew_lease, threading.Semaphore()
+
+    def renew_and_look(lease: Lease) -> None:
+        renew(lease)
+        look()
+        looks.release()
+
+    server.before_event = lambda: looks.acquire(timeout=5)
+    monkeypatch.setattr(queue, "renew_lease", renew_and_look)
+    monkeypatch.setattr(model_port, "_LOOK_SECONDS", 0.0)
+
+
+def test_a_page_shows_what_has_come_of_a_reply_as_text(
+    signed_in: SignIn, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in("author")
+    words = "See <b>bold</b> [here](https://evil.example) and more"
+    server.vendor.reply = lambda body: (
+        (words, [("form_open", {"schema_id": "x"})]) if len(server.bodies) < 2 else ("", [])
+    )
+    seen: list[str] = []
+
+    def look() -> None:
+        seen.append(client.get(f"{HERE}{PlaygroundChat.objects.get().pk}/").content.decode())
+
+    _look_on(monkeypatch, server, look)
+    chat = _begin("hello", by=Actor("operator", "the-author"))
+    assert any("<bdi>See" in page and "and more" not in page for page in seen)
+    assert any("&lt;b&gt;bold&lt;/b&gt;" in page for page in seen)
+    assert any("form_open {&quot;schema" in page for page in seen)
+    assert not any("<b>bold" in page or 'href="https://evil' in page for page in seen)
+    assert not any("Broken off" in page for page in seen)
+    assert (chat.state, chat.partial, _items(chat)[1]) == ("idle", None, ("agent", words))
+
+
+def test_a_stop_ends_a_reply_in_its_middle_and_what_it_cost_is_counted(
+    signed_in: SignIn, server: ModelServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MODEL_TOKENS_A_DAY = 100_000
+    client = signed_in("author")
+    server.vendor.reply = lambda body: ("word " * 2000, [])
+
+    def stop_in_the_middle() -> None:
+        chat = PlaygroundChat.objects.get()
+        if (chat.partial or {}).get("text"):
+            client.post(f"{HERE}{chat.pk}/", {"do": "stop"})
+
+    _look_on(monkeypatch, server, stop_in_the_middle)
+    chat = _begin("hello", by=Actor("operator", "the-author"))
+    assert (chat.state, chat.failure, server.hung_up.wait(5)) == ("idle", "", True)
+    assert PlaygroundStep.objects.filter(chat=chat).count() == 1
+    (broken,) = PlaygroundStep.objects.filter(chat=None)
+    assert (broken.kind, broken.content, broken.sent, broken.reply_tokens > 0) == ("reply", {}, None, True)
+    assert tokens_left("operator:the-author") == 100_000 - broken.prompt_tokens - broken.reply_tokens
+    shown = client.get(f"{HERE}{chat.pk}/").content.decode()
+    assert "Broken off: this is not part of the chat." in shown
+    assert "<bdi>word" in shown
+    monkeypatch.undo()
+    server.vendor.reply, server.before_event = lambda body: ("Done", []), lambda: None
+    client.post(f"{HERE}{chat.pk}/", {"do": "retry"})
+    assert PlaygroundChat.objects.get().partial is None
+    work()
+    assert _items(chat) == [("user", "hello"), ("agent", "Done")]
+    assert "Broken off" not in client.get(f"{HERE}{chat.pk}/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("cut_off", "The reply breaks off: the connection ended before it did"),
+        ("error_event", "The model ended its reply with an error: It went wrong"),
+    ],
+)
+def test_what_breaks_off_is_shown_with_its_reason_and_is_not_a_step(
+    signed_in: SignIn, server: ModelServer, fault: Fault, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.vendor.reply = lambda body: ("one two three four five six", [])
+    server.faults.append(fault)
+    _look_on(monkeypatch, server, lambda: None)
+    chat = _begin("hello", by=Actor("operator", "the-author"))
+    assert (chat.state, words in chat.failure) == ("failed", True)
+    assert _items(chat) == [("user", "hello")]
+    shown = signed_in("author").get(f"{HERE}{chat.pk}/").content.decode()
+    assert "Broken off" in shown
+    assert "<bdi>one" in shown
+    assert words in shown
+
+
+def test_a_worker_that_dies_in_a_reply_loses_nothing(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one has the job by then: the first stores no more, and the reply is asked for again."""
+    server.vendor.reply = lambda body: ("one two three", [])
+    chat = chat_store.start_chat(wanted=ChatRequest("small"), message="hello", by=OLGA)
+    lease = queue.claim_job(timezone.now())
+    assert lease is not None
+
+    def take_over() -> None:
+        chat.refresh_from_db()
+        if (chat.partial or {}).get("text"):
+            Job.objects.filter(pk=lease.job_id).update(lease_expires_at=timezone.now(), fencing_token=99)
+
+    _look_on(monkeypatch, server, take_over)
+    assert queue.execute_job(lease) == "lost"
+    monkeypatch.undo()
+    server.before_event = lambda: None
+    assert PlaygroundStep.objects.filter(chat=chat).count() == 1
+    work()
+    chat.refresh_from_db()
+    assert (chat.state, chat.partial, _items(chat)) == ("idle", None, [("user", "hello"), ("agent", "one two three")])
+
+
 def test_a_worker_that_dies_pays_for_no_reply_twice(server: ModelServer) -> None:
     chat = chat_store.start_chat(wanted=ChatRequest("small"), message="alpha list", by=OLGA)
     server.faults += ["half"]
@@ -248,8 +364,6 @@ def test_it_is_stopped_and_deleted_and_its_tokens_stay_counted(
     settings.MODEL_TOKENS_A_DAY = 1000
     client = signed_in("author")
     chat = _begin("hello alpha", by=Actor("operator", "the-author"))
-    from features.evaluations.model_settings import tokens_left
-
     assert tokens_left("operator:the-author") == 1000 - 2 * 107
     chat_store.say(chat=chat, message="alpha list")
     client.post(f"{HERE}{chat.pk}/", {"do": "stop"})

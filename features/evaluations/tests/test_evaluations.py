@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,10 +13,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from capability_client.evaluation import model_port
 from capability_client.evaluation.cases import EvaluationCase
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import RegistryError
 from features.evaluations import case_store, runs
+from features.evaluations.model_settings import tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from features.evaluations.runs import RunRequest
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
@@ -174,6 +177,31 @@ def test_a_run_ends_where_its_texts_change_and_where_it_is_canceled(alpha: Any, 
     work()
     other.refresh_from_db()
     assert (other.state, other.results.count(), len(server.bodies)) == ("canceled", 0, before)
+
+
+def test_a_run_that_is_canceled_ends_a_reply_in_its_middle(
+    alpha: Any, server: ModelServer, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MODEL_TOKENS_A_DAY = 100_000
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    server.vendor.reply = lambda body: ("word " * 2000, [])
+    server.before_event = lambda: time.sleep(0.02)
+    looks: list[int] = []
+
+    def cancel(_lease: Any) -> None:
+        looks.append(len(looks))
+        if len(looks) == 4:
+            runs.cancel_run(number=run.pk, by=OLGA)
+
+    monkeypatch.setattr(queue, "renew_lease", cancel)
+    monkeypatch.setattr(model_port, "_LOOK_SECONDS", 0.0)
+    work()
+    run.refresh_from_db()
+    (result,) = run.results.all()
+    assert (run.state, result.failures, server.hung_up.wait(5)) == ("canceled", ["The run was canceled"], True)
+    assert result.prompt_tokens > 0
+    assert tokens_left(str(OLGA)) == 100_000 - result.prompt_tokens - result.reply_tokens
 
 
 def test_the_budget_of_a_day_is_kept(alpha: Any, server: ModelServer, settings: Any) -> None:

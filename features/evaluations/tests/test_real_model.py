@@ -19,6 +19,8 @@ import pytest
 
 from capability_client.cli.commands import main
 from capability_client.evaluation import model_port
+from capability_client.evaluation.model_port import ModelFailed, ModelSettings, VendorModel
+from capability_client.evaluation.streamed_reply import PartialReply
 from tests.factories import bundle
 from tests.servers import ROOT
 
@@ -86,3 +88,26 @@ def test_a_real_model_plays_a_case(
     assert result["seconds"] > 0
     said = [one["text"] for one in result["transcript"] if one["role"] == "agent"]
     assert said != [""], result
+
+
+def test_a_real_model_is_heard_while_it_writes_and_can_be_stopped(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_port, "REPLY_SECONDS_MAX", float(_SECONDS_MAX))
+    monkeypatch.setattr(model_port, "_LOOK_SECONDS", 0.0)
+    seen: list[str] = []
+    model = VendorModel(ModelSettings(url, "gemma"), while_answering=lambda partial: seen.append(partial.text))
+    said = model.ask("You are helpful.", "Count from one to ten in words.")
+    assert all(said.startswith(one) for one in seen)
+    assert len(set(seen)) > 3
+    assert (model.usage.prompt_tokens > 5, model.usage.reply_tokens > 3) == (True, True)
+
+    def stop(partial: PartialReply) -> None:
+        if partial.text:
+            raise ModelFailed("It was stopped")
+
+    model.while_answering = stop
+    with pytest.raises(ModelFailed, match="It was stopped"):
+        model.ask("You are helpful.", "Count from one to ten in words.")
+    # It has not kept the model busy: the next one is answered.
+    model.while_answering = lambda partial: None
+    assert model.ask("You are helpful.", "Say hello.")
+    model.wire.close()

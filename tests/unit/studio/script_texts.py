@@ -11,7 +11,7 @@ from typing import Final
 from django.conf import settings
 
 ROOT: Final = Path(settings.BASE_DIR)
-SERVED: Final = tuple(sorted((ROOT / "studio" / "static" / "studio").glob("*.js")))
+SERVED: Final = tuple(sorted((*ROOT.glob("studio/static/studio/*.js"), *ROOT.glob("features/*/static/studio/*.js"))))
 EDITOR: Final = tuple(sorted((ROOT / "frontend" / "editor").glob("*.js")))
 
 # A regular expression begins where a value can; it is passed over as a comment is.
@@ -34,7 +34,8 @@ _SHOWN_AFTER: Final = re.compile(
     r"|\b(?:title|label|help|words): |aria-label\"[:,] |notify\(|tell\()$"
 )
 _HIDDEN_AFTER: Final = re.compile(
-    r"(?:\bclass: |className = |querySelector(?:All)?\(|closest\(|matches\(|Error\(|key === |\baddEventListener\()$"
+    r"(?:\bclass: |className = |querySelector(?:All)?\(|closest\(|matches\(|Error\(|key === |\baddEventListener\("
+    r"|\bmatchMedia\()$"
 )
 
 

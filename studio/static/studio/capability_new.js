@@ -189,8 +189,8 @@
       if (field === archive) keepPaths(folder, []);
       const count = field.files.length;
       const name = field === archive ? field.files[0]?.name : JSON.parse(form.elements.paths.value || '[""]')[0].split("/")[0];
-      const words = count > 1 ? ngettext("%(name)s: %(count)s file", "%(name)s: %(count)s files", count) : "%(name)s";
-      chosen.textContent = count ? interpolate(words, { name, count }, true) : "";
+      const words = count > 1 ? interpolate(gettext("%(name)s (%(count)s files)"), { name, count }, true) : name;
+      chosen.textContent = count ? words : "";
     }
 
     // `entry` is where the browser knows what is a folder.

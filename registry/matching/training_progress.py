@@ -49,7 +49,9 @@ def get_training_progress() -> TrainingProgress:
     if job is None:
         return TrainingProgress("never", model)
     payload = job.payload if isinstance(job.payload, dict) else {}
-    if payload.get("model", model) != model:
+    # A job of a release that noted nothing was for another model, as far as anyone can tell.
+    noted = payload.get("model", "" if job.state == Job.State.DONE else model)
+    if noted != model:
         return TrainingProgress("outdated", model, job_id=job.pk)
     return TrainingProgress(
         _state_of(job),

@@ -291,6 +291,9 @@ def test_a_job_that_was_done_for_another_model_says_nothing_of_this_one(models: 
     assert get_training_progress().state == "done"
     models.choose(CountingEmbedder("new"))
     assert get_training_progress().state == "outdated"
+    # As a release left it that did not count.
+    Job.objects.update(payload={})
+    assert get_training_progress().state == "outdated"
 
 
 def test_the_progress_names_what_compares_messages_meanwhile(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:

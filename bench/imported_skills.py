@@ -107,15 +107,20 @@ def read_messages(name: str = "imported_skills") -> list[Message]:
 
 def read_profiles(folder: Path, named: frozenset[str], others: int) -> list[CapabilityProfile]:
     """The examples, the named skills and so many others."""
-    found = _profiles_in(folder)
-    rest = sorted(found.keys() - named)
-    chosen = {*named, *random.Random(SEED).sample(rest, min(others, len(rest)))}
-    skills = {name: found[name] for name in chosen if name in found}
-    known = skills | _profiles_in(HERE.parent / "examples")
+    found = read_all_profiles(folder)
+    examples = _profiles_in(HERE.parent / "examples")
+    rest = sorted(found.keys() - named - examples.keys())
+    chosen = {*named, *examples, *random.Random(SEED).sample(rest, min(others, len(rest)))}
+    known = {name: found[name] for name in chosen if name in found}
     missing = named - known.keys()
     if missing:
         raise SystemExit(f"FOLDER has none of {', '.join(sorted(missing))}")
     return [known[name] for name in sorted(known)]
+
+
+def read_all_profiles(folder: Path) -> dict[str, CapabilityProfile]:
+    """All skills in the folder, and the examples."""
+    return _profiles_in(folder) | _profiles_in(HERE.parent / "examples")
 
 
 def _profiles_in(folder: Path) -> dict[str, CapabilityProfile]:

@@ -8,7 +8,7 @@ FOLDER holds NAME_capabilities.jsonl (`capability_id`, `name`, `suggested_trigge
 its suggested triggers and so many of its training sentences as example messages, drawn with a fixed seed; the rest of
 its sentences are the messages. A second table has two test sentences of different intents joined by "and", a comma or
 "then", which need exactly their two capabilities, and single test sentences, which need one. Prints Markdown, with
-counts where they matter. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
+counts where they matter, and CPU time. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
 """
 
 from __future__ import annotations
@@ -84,12 +84,12 @@ class Vectors:
 
     def _made(self, texts: list[str], held: dict[str, Floats], make: Callable[[list[str]], Floats]) -> Floats:
         missing = [text for text in dict.fromkeys(texts) if text not in held]
-        began = time.perf_counter()
+        began = time.process_time()
         if not texts and self.embedder is not None:
             return np.zeros((0, self.embedder.dimension), np.float32)
         if missing:
             held |= dict(zip(missing, make(missing), strict=True))
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.process_time() - began
         return np.stack([held[text] for text in texts])
 
 
@@ -134,7 +134,7 @@ def read_test(folder: Path, name: str) -> list[Message]:
 
 
 def make_matcher(known: list[CapabilityProfile], vectors: Vectors) -> tuple[Matcher, float]:
-    """A matcher with its head, and the seconds that the fit took."""
+    """A matcher with its head, and the seconds of CPU that the fit took."""
     samples = build_training_examples([one.samples for one in known])
     everyday, prose, made = (
         vectors.of([*EVERYDAY_MESSAGES]),
@@ -143,19 +143,19 @@ def make_matcher(known: list[CapabilityProfile], vectors: Vectors) -> tuple[Matc
     )
     background = None if everyday is None or vectors.embedder is None else vectors.embedder.make_background(everyday)
     docs = None if prose is None else SkillDocSimilarity(known, prose)
-    began = time.perf_counter()
+    began = time.process_time()
     evidence = ExampleSimilarity(samples, made, skill_docs=docs, background=background)
     if evidence.weights is None:
         evidence.weights = evidence.fit()
-    return Matcher(known, evidence), time.perf_counter() - began
+    return Matcher(known, evidence), time.process_time() - began
 
 
 def measure(matcher: Matcher, fitted: float, messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
     """A line of the table."""
     vectors.of_messages([text for text, _ in messages] + foreign)
-    began = time.perf_counter()
+    began = time.process_time()
     verdicts = [(matcher.match(text, vectors.one(text)), wanted) for text, wanted in messages]
-    milliseconds = (time.perf_counter() - began) / len(messages) * 1000
+    milliseconds = (time.process_time() - began) / len(messages) * 1000
     first = share(bool(_ids(verdict)) and _ids(verdict)[0] == wanted for verdict, wanted in verdicts)
     third = share(wanted in _ids(verdict)[:3] for verdict, wanted in verdicts)
     kept = share(verdict.decision != "none" and _ids(verdict)[0] == wanted for verdict, wanted in verdicts)
@@ -184,9 +184,9 @@ def measure_several(matcher: Matcher, tests: list[Message], foreign: list[str], 
             two_intents.append((joined(one, two), {first, second}))
     vectors.of_messages([text for text, _ in two_intents] + [text for text, _ in tests])
     spent = vectors.seconds
-    began = time.perf_counter()
+    began = time.process_time()
     both = [(needed(text), wanted) for text, wanted in two_intents]
-    milliseconds = (time.perf_counter() - began - (vectors.seconds - spent)) / pairs * 1000
+    milliseconds = (time.process_time() - began - (vectors.seconds - spent)) / pairs * 1000
     exact = count(set(found) == wanted for found, wanted in both)
     single = {text: len(needed(text)) > 1 for text, _ in tests}
     false = count(single.values())

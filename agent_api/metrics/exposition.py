@@ -99,6 +99,8 @@ def _stored(found: StoredMetrics) -> Iterator[Metric]:
     words = "For how long the job that is due longest has waited; 0 where none is due."
     yield _gauge("studio_jobs_oldest_due_age_seconds", words, found.oldest_due.total_seconds())
     yield _gauge("studio_open_incidents", "Incidents that are still open.", found.open_incidents)
+    words = "Sentences whose vectors a job has yet to make; 0 where all have theirs."
+    yield _gauge("studio_vectors_missing", words, found.vectors_missing)
 
 
 def _gauge(name: str, words: str, value: float) -> Metric:

@@ -7,7 +7,7 @@ compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Final
@@ -21,6 +21,7 @@ from registry.matching.embedding import Embedder, EmbedderUnavailable, normalize
 from registry.matching.minilm import MiniLmEmbedder
 from registry.matching.multilingual import PairEmbedder
 from registry.matching.ngram_index import Floats
+from registry.models import SentenceVector
 
 _ENDPOINT_BATCH: Final = 32
 _ENDPOINT_SECONDS: Final = 10.0
@@ -96,6 +97,38 @@ def get_embedder() -> Embedder | None:
 
 
 caches.register(get_embedder.cache_clear)
+
+
+def list_other_embedders(chosen: Embedder | None) -> list[Embedder]:
+    """What else could embed messages here, such as the model before an update: the other models that are installed and,
+    beside an endpoint, other models of that endpoint whose vectors are stored. No other address is ever asked."""
+    if chosen is None:
+        return []
+    if isinstance(chosen, EndpointEmbedder):
+        return [*_installed_embedders(), *_other_models_of(chosen)]
+    return [one for one in _installed_embedders() if one.model_id != chosen.model_id]
+
+
+@lru_cache(maxsize=1)
+def _installed_embedders() -> tuple[Embedder, ...]:
+    """They load nothing until they are asked, and share the English model with the chosen one."""
+    chosen = get_embedder()
+    english = getattr(chosen, "english", chosen)
+    english = english if isinstance(english, MiniLmEmbedder) else MiniLmEmbedder()
+    if not is_minilm_installed():
+        return ()
+    return (english, PairEmbedder(english)) if is_multilingual_installed() else (english,)
+
+
+caches.register(_installed_embedders.cache_clear)
+
+
+def _other_models_of(chosen: EndpointEmbedder) -> list[Embedder]:
+    stored = SentenceVector.objects.filter(model_id__contains=f"@{chosen.url}#").exclude(model_id=chosen.model_id)
+    found = stored.order_by().values_list("model_id", "dimension").distinct()
+    named = (replace(chosen, model=name.split("@", 1)[0], dimension=numbers) for name, numbers in found)
+    known = {name for name, _ in found}
+    return [one for one in named if one.model_id in known]
 
 
 def is_minilm_installed() -> bool:

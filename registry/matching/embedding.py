@@ -19,7 +19,9 @@ class EmbedderUnavailable(RegistryError):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of `dimension` numbers each."""
+    """Turns texts into vectors of `dimension` numbers each. Two are equal where their vectors may be compared."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def model_id(self) -> str: ...

@@ -104,6 +104,15 @@ class ExampleSimilarity:
             or not kernel_classifier.can_fit(len(self.samples.texts), self.samples.classes)
         )
 
+    def rows_of(self, place: int) -> slice:
+        """Where the samples of a class are."""
+        end = self.starts[place + 1] if place + 1 < len(self.starts) else len(self.samples.texts)
+        return slice(int(self.starts[place]), int(end))
+
+    def vectors_of(self, place: int) -> Floats | None:
+        """Those of a class's samples; None without any, and where there are too many to be kept."""
+        return None if self.vectors is None else self.vectors[self.rows_of(place)]
+
     def fit(self) -> Floats:
         """The head's weights. Takes from milliseconds to a minute: see `head.is_quick`."""
         return kernel_classifier.fit_classifier(self.likeness_matrix(), self.samples.labels, self.samples.classes)

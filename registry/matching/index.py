@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
-from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,20 +19,21 @@ from capability_kit.text.trigger_matching import TriggerIndex
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.common import caches
 from registry.matching import kernel_classifier
-from registry.matching.calibration import EVERYDAY_MESSAGES, Background, Calibration
+from registry.matching.calibration import Background, Calibration
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
 from registry.matching.denied_intents import match_wanted
 from registry.matching.embedders import get_embedder
 from registry.matching.embedding import Embedder, EmbedderUnavailable
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
+from registry.matching.index_vectors import IndexVectors, TextLists, cut_rows, find_embedder_meanwhile, list_texts
 from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult, list_trigger_languages
 from registry.matching.ngram_index import FeatureIndex, Floats
-from registry.matching.search import SearchIndex, texts_to_embed
-from registry.matching.skill_doc_similarity import SkillDocSimilarity, extract_stems, prose_texts
+from registry.matching.search import SearchIndex
+from registry.matching.skill_doc_similarity import SkillDocSimilarity, extract_stems
 from registry.matching.trigger_evidence import TriggerEvidence
-from registry.matching.vector_store import VectorStore
+from registry.matching.vector_store import Progress
 from registry.models import MatchClassifier, SkillGroup
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.snapshot import AccessScope, SnapshotEntry
@@ -51,9 +51,6 @@ _POLL_SHARE: Final = 0.1
 # is begun after a pause of twice that time. Below it they wait, as for vectors: the first message after a publish is
 # matched against what the list has.
 _LAG_FROM_SECONDS: Final = 2.0
-# Of sentences with vectors: of capabilities, groups, sentences that must not match, search, skill docs, and everyday
-# messages.
-_LISTS: Final = 6
 # With more changes than this since the index before, all triggers are read again.
 _CHANGES_MAX: Final = 100
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
@@ -81,7 +78,8 @@ class _Beside(NamedTuple):
 class MatchIndex:
     """What is known at one state of the registry.
 
-    `embedder` is None where words alone decide. Of a group in `exclusive` a session keeps one member.
+    `embedder` is the one whose vectors it has, None where words alone decide; while `is_waiting`, a job makes those of
+    the chosen one. Of a group in `exclusive` a session keeps one member.
     """
 
     revisions: IndexRevisions
@@ -110,7 +108,7 @@ class MatchIndex:
         if self.embedder is None or not has_words(said) or not self.embedder.can_read(said):
             return None
         try:
-            return _message_vector(self.embedder.model_id, said)
+            return _message_vector(self.embedder, said)
         except EmbedderUnavailable as error:
             logger.warning("a message was matched by words alone: %s", error)
             return None
@@ -151,10 +149,7 @@ class MatchIndex:
 
 
 @lru_cache(maxsize=512)
-def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a part of the cache's key)
-    embedder = get_embedder()
-    if embedder is None:
-        raise EmbedderUnavailable("there is none")
+def _message_vector(embedder: Embedder, message: str) -> Floats:
     return np.asarray(embedder.embed_messages([message])[0], np.float32)
 
 
@@ -177,7 +172,7 @@ class MatchIndexCache:
     # What the next index goes on from.
     _made: Matcher | None = None
     _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
-    _store: VectorStore | None = None
+    _vectors: IndexVectors = field(default_factory=IndexVectors)
     _looked_at: float = 0.0
     _took: float = 0.0
     _pause: float = _POLL_SECONDS
@@ -252,29 +247,15 @@ class MatchIndexCache:
         is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
         return not is_whole and time.monotonic() - self._looked_at > self._pause
 
-    def build(
-        self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None
-    ) -> MatchIndex:
+    def build(self, snapshot: Snapshot, *, seconds: float | None, between: Progress | None = None) -> MatchIndex:
         """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""
         known = self.known(snapshot)
         rows = list(SkillGroup.objects.all())
         groups = [_known_group(group) for group in rows]
         samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        embedder = get_embedder()
-        lists: tuple[Sequence[str], ...] = ()
-        if embedder is not None:
-            lists = (
-                samples.texts,
-                group_samples.texts,
-                [text for one in known for text in one.counter_sentences],
-                [text for one in known for text in texts_to_embed(one)],
-                prose_texts(known),
-                EVERYDAY_MESSAGES,
-            )
-        vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
-        is_waiting = embedder is not None and vectors is None
-        embedder = None if vectors is None else embedder
-        of_known, of_groups, of_counters, of_search, of_docs, everyday = _cut(vectors, [len(texts) for texts in lists])
+        made = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
+        embedder = made.embedder
+        of_known, of_groups, of_counters, of_search, of_docs, everyday = made.lists
         background = None if embedder is None or everyday is None else embedder.make_background(everyday)
         docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
         self._made = Matcher(
@@ -293,7 +274,7 @@ class MatchIndexCache:
             make_search=cache(lambda: words.search_index(known, entries, of_search)),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
-            is_waiting=is_waiting,
+            is_waiting=made.is_waiting,
             described_groups=tuple(groups),
             exclusive=_exclusive_ids(rows),
         )
@@ -306,9 +287,9 @@ class MatchIndexCache:
         can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
         weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
         is_fitted = weights is not None
-        if weights is None and self.index is not None and can_fit:
-            has_vectors = beside.vectors is not None
-            weights = _extended_classifier(self.index.matcher, known, samples, has_vectors=has_vectors)
+        # A classifier that was fitted on the vectors of one model says nothing about those of another.
+        if weights is None and self.index is not None and can_fit and self.index.embedder == beside.embedder:
+            weights = _extended_classifier(self.index.matcher, known, samples)
         return ExampleSimilarity(
             samples,
             beside.vectors,
@@ -323,16 +304,19 @@ class MatchIndexCache:
     def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
         return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
 
-    def _vectors(
-        self, embedder: Embedder, texts: Sequence[str], seconds: float | None, between: Callable[[], object] | None
-    ) -> Floats | None:
-        if self._store is None or self._store.embedder is not embedder:
-            self._store = VectorStore(embedder)
-        try:
-            return self._store.vectors(texts, seconds=seconds, between=between)
-        except EmbedderUnavailable as error:
-            logger.warning("messages are matched by words alone: %s", error)
-            return None
+    def make_vectors(self, snapshot: Snapshot, *, seconds: float, between: Progress | None = None) -> bool:
+        """Make and store vectors of the chosen model for so many seconds; whether all are there. Raises
+        `EmbedderUnavailable`."""
+        return self._vectors.make(get_embedder(), self._texts(snapshot), seconds, between)
+
+    def find_embedder_meanwhile(self, snapshot: Snapshot) -> Embedder | None:
+        """As `index_vectors.find_embedder_meanwhile`."""
+        return find_embedder_meanwhile(get_embedder(), self._texts(snapshot))
+
+    def _texts(self, snapshot: Snapshot) -> TextLists:
+        known, groups = self.known(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
+        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
+        return list_texts(known, samples, group_samples)
 
     def known(self, snapshot: Snapshot) -> list[CapabilityProfile]:
         """What is published, by capability_id; only what is new since the last time is read."""
@@ -344,9 +328,10 @@ class MatchIndexCache:
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._store, self._made, self._looked_at, self._took = None, None, None, 0.0, 0.0
+            self.index, self._made, self._looked_at, self._took = None, None, 0.0, 0.0
             self._words, self._numbers, self._trigger_evidence = KeptWords(), FeatureIndex(), TriggerEvidence()
             self._doc_numbers, self._calibration = FeatureIndex(extract_stems), Calibration()
+            self._vectors = IndexVectors()
 
 
 def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:
@@ -378,14 +363,6 @@ def _revisions(snapshot: Snapshot) -> IndexRevisions:
     return IndexRevisions(snapshot.registry_revision, snapshot.access_revision, snapshot.epoch)
 
 
-def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
-    """The rows of each list, in order."""
-    if vectors is None:
-        return [None] * _LISTS
-    ends = [*accumulate(lengths)]
-    return [vectors[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-
-
 def _known_group(group: SkillGroup) -> CapabilityProfile:
     return CapabilityProfile(group.group_id, group.name, description=group.description, sentences=tuple(group.examples))
 
@@ -397,16 +374,16 @@ def _exclusive_ids(groups: Iterable[SkillGroup]) -> frozenset[str]:
 def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -> dict[str, Floats]:
     if vectors is None:
         return {}
-    own = _cut(vectors, [len(one.counter_sentences) for one in known])
+    own = cut_rows(vectors, [len(one.counter_sentences) for one in known])
     return {one.capability_id: rows for one, rows in zip(known, own, strict=True) if rows is not None and len(rows)}
 
 
 def _extended_classifier(
-    before: Matcher, known: Sequence[CapabilityProfile], samples: TrainingExamples, *, has_vectors: bool
+    before: Matcher, known: Sequence[CapabilityProfile], samples: TrainingExamples
 ) -> Floats | None:
     """The head of the index before, for the samples of now; None where it had none, or most of them are new."""
     old = before.evidence
-    if old is None or old.weights is None or (old.vectors is not None) != has_vectors:
+    if old is None or old.weights is None:
         return None
     owners = [before.known[label].capability_id for label in old.samples.labels]
     row_of = {owned: row for row, owned in enumerate(zip(owners, old.samples.texts, strict=True))}

@@ -18,6 +18,7 @@ from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex, list_
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching import kernel_classifier
 from registry.matching.example_similarity import ExampleSimilarity
+from registry.matching.intent_duplicates import KnownIntent, are_duplicates
 from registry.matching.ngram_index import Floats
 from registry.matching.trigger_evidence import TriggerEvidence
 
@@ -44,9 +45,6 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is not a near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
-# The middles of two capabilities' sentences with this cosine are for one intent: some 10 of the 2,926 pairs of
-# BANKING77's near synonyms are (docs/matching.md).
-DUPLICATE_FROM: Final = 0.83
 _LESS_WHERE_DESCRIBED: Final = 0.1
 # From which score on something is a match where nearness is calibrated, however many sentences are known of a
 # capability; lower where most are known by their skill docs.
@@ -120,6 +118,8 @@ class Matcher:
         self.threshold = decision_threshold(self.known, has_vectors=has_vectors)
         if evidence is not None and evidence.usual is not None:
             self.threshold = (_CALIBRATED - _LESS_WHERE_SKILL_DOCS * self._described) / _SUM
+        # Of pairs that stood side by side in a result: they are few, and the next message has them again.
+        self._duplicates: dict[tuple[str, str], bool] = {}
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def match(
@@ -173,10 +173,20 @@ class Matcher:
 
     def are_duplicates(self, one: str, other: str) -> bool:
         """Whether two capabilities are for one intent, as far as vectors tell; never without vectors."""
+        first, second = sorted((one, other))
+        found = self._duplicates.get((first, second))
+        if found is None:
+            known = self.intent_of(first), self.intent_of(second)
+            found = known[0] is not None and known[1] is not None and are_duplicates(known[0], known[1])
+            self._duplicates[first, second] = found
+        return found
+
+    def intent_of(self, capability_id: str) -> KnownIntent | None:
+        """A capability with its vectors; None where there are none."""
         if self.evidence is None or self.evidence.centroids is None:
-            return False
-        first, second = (self.evidence.centroids[self.places[each]] for each in (one, other))
-        return float(first @ second) >= DUPLICATE_FROM
+            return None
+        place = self.places[capability_id]
+        return KnownIntent(self.known[place], self.evidence.centroids[place], self.evidence.vectors_of(place))
 
     def hits(self, message: str) -> dict[str, list[TriggerHit]]:
         """The triggers in the message by the capability that they lead to."""

@@ -48,7 +48,7 @@ def multiplies_integers() -> bool:
     return not _INTEGER_FLAGS.isdisjoint(flags.split())
 
 
-@dataclass
+@dataclass(eq=False)
 class MiniLmEmbedder:
     """The model, by integers where this processor can."""
 

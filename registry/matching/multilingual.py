@@ -40,7 +40,7 @@ _OF_USE: Final = np.float32(0.3**0.5)
 _ACROSS: Final = np.float32(1.15)
 
 
-@dataclass
+@dataclass(eq=False)
 class UseEmbedder:
     """The multilingual model: sixteen languages, numpy alone."""
 
@@ -86,7 +86,7 @@ class UseEmbedder:
         return model
 
 
-@dataclass
+@dataclass(eq=False)
 class PairEmbedder:
     """Both models side by side."""
 

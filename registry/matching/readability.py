@@ -34,7 +34,11 @@ def find_unread_text(known: CapabilityProfile) -> str:
 
 def describe_model() -> str:
     """The names of the sentence models that are in use; empty where words alone are compared."""
-    embedder = get_embedder()
+    return describe_embedder(get_embedder())
+
+
+def describe_embedder(embedder: Embedder | None) -> str:
+    """The names of its models; empty for none."""
     if embedder is None:
         return ""
     # The id of an endpoint has its address, which may hold a key.

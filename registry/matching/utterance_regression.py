@@ -14,7 +14,8 @@ import numpy as np
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.index import MatchIndex
-from registry.matching.matcher import DUPLICATE_FROM, Matcher
+from registry.matching.intent_duplicates import are_duplicates
+from registry.matching.matcher import Matcher
 from registry.matching.ngram_index import Floats
 
 # A candidate less similar than this, without a trigger, takes no other capability's sentence.
@@ -96,13 +97,14 @@ class _Comparison:
 
     def duplicates(self) -> tuple[str, ...]:
         """Other capabilities for the same intent."""
-        evidence, alone = self.published.evidence, self.alone.evidence
-        if evidence is None or evidence.centroids is None or alone is None or alone.centroids is None:
+        evidence, own = self.published.evidence, self.alone.intent_of(self.candidate.capability_id)
+        if evidence is None or evidence.centroids is None or own is None:
             return ()
-        likeness = evidence.centroids @ alone.centroids[0]
+        likeness = evidence.centroids @ own.middle
         likeness[self._own_and_closed] = -1
-        places = [place for place in np.argsort(-likeness)[:_SHOWN_MAX] if likeness[place] >= DUPLICATE_FROM]
-        return tuple(self.published.known[place].capability_id for place in places)
+        places = [place for place in np.argsort(-likeness)[:_SHOWN_MAX] if not self._own_and_closed[place]]
+        others = (self.published.intent_of(self.published.known[place].capability_id) for place in places)
+        return tuple(one.profile.capability_id for one in others if one is not None and are_duplicates(own, one))
 
     def _golden(self) -> dict[int, tuple[int, int, str]]:
         """`{row among all samples: (place of the capability, index in should_match, sentence)}` of the others."""
@@ -130,15 +132,14 @@ class _Comparison:
 
     def _own(self, evidence: ExampleSimilarity, row: int, place: int, text: str) -> float:
         """The score of the sentence's own capability, without the sentence itself."""
-        first = int(evidence.starts[place])
-        last = int(evidence.starts[place + 1]) if place + 1 < len(evidence.starts) else len(evidence.samples.texts)
+        rows = evidence.rows_of(place)
         if evidence.vectors is not None:
-            likeness = evidence.vectors[first:last] @ evidence.vectors[row]
+            likeness = evidence.vectors[rows] @ evidence.vectors[row]
         elif evidence.spaces is not None:
-            likeness = evidence.spaces.likeness(text)[first:last]
+            likeness = evidence.spaces.likeness(text)[rows]
         else:
             return float("inf")
-        rest = np.delete(likeness, row - first)
+        rest = np.delete(likeness, row - rows.start)
         near = float(np.sort(rest)[-2:].mean()) if len(rest) else 0.0
         return _SENTENCE_WEIGHT * near + self._trigger(self.published, place, text)
 

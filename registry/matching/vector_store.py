@@ -17,6 +17,8 @@ from registry.models import SentenceVector
 # This many texts are made into vectors between two checks of the clock.
 _CHUNK: Final = 64
 _LOOKED_UP_AT_ONCE: Final = 500
+# How many of the texts have their vectors, of how many.
+Progress = Callable[[int, int], object]
 
 
 def text_digest(text: str) -> str:
@@ -32,25 +34,48 @@ class VectorStore:
     _held: dict[str, Floats] = field(default_factory=dict)
 
     def vectors(
-        self, texts: Sequence[str], *, seconds: float | None = None, between: Callable[[], object] | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        seconds: float | None = None,
+        missing_max: float | None = None,
+        between: Progress | None = None,
     ) -> Floats | None:
-        """Shape (texts, dimension), or None where `seconds` did not suffice to make those that were missing.
+        """Shape (texts, dimension), or None where `seconds` did not suffice to make those that were missing; where more
+        than `missing_max` are, none is made.
 
-        `between` is called now and then. Raises `EmbedderUnavailable`.
+        `between` is called before the first is made and now and then. Raises `EmbedderUnavailable`.
         """
-        self._held = {text: self._held[text] for text in dict.fromkeys(texts) if text in self._held}
-        self._look_up([text for text in dict.fromkeys(texts) if text not in self._held])
-        missing = [text for text in dict.fromkeys(texts) if text not in self._held]
+        wanted = dict.fromkeys(texts)
+        self._held = {text: self._held[text] for text in wanted if text in self._held}
+        self._look_up([text for text in wanted if text not in self._held])
+        missing = [text for text in wanted if text not in self._held]
+        if missing_max is not None and len(missing) > missing_max:
+            return None
         deadline = None if seconds is None else time.monotonic() + seconds
         for at in range(0, len(missing), _CHUNK):
+            if between is not None:
+                between(len(wanted) - len(missing) + at, len(wanted))
             if deadline is not None and time.monotonic() > deadline:
                 return None
             self._make(missing[at : at + _CHUNK])
-            if between is not None:
-                between()
+        if between is not None:
+            between(len(wanted), len(wanted))
         if not texts:
             return np.zeros((0, self.embedder.dimension), np.float32)
         return np.stack([self._held[text] for text in texts])
+
+    def vectors_so_far(self, texts: Sequence[str]) -> Floats:
+        """Shape (texts, dimension): those that the last `vectors` found or made, zeros for all others."""
+        nothing = np.zeros(self.embedder.dimension, np.float32)
+        return np.stack([self._held.get(text, nothing) for text in texts])
+
+    def count_missing(self, texts: Sequence[str]) -> int:
+        """How many of these texts have no stored vector of this embedder; reads none of the vectors."""
+        hashes = list({text_digest(text) for text in texts})
+        of_model = SentenceVector.objects.filter(model_id=self.embedder.model_id, dimension=self.embedder.dimension)
+        parts = (hashes[at : at + _LOOKED_UP_AT_ONCE] for at in range(0, len(hashes), _LOOKED_UP_AT_ONCE))
+        return len(hashes) - sum(of_model.filter(text_sha256__in=part).count() for part in parts)
 
     def _look_up(self, texts: list[str]) -> None:
         by_hash = {text_digest(text): text for text in texts}

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 from registry.core.jobs import admin
+from registry.matching.training_progress import count_missing_vectors
 from registry.models import Capability, Incident, Job
 from registry.snapshot import STORE
 
@@ -40,6 +41,7 @@ class StoredMetrics:
     jobs: Mapping[str, int]
     oldest_due: timedelta
     open_incidents: int
+    vectors_missing: int
 
 
 def read_snapshot_metrics() -> SnapshotMetrics:
@@ -68,6 +70,7 @@ def _ask() -> StoredMetrics:
         jobs=dict.fromkeys(JOB_STATES, 0) | dict(states),
         oldest_due=_oldest_due(),
         open_incidents=Incident.objects.filter(closed_at__isnull=True).count(),
+        vectors_missing=count_missing_vectors(),
     )
 
 

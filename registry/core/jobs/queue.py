@@ -273,9 +273,11 @@ def _give_up(lease: Lease, why: str) -> None:
     logger.error("job %s %s parked after %s tries: %s", lease.job_id, lease.kind, lease.attempts, last_line)
 
 
-def renew_lease(lease: Lease) -> None:
-    """Extend the job's lease by another one, for handlers that take long. Raises `LeaseLost`."""
-    _move(lease, lease_expires_at=timezone.now() + _lease_length())
+def renew_lease(lease: Lease, *, payload: dict[str, Any] | None = None) -> None:
+    """Extend the job's lease by another one, for handlers that take long; `payload` replaces the job's own, so that
+    people see how far it is, and the next try goes on from there. Raises `LeaseLost`."""
+    kept = {} if payload is None else {"payload": {**payload, _CARRIER: lease.carrier} if lease.carrier else payload}
+    _move(lease, lease_expires_at=timezone.now() + _lease_length(), **kept)
 
 
 def _move(lease: Lease, **columns: Any) -> None:

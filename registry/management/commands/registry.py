@@ -16,6 +16,7 @@ from registry.cli.command import SubcommandBase, add_format_choices, terminal_ac
 from registry.cli.history_output import tell_history
 from registry.core import checkpoints
 from registry.core.signing_keys import build_key_list, get_signing_keys
+from registry.matching.training_progress import get_training_progress
 from registry.operations.verification import verify as verification
 from registry.publishing import recheck
 
@@ -50,6 +51,8 @@ class Command(SubcommandBase):
         parser.add_argument("name", choices=["first_run"])
         parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
         self.verb(verbs, "show", self.show, "Show what is set.")
+        words = "Show how many sentences have vectors of the present model, and how the job is doing that makes them."
+        self.verb(verbs, "vectors", self.vectors, words)
         self._add_verbs_of_history(verbs)
 
     def _add_verbs_of_history(self, verbs: Any) -> None:
@@ -75,6 +78,11 @@ class Command(SubcommandBase):
     def show(self, options: dict[str, Any]) -> int:
         first_run = defaults.get_first_run()
         return self.tell({"first_run": first_run or None}, f"first_run: {first_run or 'nothing'}", options)
+
+    def vectors(self, options: dict[str, Any]) -> int:
+        row = get_training_progress().as_dict()
+        lines = [f"{key}: {'none' if value in ('', None) else value}" for key, value in row.items()]
+        return self.tell(row, lines, options)
 
     def verify(self, options: dict[str, Any]) -> int:
         trusted = verification.read_key_file(options["keys"]) if options["keys"] else get_signing_keys().public

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import RegistryError
+from registry.matching.training_progress import get_training_progress
 from registry.publishing import release_rules
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
@@ -43,6 +44,7 @@ def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> Http
         "choices": LOOSENING,
         "error": error,
         "model": describe_model(),
+        "training": get_training_progress(),
         "languages": describe_languages(),
         "typed": get_text(request, "group_id", most=80) if error else "",
     }

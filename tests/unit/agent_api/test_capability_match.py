@@ -282,6 +282,8 @@ def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, setting
     }
     publish("tracking", name="Parcel tracking", intent_triggers=["tracking number"], utterances=sentences)
     publish("invoices", name="Invoices", intent_triggers=["invoice"])
+    # However busy this machine is; a message waits 2 s for vectors.
+    PUBLISHED.get(vector_seconds=600)
     document = _match(api, "has my package been delivered yet")
     assert (document["decision"], _ids(document)[0]) == ("match", "tracking")
     assert _match(api, "I want to send the parcel back")["decision"] == "none"

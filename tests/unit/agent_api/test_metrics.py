@@ -221,3 +221,9 @@ def test_the_docs_ask_for_metrics_that_exist(client: Client) -> None:
     asked = set(re.findall(r"\b(studio_[a-z_]+[a-z])\b(?!\.)", text))
     families = {"studio_http_request_duration_seconds"}
     assert asked - samples - families == set()
+
+
+def test_vectors_that_a_job_has_yet_to_make_are_counted(client: Client) -> None:
+    assert figures(client)["studio_vectors_missing"] == 0
+    Job.objects.create(kind="matching.learn", payload={"made": 64, "total": 100})
+    assert figures(client)["studio_vectors_missing"] == 36

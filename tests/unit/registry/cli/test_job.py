@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from registry.common import caches
 from registry.core.jobs import queue
 from registry.core.jobs.queue import HANDLERS, Lease
 from registry.core.transactions import write_transaction
@@ -88,3 +89,18 @@ def test_a_queued_one_is_given_up_and_a_running_one_is_not(manage: Any, parked: 
 def test_a_job_that_is_not_there(manage: Any, verb: str) -> None:
     done = manage("job", verb, "123456")
     assert (done.code, "NOT_FOUND" in done.err) == (1, True)
+
+
+def test_registry_vectors(manage: Any, settings: Any) -> None:
+    settings.EMBEDDER, settings.EMBEDDER_MODEL = "https://models.example/v1", "some-model"
+    caches.reset_all()
+    assert manage("registry", "vectors", "--format", "json").document["state"] == "never"
+    payload = {"model": "some-model", "since": "2026-11-27T09:00:00+00:00", "meanwhile": "old", "made": 64, "total": 99}
+    job = Job.objects.create(kind="matching.learn", payload=payload, last_error="Traceback\nEmbedderUnavailable: away")
+    assert manage("registry", "vectors", "--format", "json").document == {
+        **payload,
+        "state": "failing",
+        "error": "EmbedderUnavailable: away",
+        "job": job.pk,
+    }
+    assert "made: 64\ntotal: 99\nsince: 2026-11-27T09:00:00+00:00\n" in manage("registry", "vectors").out

@@ -97,12 +97,11 @@ def test_words_alone_find_both_triggers() -> None:
 
 
 def test_a_clause_with_two_readings_leaves_the_message_ambiguous() -> None:
-    meals = next(one for one in _examples() if one.capability_id == "meals")
-    # Were it for nothing but meals, the better of both would be needed.
-    notes = ("write in my diary", "what did I note on monday", "begin a new page", "read me yesterday's entry")
-    more = ("find the note about paris", "print my diary", "lock the diary", "who may read my notes")
-    diary = replace(meals, capability_id="diary", sentences=(*meals.sentences, *notes, *more))
-    ask = _asker([*_examples(), diary])
+    examples = {one.capability_id: one for one in _examples()}
+    # Their names tell them apart. Were they for one intent, the better of both would be needed.
+    examples["meals"] = replace(examples["meals"], name="Plate")
+    examples["diary"] = replace(examples["meals"], capability_id="diary", name="Diary")
+    ask = _asker([*examples.values()])
     alone = ask("log my lunch")
     assert (alone.decision, alone.needed) == ("ambiguous", ())
     both = ask("refund the annual plan, and log my lunch")

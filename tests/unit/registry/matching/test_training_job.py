@@ -96,7 +96,7 @@ def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
         model_id="all-MiniLM-L6-v2-onnx-int8", text_sha256=text_digest("Alpha"), dimension=3, vector=b"\0" * 12
     )
     publish("alpha")
-    index = PUBLISHED.get()
+    index = PUBLISHED.get(vector_seconds=600)
     assert index.matcher.evidence is not None
     assert index.matcher.evidence.vectors is not None
     assert index.matcher.evidence.vectors.shape[1] == 384

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from registry.matching.embedders import get_embedder
-from registry.models import AuditEvent, ReleaseRule, SkillGroup
+from registry.models import AuditEvent, Job, ReleaseRule, SkillGroup
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import confirm, form_with, forms_in
@@ -95,3 +96,33 @@ def test_page_says_which_languages_the_sentence_model_reads(
     section = page.split('data-section="languages"')[1].split("</section>")[0]
     assert [words for words in said if words not in section] == []
     assert [words for words in unsaid if words in section] == []
+
+
+@pytest.mark.parametrize(
+    ("state", "payload", "error", "said", "unsaid"),
+    [
+        ("done", {"made": 3588, "total": 3588}, "", ["3588"], ["Until then"]),
+        ("running", {"made": 64, "total": 3588, "meanwhile": "all-old"}, "", ["64 of 3588", "all-old"], ["failed"]),
+        ("running", {"made": 64, "total": 3588}, "", ["64 of 3588", "triggers and shared words"], ["failed"]),
+        ("queued", {"made": 64, "total": 3588}, "EmbedderUnavailable: away", ["repeated", "away"], ["job retry"]),
+        ("parked", {"made": 64, "total": 3588}, "EmbedderUnavailable: <b>", ["job retry", "&lt;b&gt;"], ["<b>"]),
+        ("done", {"model": "another", "made": 5, "total": 5}, "", ["restart the worker"], ["All 5"]),
+        ("queued", {}, "", ["about to look"], ["sentences have", "Until then"]),
+        ("running", {"made": 64, "total": 99, "meanwhile": "some-model"}, "", ["has none yet"], ["Until then"]),
+    ],
+)
+def test_page_says_how_far_the_vectors_of_the_model_are(
+    client: Client, settings: Any, state: str, payload: dict[str, Any], error: str, said: list[str], unsaid: list[str]
+) -> None:
+    settings.EMBEDDER, settings.EMBEDDER_MODEL = "https://models.example/v1", "some-model"
+    get_embedder.cache_clear()
+    if payload:
+        payload = {"model": "some-model", "since": "2026-11-27T09:00:00+00:00", **payload}
+    ended = timezone.now() if state in ("done", "parked") else None
+    lease = timezone.now() if state == "running" else None
+    Job.objects.create(
+        kind="matching.learn", state=state, payload=payload, last_error=error, finished_at=ended, lease_expires_at=lease
+    )
+    line = client.get(RULES).content.decode().split("data-training=")[1].split("</p>")[0]
+    assert [words for words in said if words not in line] == []
+    assert [words for words in unsaid if words in line] == []

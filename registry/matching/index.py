@@ -406,9 +406,9 @@ def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) 
     return np.frombuffer(bytes(row.weights), "<f2").reshape(row.samples, row.classes).astype(np.float32)
 
 
-PUBLISHED: Final = MatchIndexCache()
+PUBLISHED_INDEX: Final = MatchIndexCache()
 WITH_DRAFTS: Final = MatchIndexCache(previews=True)
-caches.register(PUBLISHED.forget)
+caches.register(PUBLISHED_INDEX.forget)
 caches.register(WITH_DRAFTS.forget)
 
 
@@ -417,4 +417,4 @@ def get_index(snapshot: Snapshot, sight: AccessScope) -> MatchIndex:
 
     It may lag behind the snapshot: what is returned of it is checked against the snapshot.
     """
-    return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED).get(may_lag=True)
+    return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED_INDEX).get(may_lag=True)

@@ -75,11 +75,11 @@ def measure_by_vectors(bundle: SkillBundle) -> list[NearDuplicate]:
     """Empty where there is no embedder, or none that responds now."""
     # numpy and a model come with these; a process without proposals never loads them.
     from capability_rules.bundles.profile import profile_from_json
-    from registry.matching.index import PUBLISHED
+    from registry.matching.index import PUBLISHED_INDEX
     from registry.matching.search import texts_to_embed
 
     try:
-        index = PUBLISHED.get()
+        index = PUBLISHED_INDEX.get()
     except RegistryUnavailable:
         return []
     vector = index.vector(texts_to_embed(profile_from_json(bundle.capability))[0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from registry.common import caches
-from registry.matching.index import PUBLISHED, MatchIndex, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndex, MatchIndexCache
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.snapshot import read_drafts
 
@@ -22,7 +22,7 @@ def get_playground_index(*, with_drafts: bool) -> tuple[Snapshot, MatchIndex]:
     """What there is, and the index over it. Raises `RegistryUnavailable` where nothing was ever read."""
     snapshot = current_snapshot()
     if not with_drafts:
-        return snapshot, PUBLISHED.get()
+        return snapshot, PUBLISHED_INDEX.get()
     drafts = read_drafts()
     snapshot = replace(snapshot, drafts=drafts, entries={**snapshot.entries, **drafts})
     return snapshot, _index(snapshot)

@@ -9,7 +9,7 @@ from typing import Final
 
 from django.db import connection
 
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from registry.snapshot import STORE
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def _run() -> None:
     try:
         if STORE.snapshot.entries:
             # The model takes 200 MB, which a process that is never asked shall not pay.
-            index = PUBLISHED.get(vector_seconds=-1)
+            index = PUBLISHED_INDEX.get(vector_seconds=-1)
             # Reads every skill doc, while messages are matched already.
             _ = index.search
     except Exception:

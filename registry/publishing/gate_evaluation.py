@@ -114,11 +114,11 @@ def _terms(
 def _rehearse(candidate: CapabilityProfile) -> UtteranceRegression | None:
     """None where it cannot be done now: it advises, and blocks no publish."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
-    from registry.matching.index import PUBLISHED
+    from registry.matching.index import PUBLISHED_INDEX
     from registry.matching.utterance_regression import check_utterances
 
     try:
-        return check_utterances(candidate, PUBLISHED.get())
+        return check_utterances(candidate, PUBLISHED_INDEX.get())
     except (RegistryError, OSError, MemoryError) as error:
         logger.warning("example messages were not rehearsed: %s", error)
         return None

@@ -108,10 +108,10 @@ class _Likeness:
 
 def _searched(text: str, among: Mapping[str, Facets]) -> list[str]:
     # Brings numpy into the process: only a search needs it.
-    from registry.matching.index import PUBLISHED
+    from registry.matching.index import PUBLISHED_INDEX
     from registry.matching.search import default_ranking
 
-    held = PUBLISHED.index
+    held = PUBLISHED_INDEX.index
     if held is None:
         return _by_metadata(text, among)
     vector = held.vector(text)

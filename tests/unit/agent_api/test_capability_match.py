@@ -11,7 +11,7 @@ from registry.catalog import drafts
 from registry.common.rate_limits import RATE_LIMITER
 from registry.matching import index
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndexCache
 from registry.matching.skill_groups import set_group
 from registry.models import MatchCount
 from registry.publishing import publication
@@ -252,8 +252,8 @@ def test_what_was_retired_is_not_found_in_an_index_that_lags(
     assert "diving" in found()
     publication.retire(capability_id="diving", by=OLGA)
     assert "diving" not in found()
-    assert PUBLISHED.index is not None
-    assert "diving" in PUBLISHED.index.matcher.places
+    assert PUBLISHED_INDEX.index is not None
+    assert "diving" in PUBLISHED_INDEX.index.matcher.places
 
 
 def test_the_response_says_which_revision_was_matched(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +283,7 @@ def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, setting
     publish("tracking", name="Parcel tracking", intent_triggers=["tracking number"], utterances=sentences)
     publish("invoices", name="Invoices", intent_triggers=["invoice"])
     # However busy this machine is; a message waits 2 s for vectors.
-    PUBLISHED.get(vector_seconds=600)
+    PUBLISHED_INDEX.get(vector_seconds=600)
     document = _match(api, "has my package been delivered yet")
     assert (document["decision"], _ids(document)[0]) == ("match", "tracking")
     assert _match(api, "I want to send the parcel back")["decision"] == "none"

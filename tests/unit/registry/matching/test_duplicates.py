@@ -13,7 +13,7 @@ from registry.matching.clauses import match_message
 from registry.matching.embedders import get_embedder
 from registry.matching.embedding import normalize_vectors
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from registry.matching.intent_duplicates import KnownIntent, are_duplicates, measure_overlap
 from registry.matching.matcher import Matcher
 from registry.matching.minilm import MiniLmEmbedder
@@ -110,7 +110,7 @@ def test_the_publish_page_names_the_other(settings: Any, given: dict[str, Any], 
     settings.EMBEDDER = "minilm"
     get_embedder.cache_clear()
     publish("weights", **WEIGHTS, intent_triggers=["weigh-in"])
-    PUBLISHED.get(vector_seconds=600)
+    PUBLISHED_INDEX.get(vector_seconds=600)
     files = bundle("other", **given, intent_triggers=["weight log"])
     found = publication.publish(files=files, by=OLGA, dry_run=True).findings
     shown = [finding for finding in found if finding.code == "INTENT_DUPLICATED"]

@@ -10,7 +10,7 @@ import pytest
 
 from registry.access import agent_keys
 from registry.matching import index, kernel_classifier, skill_groups
-from registry.matching.index import PUBLISHED, MatchIndex, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndex, MatchIndexCache
 from registry.models import RegistryState
 from tests.factories import OLGA, publish
 
@@ -19,21 +19,21 @@ pytestmark = pytest.mark.django_db
 
 def test_a_new_key_leaves_the_index_as_it_is() -> None:
     publish("alpha")
-    before = PUBLISHED.get()
+    before = PUBLISHED_INDEX.get()
     agent_keys.create_key(name="another", by=OLGA)
-    after = PUBLISHED.get()
+    after = PUBLISHED_INDEX.get()
     assert after.matcher is before.matcher
     assert after.revisions.access_revision > before.revisions.access_revision
 
 
 def test_a_changed_skill_group_makes_another_one() -> None:
     publish("alpha", skill_groups=["body"])
-    before = PUBLISHED.get()
+    before = PUBLISHED_INDEX.get()
     skill_groups.set_group(group_id="body", description="All about the body.", by=OLGA)
-    described = PUBLISHED.get()
+    described = PUBLISHED_INDEX.get()
     skill_groups.set_group(group_id="body", is_exclusive=True, by=OLGA)
     assert before.matcher is not described.matcher
-    assert PUBLISHED.get().exclusive == {"body"}
+    assert PUBLISHED_INDEX.get().exclusive == {"body"}
 
 
 @pytest.fixture
@@ -47,15 +47,15 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def test_agents_are_answered_from_the_one_before_while_the_next_is_made(slow: list[Any]) -> None:
     publish("alpha")
-    PUBLISHED.get()
+    PUBLISHED_INDEX.get()
     publish("gamma")
     # The first one reads everything, which says nothing about the second: that is waited for.
-    before = PUBLISHED.get(may_lag=True)
+    before = PUBLISHED_INDEX.get(may_lag=True)
     assert "gamma" in before.matcher.places
     publish("beta")
-    assert PUBLISHED.get(may_lag=True) is before
+    assert PUBLISHED_INDEX.get(may_lag=True) is before
     assert [snapshot.registry_revision for snapshot in slow] == [3]
-    assert "beta" in PUBLISHED.get().matcher.places
+    assert "beta" in PUBLISHED_INDEX.get().matcher.places
 
 
 def test_an_index_that_is_made_in_moments_is_waited_for(
@@ -65,24 +65,24 @@ def test_an_index_that_is_made_in_moments_is_waited_for(
     begun: list[Any] = []
     monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda _self, snapshot: begun.append(snapshot))
     publish("alpha")
-    PUBLISHED.get()
-    monkeypatch.setattr(PUBLISHED, "_took", 0.7)
+    PUBLISHED_INDEX.get()
+    monkeypatch.setattr(PUBLISHED_INDEX, "_took", 0.7)
     publish("beta")
-    assert "beta" in PUBLISHED.get(may_lag=True).matcher.places
+    assert "beta" in PUBLISHED_INDEX.get(may_lag=True).matcher.places
     assert not begun
 
 
 def test_the_first_index_is_waited_for(slow: list[Any]) -> None:
     publish("alpha")
-    assert "alpha" in PUBLISHED.get(may_lag=True).matcher.places
+    assert "alpha" in PUBLISHED_INDEX.get(may_lag=True).matcher.places
     assert not slow
 
 
 def test_after_a_restore_nobody_is_answered_from_before(slow: list[Any]) -> None:
     publish("alpha")
-    before = PUBLISHED.get()
+    before = PUBLISHED_INDEX.get()
     RegistryState.objects.update(epoch="another")
-    assert PUBLISHED.get(may_lag=True) is not before
+    assert PUBLISHED_INDEX.get(may_lag=True) is not before
     assert not slow
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capability_kit.text.tokenizer import stems, tokenize
-from registry.matching.index import PUBLISHED, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndexCache
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish
 
@@ -21,21 +21,21 @@ def _found(cache: MatchIndexCache) -> list[list[tuple[str, float]]]:
 def test_after_publishes_and_a_retirement_search_is_as_a_new_one() -> None:
     publish("alpha")
     publish("beta")
-    before = PUBLISHED.get()
-    first = _found(PUBLISHED)
+    before = PUBLISHED_INDEX.get()
+    first = _found(PUBLISHED_INDEX)
     publication.publish(files=bundle("alpha", body="A purple parcel is refunded at a zebra crossing."), by=OLGA)
     publish("gamma")
-    assert _found(PUBLISHED) == _found(MatchIndexCache())
-    assert _found(PUBLISHED) != first
+    assert _found(PUBLISHED_INDEX) == _found(MatchIndexCache())
+    assert _found(PUBLISHED_INDEX) != first
     # Words that were met since have numbers that the index before does not know.
     assert before.search.search("zebra", None) == []
     publication.retire(capability_id="beta", by=OLGA)
-    assert _found(PUBLISHED) == _found(MatchIndexCache())
+    assert _found(PUBLISHED_INDEX) == _found(MatchIndexCache())
 
 
 def test_what_is_matched_reads_no_skill_doc() -> None:
     publish("alpha")
-    index = PUBLISHED.get()
+    index = PUBLISHED_INDEX.get()
     index.match("anything", top=3)
     assert "search" not in vars(index)
     assert index.search is index.search

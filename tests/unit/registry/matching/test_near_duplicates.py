@@ -11,7 +11,7 @@ import pytest
 from capability_rules.validation import validate_bundle
 from registry.matching import near_duplicates
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from registry.matching.near_duplicates import NearDuplicate, cosine_similarity, simhash, term_counts
 from registry.models import Revision
 from registry.publishing import publication
@@ -86,7 +86,7 @@ def test_the_same_purpose_in_other_words_is_found_by_vectors(settings: Any, embe
     publish("alpha", name="Restaurant booking", body=BODY, **fields)
     publish("beta", name="Weather", description="Tells the weather.", intent_triggers=["forecast"])
     # Without a worker the vectors are made here, however long that takes.
-    PUBLISHED.get(vector_seconds=600)
+    PUBLISHED_INDEX.get(vector_seconds=600)
     same: dict[str, Any] = {"name": "Restaurant bookings", "body": "Ask for the day.", **fields}
     assert [near.capability_id for near in _near(**same)] == found
 

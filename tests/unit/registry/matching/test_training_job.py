@@ -12,7 +12,7 @@ import pytest
 from registry.core.jobs import queue
 from registry.matching import index, kernel_classifier, training_job
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndexCache
 from registry.matching.vector_store import text_digest
 from registry.models import Job, MatchClassifier, RegistryState, Revision, SentenceVector
 from registry.operations.worker import Worker
@@ -57,7 +57,7 @@ def test_a_head_that_takes_long_is_fitted_by_the_job(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(kernel_classifier, "_WORK_AT_ONCE", 0)
     publish("alpha")
     publish("beta")
-    before = PUBLISHED.get()
+    before = PUBLISHED_INDEX.get()
     assert before.matcher.evidence is not None
     assert not before.matcher.evidence.is_fitted
     _run_due(monkeypatch)
@@ -96,7 +96,7 @@ def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
         model_id="all-MiniLM-L6-v2-onnx-int8", text_sha256=text_digest("Alpha"), dimension=3, vector=b"\0" * 12
     )
     publish("alpha")
-    index = PUBLISHED.get(vector_seconds=600)
+    index = PUBLISHED_INDEX.get(vector_seconds=600)
     assert index.matcher.evidence is not None
     assert index.matcher.evidence.vectors is not None
     assert index.matcher.evidence.vectors.shape[1] == 384
@@ -104,18 +104,18 @@ def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
 
 def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
-    index = PUBLISHED.build(SNAPSHOTS.refresh(), seconds=-1)
+    index = PUBLISHED_INDEX.build(SNAPSHOTS.refresh(), seconds=-1)
     assert index.is_waiting
     assert index.embedder is None
     assert index.match("alpha please", top=3).matches[0].capability_id == "alpha"
     Worker().run_due()
     _run_due(monkeypatch)
-    assert not PUBLISHED.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
+    assert not PUBLISHED_INDEX.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
 
 
 def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
     publish("alpha", intent_triggers=["walrus"])
-    before = PUBLISHED.get()
+    before = PUBLISHED_INDEX.get()
     assert before.match("walrus", top=3).decision == "match"
     # As a restore leaves it: the same row, another text, another history.
     revision = Revision.objects.get()
@@ -123,7 +123,7 @@ def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
     with tampering():
         Revision.objects.update(capability_json=revision.capability_json)
     RegistryState.objects.update(epoch="another")
-    assert PUBLISHED.get().match("ostrich", top=3).matches[0].triggers
+    assert PUBLISHED_INDEX.get().match("ostrich", top=3).matches[0].triggers
 
 
 def test_while_vectors_are_waited_for_an_index_that_takes_long_is_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:

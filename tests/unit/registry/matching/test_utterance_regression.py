@@ -8,7 +8,7 @@ import pytest
 
 from capability_rules.bundles.profile import profile_from_text
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED, get_index
+from registry.matching.index import PUBLISHED_INDEX, get_index
 from registry.matching.utterance_regression import check_utterances
 from registry.publishing import publication
 from registry.snapshot import current_snapshot
@@ -155,4 +155,4 @@ def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
     with costs.at_most(1000):
         result = check_utterances(candidate, index)
     assert result.sentences == 10_001
-    assert PUBLISHED.index is None
+    assert PUBLISHED_INDEX.index is None

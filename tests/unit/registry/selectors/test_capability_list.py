@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from registry.catalog import drafts, incidents
 from registry.catalog.facets import Facets, list_facets
 from registry.matching import skill_groups
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from registry.models import LoadCount, Revision
 from registry.publishing import publication
 from registry.selectors import capability_list
@@ -100,7 +100,7 @@ def test_a_text_finds_by_name_first_and_then_by_what_it_is_for(has_index: bool) 
     publish("slept", name="Zzz", description="Nothing else.")
     drafts.save_draft(capability_id="slept_draft", files=bundle("slept_draft"), based_on=None, by=OLGA)
     if has_index:
-        PUBLISHED.get()
+        PUBLISHED_INDEX.get()
     assert _ids(text="slept")[:2] == ["slept", "slept_draft"]
     assert set(_ids(text="slept")) == {"slept", "slept_draft", "sleep_log", "alarm"}
     assert _ids(text="NIGHT rest") == ["sleep_log"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from registry.selectors import capability_search
 from registry.selectors.capability_search import VECTOR_SIMILARITY_MIN
 
@@ -25,5 +25,5 @@ def test_beside_a_vector_a_hit_has_a_word_or_a_near_meaning(
     vector: Any, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = SimpleNamespace(search=lambda *_, **__: FOUND)
-    monkeypatch.setattr(PUBLISHED, "index", SimpleNamespace(vector=lambda _: vector, search=search))
+    monkeypatch.setattr(PUBLISHED_INDEX, "index", SimpleNamespace(vector=lambda _: vector, search=search))
     assert capability_search._searched("text", {}) == ids

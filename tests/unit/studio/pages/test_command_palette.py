@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from registry.catalog import drafts
-from registry.matching.index import PUBLISHED
+from registry.matching.index import PUBLISHED_INDEX
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 
@@ -81,7 +81,7 @@ def test_what_is_misspelled_is_found_where_nothing_else_is(words: str, client: C
 def test_it_finds_what_the_list_finds(words: str, client: Client) -> None:
     publish("housekeeping", tools=[tool("room_status")], name="Trügger", intent_triggers=["towels"], body="It returns.")
     publish("log_meals", name="Night logging", intent_triggers=["rooms"])
-    PUBLISHED.get()
+    PUBLISHED_INDEX.get()
     listed = client.get("/capabilities/", {"q": words}).context["page"].object_list
     found = [one["url"].split("/")[2] for one in _found(client, words)]
     assert found == [one.row.capability_id for one in listed]

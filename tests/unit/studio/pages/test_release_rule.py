@@ -106,9 +106,9 @@ def test_page_says_which_languages_the_sentence_model_reads(
         ("running", {"made": 64, "total": 3588}, "", ["64 of 3588", "triggers and shared words"], ["failed"]),
         ("queued", {"made": 64, "total": 3588}, "EmbedderUnavailable: away", ["repeated", "away"], ["job retry"]),
         ("parked", {"made": 64, "total": 3588}, "EmbedderUnavailable: <b>", ["job retry", "&lt;b&gt;"], ["<b>"]),
-        ("done", {"model": "another", "made": 5, "total": 5}, "", ["restart the worker"], ["All 5"]),
-        ("queued", {}, "", ["about to look"], ["sentences have", "Until then"]),
-        ("running", {"made": 64, "total": 99, "meanwhile": "some-model"}, "", ["has none yet"], ["Until then"]),
+        ("done", {"model": "another", "made": 5, "total": 5}, "", ["Restart the worker"], ["All 5"]),
+        ("queued", {}, "", ["about to prepare"], ["sentences are", "Until then"]),
+        ("running", {"made": 64, "total": 99, "meanwhile": "some-model"}, "", ["The others"], ["Until then"]),
     ],
 )
 def test_page_says_how_far_the_vectors_of_the_model_are(

@@ -136,6 +136,16 @@ def test_what_was_typed_comes_back_with_the_page(home: Page, studio: Studio) -> 
     expect(words).to_have_value("Half a text")
 
 
+def test_a_form_that_nobody_touched_holds_no_page(studio: Studio, as_role: Callable[[str], Page]) -> None:
+    page = as_role("admin")
+    page.goto(f"{studio.url}/keys/")
+    expect(page.locator("main form[method=post] input[type=checkbox]:not([value])").first).to_be_attached()
+    page.evaluate(_MARK)
+    _sidebar(page, "Incidents").click()
+    expect(_heading(page, "Incidents")).to_be_visible()
+    assert _was_swapped(page)
+
+
 def test_a_session_that_has_ended_leads_to_the_sign_in(home: Page, studio: Studio) -> None:
     home.context.clear_cookies()
     _sidebar(home, "Incidents").click()

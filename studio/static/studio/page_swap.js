@@ -48,7 +48,9 @@
 
   // The address has what was searched for; everything else that was typed comes back by the browser's own memory alone.
   const isChanged = (field) => {
-    if (!field.matches("select")) return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+    // A box without a value of its own has "on", which is not its default.
+    if (field.matches("[type=checkbox], [type=radio]")) return field.checked !== field.defaultChecked;
+    if (!field.matches("select")) return field.value !== field.defaultValue;
     return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
   };
   const isEdited = () =>

@@ -35,7 +35,7 @@ from matching import SEED, Vectors, make_embedder
 
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.embedding import normalize_vectors
-from registry.matching.intent_duplicates import KnownIntent, are_duplicates, are_told_apart, measure_overlap
+from registry.matching.intent_duplicates import KnownIntent, are_duplicates, have_distinct_names, measure_overlap
 
 COSINES = (0.65, 0.70, 0.75, 0.80, 0.83, 0.87)
 OVERLAPS = (0.25, 0.30, 0.35, 0.40)
@@ -90,7 +90,7 @@ def show_skills(folder: Path, vectors: Vectors) -> None:
     for least in OVERLAPS:
         mixed = [pair for pair in near if overlap(pair) >= least]
         line(f"cosine {COSINES[0]:.2f}, overlap {least:.2f}", mixed)
-        line("the same, not told apart by name", [pair for pair in mixed if not _are_told_apart(pair)])
+        line("the same, not told apart by name", [pair for pair in mixed if not _have_distinct_names(pair)])
     found = [pair for pair in near if are_duplicates(*pair)]
     line("the product", found)
     print()
@@ -136,8 +136,8 @@ def read_twice(folder: Path, name: str, count: int) -> tuple[list[CapabilityProf
     return first, second
 
 
-def _are_told_apart(pair: Pair) -> bool:
-    return are_told_apart(pair[0].profile, pair[1].profile)
+def _have_distinct_names(pair: Pair) -> bool:
+    return have_distinct_names(pair[0].profile, pair[1].profile)
 
 
 def _ids(pair: Pair) -> frozenset[str]:

@@ -48,7 +48,7 @@ def are_duplicates(first: KnownIntent, second: KnownIntent) -> bool:
     if min(len(first.vectors), len(second.vectors)) < _SENTENCES_MIN and likeness < _SIMILARITY_MIN_OF_FEW:
         return False
     is_mixed = measure_overlap(first.vectors, second.vectors) >= _OVERLAP_MIN
-    return is_mixed and not are_told_apart(first.profile, second.profile)
+    return is_mixed and not have_distinct_names(first.profile, second.profile)
 
 
 def measure_overlap(first: Floats, second: Floats) -> float:
@@ -59,17 +59,17 @@ def measure_overlap(first: Floats, second: Floats) -> float:
 def _share_nearer(own: Floats, other: Floats) -> float:
     within = own @ own.T
     rest = within[~np.eye(len(own), dtype=bool)].reshape(len(own), -1)
-    return float((_mean_of_two_nearest(own @ other.T) > _mean_of_two_nearest(rest)).mean())
+    return float((mean_of_two_nearest(own @ other.T) > mean_of_two_nearest(rest)).mean())
 
 
-def _mean_of_two_nearest(likeness: Floats) -> Floats:
+def mean_of_two_nearest(likeness: Floats) -> Floats:
     """Of each row; -1 where there is nothing to be near to."""
     if not likeness.shape[1]:
         return np.full(len(likeness), -1, np.float32)
     return np.asarray(np.sort(likeness, axis=1)[:, -2:].mean(axis=1), np.float32)
 
 
-def are_told_apart(first: CapabilityProfile, second: CapabilityProfile) -> bool:
+def have_distinct_names(first: CapabilityProfile, second: CapabilityProfile) -> bool:
     """Whether the name of each has a word that the other one never uses: *Cosmos for Python* and *Cosmos for Java*."""
     return _has_word_unknown_to(first, second) and _has_word_unknown_to(second, first)
 

@@ -14,7 +14,7 @@ import numpy as np
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.index import MatchIndex
-from registry.matching.intent_duplicates import are_duplicates
+from registry.matching.intent_duplicates import are_duplicates, mean_of_two_nearest
 from registry.matching.matcher import Matcher
 from registry.matching.ngram_index import Floats
 
@@ -127,8 +127,7 @@ class _Comparison:
             likeness = np.stack([evidence.spaces.likeness(text) for text in self.candidate.samples], axis=1)
         else:
             return np.zeros(len(evidence.samples.texts), np.float32)
-        best = np.sort(likeness, axis=1)[:, -2:]
-        return np.asarray(best.mean(axis=1), np.float32)
+        return mean_of_two_nearest(likeness)
 
     def _own(self, evidence: ExampleSimilarity, row: int, place: int, text: str) -> float:
         """The score of the sentence's own capability, without the sentence itself."""

@@ -171,7 +171,7 @@
     }
   }
 
-  const put = (field, files) => {
+  const setFiles = (field, files) => {
     const given = new DataTransfer();
     for (const file of files) given.items.add(file);
     field.files = given.files;
@@ -185,7 +185,7 @@
     // What came last is what is imported.
     function show(field) {
       const other = field === archive ? folder : archive;
-      if (field.files.length) put(other, []);
+      if (field.files.length) setFiles(other, []);
       if (field === archive) keepPaths(folder, []);
       const count = field.files.length;
       const name = field === archive ? field.files[0]?.name : JSON.parse(form.elements.paths.value || '[""]')[0].split("/")[0];
@@ -197,7 +197,7 @@
     async function take(entry, file) {
       const isFolder = Boolean(entry?.isDirectory);
       const files = isFolder ? await filesBelow(entry) : [["", file]];
-      put(isFolder ? folder : archive, files.map(([, file]) => file));
+      setFiles(isFolder ? folder : archive, files.map(([, file]) => file));
       if (isFolder) keepPaths(folder, files.map(([path]) => path));
       show(isFolder ? folder : archive);
     }

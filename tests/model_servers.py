@@ -74,7 +74,7 @@ class ModelServer:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    # Streams are chunked, so that one which is cut off is told from one that has ended.
+    # Streams are chunked: one that is cut off lacks the last chunk, and so differs from one that has ended.
     protocol_version = "HTTP/1.1"
     found: ModelServer
     kind: Vendor

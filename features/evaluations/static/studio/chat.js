@@ -30,7 +30,7 @@
     focusCard();
   });
 
-  // Whoever has scrolled away from what is being written reads something else.
+  // A person who has scrolled away from what is being written reads something else.
   let isFollowed = true;
   addEventListener("htmx:beforeSwap", (event) => {
     if (isOfChat(event)) isFollowed = Boolean(next()) && isInView(next());

@@ -49,6 +49,8 @@ _TAKEN: Final[dict[str, Kind]] = {
 }
 # Of each kind; a list that is longer is read on the page of that kind.
 KIND_MAX: Final = 50
+# The sidebar shows 99+ from there on, and so needs no more.
+COUNTED_MAX: Final = 100
 # How long a rollback or a retirement is listed for those whose text it was. A quarantine is, as long as it lasts.
 TAKEN_DAYS: Final = 14
 # Of the newest so many such events those of one person are found.
@@ -223,7 +225,7 @@ def count_reviews(operator: Operator) -> int:
 
 
 def count_unmet_requests(operator: Operator) -> int:
-    """Ids and messages that led nowhere and that nobody has dismissed; for those who can act on them."""
+    """Ids and messages that led nowhere and that nobody has dismissed, up to `COUNTED_MAX`; for those who can act."""
     if not operator.can_edit:
         return 0
     # Their keys are of two types, which PostgreSQL does not put into one column.
@@ -231,7 +233,7 @@ def count_unmet_requests(operator: Operator) -> int:
         rows.order_by().annotate(row=Value(1)).values("row")
         for rows in (demand.list_unknown_ids(), demand.list_messages())
     )
-    return ids.union(messages, all=True).count()
+    return ids.union(messages, all=True)[:COUNTED_MAX].count()
 
 
 def count_incidents(operator: Operator) -> int:  # noqa: ARG001 (every count takes the person)

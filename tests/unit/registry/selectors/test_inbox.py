@@ -47,6 +47,12 @@ def test_unmet_requests_wait_for_those_who_can_act_on_them() -> None:
     assert inbox.count_unmet_requests(Operator(username="olga", role="viewer")) == 0
 
 
+def test_unmet_requests_are_counted_only_as_far_as_the_sidebar_shows_them() -> None:
+    unknown = [UnknownCapabilityRequest(capability_id=f"sleep_{number}", count=1) for number in range(120)]
+    UnknownCapabilityRequest.objects.bulk_create(unknown)
+    assert inbox.count_unmet_requests(Operator(username="olga", role="author")) == inbox.COUNTED_MAX == 100
+
+
 def _items(username: str) -> list[tuple[str, str, str, int, int]]:
     operator = Operator.objects.get_or_create(username=username, defaults={"role": "publisher"})[0]
     found = inbox.build_inbox(operator, today_ends=timezone.now()).items

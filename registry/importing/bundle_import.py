@@ -91,7 +91,7 @@ def import_texts(texts: Mapping[str, str], name: str) -> list[SourceBundle]:
     """One bundle, or one Agent Skill where `SKILL.md` alone was pasted. Raises `SourceUnreadable` for nothing."""
     given = {file: text for file, text in texts.items() if text.strip()}
     if not given:
-        raise SourceUnreadable("Nothing was pasted: fill in at least one of the files")
+        raise SourceUnreadable("There is nothing to import: choose a file, or paste at least one")
     if set(given) == {"skill.md"}:
         given = {"SKILL.md": given["skill.md"]}
     return [SourceBundle(name, given)]

@@ -61,7 +61,7 @@ class Confirmation:
     back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before; empty for
     the page that has the button. `keep` is the label of *Cancel* where `button` itself cancels something. `fields`
     are sent with the form. `state` is what was looked at, such as the version of a draft: where it differs when the
-    form arrives, the page is shown again. `typed` is the name that has to be typed, empty where none has to be.
+    form arrives, the page is shown again. `typed` is the id that has to be typed, empty where none has to be.
     """
 
     title: str

@@ -2,6 +2,7 @@
 // Without this script the browser says what is missing.
 (() => {
   const wordsFor = (field) => {
+    if (field.pattern && field.title) return field.title;
     if (!field.validity.valueMissing) return field.validationMessage;
     if (field.type === "checkbox") return gettext("Tick this to continue.");
     return field.matches("select") ? gettext("Choose an option.") : gettext("Fill in this field.");

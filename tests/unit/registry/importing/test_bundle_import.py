@@ -122,7 +122,7 @@ def test_pasted_texts_are_a_bundle_or_a_skill() -> None:
     (skill,) = bundle_import.import_texts({"skill.md": SKILL.decode(), "tools.json": " "}, "pasted")
     outcome = bundle_import.import_all_or_none([skill], by=OLGA)
     assert outcome.lines[0].capability_id == "pdf_forms"
-    with pytest.raises(SourceUnreadable, match="Nothing was pasted"):
+    with pytest.raises(SourceUnreadable, match="There is nothing to import"):
         bundle_import.import_texts({"skill.md": " \n"}, "pasted")
 
 

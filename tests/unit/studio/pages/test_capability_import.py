@@ -125,7 +125,7 @@ def test_a_folder_whose_paths_did_not_come_is_refused(paths: str, client: Client
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
-        ({}, "Nothing was pasted"),
+        ({}, "There is nothing to import"),
         ({"archive": SimpleUploadedFile("a.zip", b"no zip")}, "not a readable zip"),
         ({"archive": SimpleUploadedFile("a.zip", write_zip({"../x": b""}))}, "its path leaves the archive"),
         ({"archive": SimpleUploadedFile("<b>.zip", write_zip({"notes.txt": b""}))}, "&lt;b&gt;.zip: no bundle"),

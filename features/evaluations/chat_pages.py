@@ -101,23 +101,23 @@ def _go_on(request: StudioRequest, chat: PlaygroundChat) -> None:
     elif pressed == "retry":
         chat_store.retry(chat=chat)
     else:
-        raise InvalidRequest("There is no such button")
+        raise InvalidRequest(_("There is no such button"))
 
 
 def _result(request: StudioRequest, *, is_error: bool) -> dict[str, Any]:
     text = get_text(request, "result", most=chat_store.ANSWER_LENGTH_MAX + 1)
     if is_error:
-        return {"error": text.strip() or "The tool failed"}
+        return {"error": text.strip() or _("The tool failed")}
     try:
         return {"result": json.loads(text)}
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"The answer of a tool is JSON: {error}") from None
+        raise InvalidRequest(_("The answer of a tool is JSON: %(why)s") % {"why": error}) from None
 
 
 def _event(request: StudioRequest, chat: PlaygroundChat) -> Mapping[str, Any]:
     waiting = chat_store.play_stored(chat).waiting
     if waiting is None or waiting.form is None:
-        raise InvalidRequest("No form is open any more")
+        raise InvalidRequest(_("No form is open any more"))
     pressed = get_int(request, "press")
     return parse_event(_definition(waiting), dict(request.POST.lists()), -1 if pressed is None else pressed)
 

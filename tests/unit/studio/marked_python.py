@@ -14,14 +14,11 @@ STUDIO: Final = Path(settings.BASE_DIR) / "studio"
 # What talks to a person through a page. The strings of scripts are marked in another way, and Markdown is in the
 # language of its author.
 _NOT_SENTENCES: Final = ("markdown.py",)
+_OF_PAGES: Final = ("pages", "confirmations", "navigation")
 FILES: Final = (
     *sorted(path for path in (STUDIO / "pages").rglob("*.py") if path.name not in _NOT_SENTENCES),
     *sorted((STUDIO / "templatetags").glob("*.py")),
-    *sorted(
-        path
-        for path in STUDIO.parent.glob("features/*/**/*.py")
-        if {"pages", "confirmations", "navigation"} & {*path.parts, path.stem}
-    ),
+    *sorted(path for path in STUDIO.parent.glob("features/*/*.py") if path.stem.endswith(_OF_PAGES)),
 )
 _MARKS: Final = ("_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy")
 _SENTENCE: Final = re.compile(r"^\s*(?:[A-Z][a-z]+ \S|[^{}]*[a-z]{2} [^{}]*[a-z]{2}\.$)|\} [a-z]{2,} [a-z]{2,}")

@@ -25,6 +25,9 @@ const SHOWN = ["$schema", "capability_id", "name", "description", "intent_trigge
   "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "language", "emoji", "license", "compatibility",
   "allowed_tools", "metadata", "version"];
 
+// More would be a list to search; their ids can be typed.
+const GROUPS_OFFERED_MAX = 20;
+
 export class CapabilityForm extends JsonForm {
   constructor(document, root, editor) {
     super(document, root, editor, "{}\n");
@@ -49,7 +52,7 @@ export class CapabilityForm extends JsonForm {
 
   phrases(label, path, more = {}) {
     return chips(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, help: more.help ?? this.help(path), suggested: more.suggested, required: more.required,
+      at: path.join("."), writes: path, help: more.help ?? this.help(path), suggested: more.suggested, names: more.names, required: more.required,
       changed: (now, removed) => this.remove(removed, [path, more.required ? now : orNothing(now)]),
     });
   }
@@ -60,12 +63,23 @@ export class CapabilityForm extends JsonForm {
     return schema?.description ?? "";
   }
 
+  // A section by its name in the outline.
+  partAt(part) {
+    return this.root.querySelector(`[data-part="${CSS.escape(part)}"]`);
+  }
+
+  section(part, title, help, ...children) {
+    const made = group(title, help, ...children);
+    made.dataset.part = part;
+    return made;
+  }
+
   what(profile) {
-    return group(gettext("Basics"), "",
+    return this.section("basics", gettext("Basics"), "",
       this.plain(gettext("Name"), ["name"], { required: true, most: 80 }),
       this.plain(gettext("Description"), ["description"], { required: true, most: 1024, rows: 3 }),
       choice(gettext("Kind"), profile, PROFILES, {
-        at: "skill_profile", writes: ["skill_profile"], help: this.help(["skill_profile"]),
+        at: "skill_profile", writes: ["skill_profile"], help: gettext("Decides which sections are required."),
         changed: (now) => this.redraw(
           [["skill_profile"], now],
           ...(now === "playbook" && !isObject(this.get(["playbook"]))
@@ -75,14 +89,18 @@ export class CapabilityForm extends JsonForm {
   }
 
   when(profile) {
-    return group(gettext("Matching"), gettext("Agents match user messages against these."),
+    const groups = this.editor.facts().skillGroups ?? {};
+    return this.section("matching", gettext("Matching"), gettext("Agents match user messages against these."),
       this.phrases(gettext("Trigger phrases"), ["intent_triggers"], {
         required: profile === "capability", suggested: this.editor.facts().suggestedTriggers,
       }),
       h("div", { class: "two-fields" },
         this.sentences(gettext("Example messages that match"), "should_match"),
         this.sentences(gettext("Example messages that don't match"), "should_not_match")),
-      this.phrases(gettext("Skill groups"), ["skill_groups"]));
+      this.phrases(gettext("Skill groups"), ["skill_groups"], {
+        help: gettext("Agents can list and load one group alone. Choose groups, or type the ID of a new one."),
+        names: groups, suggested: Object.keys(groups).slice(0, GROUPS_OFFERED_MAX),
+      }));
   }
 
   sentences(label, key) {
@@ -95,7 +113,7 @@ export class CapabilityForm extends JsonForm {
 
   playbook() {
     const path = (key) => ["playbook", key];
-    return group(gettext("Problem and conditions"), "",
+    return this.section("problem", gettext("Problem and conditions"), "",
       this.plain(gettext("Problem"), path("problem"), { required: true, rows: 3 }),
       lines(gettext("Conditions"), listOf(this.get(path("conditions"))), {
         at: "playbook.conditions", writes: path("conditions"), help: gettext("One per line."), changed: (now) => this.write([path("conditions"), now]),
@@ -111,7 +129,7 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group(gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "field__label" }, gettext("Operating systems")), ticks));
+    return this.section("platforms", gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "field__label" }, gettext("Operating systems")), ticks));
   }
 
   needs() {
@@ -119,7 +137,7 @@ export class CapabilityForm extends JsonForm {
     const levels = isObject(level)
       ? h("p", { class: "field__hint" }, gettext("The setup differs by operating system. Edit it in code."))
       : choice(gettext("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
-    return group(gettext("Dependencies"), gettext("Names only. Never enter secrets."), levels,
+    return this.section("dependencies", gettext("Dependencies"), gettext("Names only. Never enter secrets."), levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 

@@ -13,8 +13,10 @@ export const phrasesOf = (text) =>
     .filter(Boolean);
 
 // A list of short phrases: each a chip that can be taken away, and a field for one more. `changed` is called with the
-// phrases, and with the words of the notice where one was removed. `suggested` are offered as buttons below.
-export function chips(label, values, { at, help, changed, writes, suggested = [], required = false }) {
+// phrases, and with the words of the notice where one was removed. `suggested` are offered as buttons below; `names` has
+// what is shown instead of a value.
+export function chips(label, values, { at, help, changed, writes, suggested = [], names = {}, required = false }) {
+  const shownAs = (value) => (Object.hasOwn(names, value) ? names[value] : String(value));
   const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
   const take = (fresh) => {
     const added = [...new Set(fresh)].filter((one) => !values.includes(one));
@@ -40,14 +42,14 @@ export function chips(label, values, { at, help, changed, writes, suggested = []
       event.preventDefault();
       add();
     } else if (event.key === "Backspace" && !input.value && values.length) {
-      changed(values.slice(0, -1), interpolate(gettext("%(name)s removed"), { name: values.at(-1) }, true));
+      changed(values.slice(0, -1), interpolate(gettext("%(name)s removed"), { name: shownAs(values.at(-1)) }, true));
     }
   });
   input.addEventListener("change", add);
   const shown = values.map((value, index) =>
-    h("li", { class: "chip" }, h("span", {}, String(value)), h("button", {
-      type: "button", class: "chip-remove", "aria-label": interpolate(gettext("Remove %(name)s"), { name: value }, true), "data-at": `${at}-remove-${index}`,
-      onclick: () => changed(values.filter((_, other) => other !== index), interpolate(gettext("%(name)s removed"), { name: value }, true)),
+    h("li", { class: "chip" }, h("span", {}, shownAs(value)), h("button", {
+      type: "button", class: "chip-remove", "aria-label": interpolate(gettext("Remove %(name)s"), { name: shownAs(value) }, true), "data-at": `${at}-remove-${index}`,
+      onclick: () => changed(values.filter((_, other) => other !== index), interpolate(gettext("%(name)s removed"), { name: shownAs(value) }, true)),
     }, "×")));
   const made = field(label, input, help ?? gettext("Press Enter after each."), { required });
   made.classList.add("chips");
@@ -55,7 +57,7 @@ export function chips(label, values, { at, help, changed, writes, suggested = []
   const offered = suggested.filter((one) => !values.includes(one));
   if (offered.length) {
     made.append(h("p", { class: "field__hint toolbar" }, gettext("Suggestions:"),
-      offered.map((one) => h("button", { type: "button", class: "btn btn--sm", "data-at": `${at}-suggested-${one}`, onclick: () => changed([...values, one]) }, one))));
+      offered.map((one) => h("button", { type: "button", class: "btn btn--sm", "data-at": `${at}-suggested-${one}`, onclick: () => changed([...values, one]) }, shownAs(one)))));
   }
   return made;
 }

@@ -52,6 +52,7 @@ class Editor {
     return {
       schemas: this.given.schemas,
       suggestedTriggers: this.given.suggested_triggers,
+      skillGroups: this.given.skill_groups,
       tools: () => names("tools.json", "name", "tools"),
       forms: () => names("ui_schemas.json", "schema_id", ""),
       profile: () => this.value("capability.json", ["skill_profile"]) ?? "capability",

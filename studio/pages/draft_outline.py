@@ -29,20 +29,30 @@ _ICONS: Final = {
     "tools.json": "wrench",
     "ui_schemas.json": "layout-template",
 }
+# The sections of the form of capability.json: what the editor calls each, and the keys that it writes.
+_DETAILS: Final = (
+    ("basics", gettext_lazy("Basics"), ("name", "description", "skill_profile")),
+    ("matching", gettext_lazy("Matching"), ("intent_triggers", "utterances", "skill_groups")),
+    ("problem", gettext_lazy("Problem and conditions"), ("playbook",)),
+    ("platforms", gettext_lazy("Platforms"), ("os",)),
+    ("dependencies", gettext_lazy("Dependencies"), ("dependency_level", "dependencies")),
+)
 # A list that is longer is not an outline any more.
 ITEMS_MAX: Final = 100
 
 
 @dataclass(frozen=True)
 class OutlineItem:
-    """A section, a tool or a form. `part` names it in the editor: the JSON pointer of its entry, or `/n` for section
-    number n. It covers the lines from `line` to `last_line` of its file. `policy` is `read` or `write` for tools."""
+    """A section, a tool or a form. `part` names it in the editor: the JSON pointer of its entry, `/n` for section number
+    n, or the section of the form of capability.json, which covers `keys`. It covers the lines from `line` to
+    `last_line` of its file. `policy` is `read` or `write` for tools."""
 
     label: str
     part: str
     line: int
     last_line: int
     policy: str = ""
+    keys: tuple[str, ...] = ()
     errors: int = 0
     warnings: int = 0
 
@@ -61,7 +71,8 @@ class OutlineGroup:
     def item_of(self, finding: Finding) -> OutlineItem | None:
         """Return the item that a finding of this file is about."""
         for item in self.items:
-            is_inside = finding.pointer == item.part or finding.pointer.startswith(f"{item.part}/")
+            pointers = [f"/{key}" for key in item.keys] or [item.part]
+            is_inside = any(finding.pointer == one or finding.pointer.startswith(f"{one}/") for one in pointers)
             if self.file != "skill.md" and is_inside:
                 return item
             if self.file == "skill.md" and item.line <= (finding.line or 0) <= item.last_line:
@@ -75,9 +86,7 @@ def build_outline(report: Report) -> tuple[OutlineGroup, ...]:
 
 
 def _group(name: str, text: str) -> OutlineGroup:
-    read = {"skill.md": _sections, "tools.json": _tools, "ui_schemas.json": _forms}.get(name)
-    items = tuple(read(text))[:ITEMS_MAX] if read else ()
-    return OutlineGroup(name, str(LABELS[name]), _ICONS[name], items)
+    return OutlineGroup(name, str(LABELS[name]), _ICONS[name], tuple(_READ[name](text))[:ITEMS_MAX])
 
 
 def _counted(group: OutlineGroup, report: Report) -> OutlineGroup:
@@ -86,6 +95,18 @@ def _counted(group: OutlineGroup, report: Report) -> OutlineGroup:
     failing, doubtful = [group.item_of(one) for one in errors], [group.item_of(one) for one in warnings]
     items = (replace(one, errors=failing.count(one), warnings=doubtful.count(one)) for one in group.items)
     return replace(group, items=tuple(items), errors=len(errors), warnings=len(warnings))
+
+
+def _details(text: str) -> Iterator[OutlineItem]:
+    written = parse_json(text)
+    if not isinstance(written, dict):
+        return
+    for part, label, keys in _DETAILS:
+        there: list[Path] = [(key,) for key in keys if key in written]
+        if there or part != "problem":
+            found = [(line, last) for _path, line, last in _places(text, there)]
+            first, last = min(found, default=(1, 1)), max(found, default=(1, 1))
+            yield OutlineItem(str(label), part, first[0], last[1], keys=keys)
 
 
 def _sections(text: str) -> Iterator[OutlineItem]:
@@ -122,6 +143,9 @@ def _forms(text: str) -> Iterator[OutlineItem]:
         paths = [(index,) for index in range(len(names))]
     for name, (path, line, last_line) in zip(names, _places(text, paths), strict=True):
         yield OutlineItem(name if isinstance(name, str) and name else _("No ID"), build_pointer(path), line, last_line)
+
+
+_READ: Final = {"capability.json": _details, "skill.md": _sections, "tools.json": _tools, "ui_schemas.json": _forms}
 
 
 def _listed(value: Any) -> list[Any]:

@@ -23,6 +23,7 @@ from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict
 from registry.core import queries
+from registry.matching import skill_groups
 from registry.models import Capability, Operator
 from registry.publishing import reviews
 from registry.selectors.example_messages import read_first_example
@@ -52,8 +53,8 @@ class FilePanel:
 
 
 def _facts(files: Mapping[str, str]) -> dict[str, Any]:
-    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, and
-    phrases to take as triggers where there are few."""
+    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, skill groups
+    by id with their names, and phrases to take as triggers where there are few."""
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in list_sections(profile)]
@@ -65,7 +66,8 @@ def _facts(files: Mapping[str, str]) -> dict[str, Any]:
         if len(known.triggers) < FEW_TRIGGERS
         else []
     )
-    return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested}
+    groups = {one.group_id: one.name for one in skill_groups.list_groups()}
+    return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested, "skill_groups": groups}
 
 
 def get_submitted_files(request: StudioRequest, stored: Mapping[str, str] | None = None) -> dict[str, str]:

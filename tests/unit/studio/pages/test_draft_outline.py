@@ -27,7 +27,7 @@ def test_the_parts_of_a_draft_in_their_order() -> None:
     files["ui_schemas.json"] = to_json([{"schema_id": "Ask.v1", "title": "Ask"}, {"schema_id": "Tell.v1"}, 1])
     groups = build_outline(drafts.validate_draft_files("alpha", files))
     assert [(one.label, [item.label for item in one.items]) for one in groups] == [
-        ("Details", []),
+        ("Details", ["Basics", "Matching", "Platforms", "Dependencies"]),
         ("Instructions", ["One", "Two"]),
         ("Tools", ["alpha_list", "alpha_save"]),
         ("Forms", ["Ask", "Tell.v1", "No ID"]),
@@ -56,7 +56,7 @@ def test_tools_below_a_key_and_forms_as_a_map_have_their_own_pointers() -> None:
 def test_the_parts_of_a_large_file_are_found_in_time(forms: Any) -> None:
     report = drafts.validate_draft_files("alpha", bundle() | {"ui_schemas.json": json.dumps(forms)})
     with costs.at_most(100):
-        assert [len(one.items) for one in build_outline(report)] == [0, 3, 0, 100]
+        assert [len(one.items) for one in build_outline(report)] == [4, 3, 0, 100]
 
 
 def test_findings_are_counted_where_they_are() -> None:
@@ -68,6 +68,18 @@ def test_findings_are_counted_where_they_are() -> None:
     sections = {one.label: one.warnings for one in _items(files, "skill.md")}
     assert sections["When to use"] > 0
     assert sections["Other"] == 0
+
+
+def test_the_details_are_the_sections_of_their_form_with_what_is_wrong_in_each() -> None:
+    files = bundle("alpha")
+    written = json.loads(files["capability.json"]) | {"intent_triggers": "towels", "playbook": {}}
+    files["capability.json"] = json.dumps(written, indent=2)
+    items = {one.part: one for one in _items(files, "capability.json")}
+    assert list(items) == ["basics", "matching", "problem", "platforms", "dependencies"]
+    assert (items["basics"].errors, items["matching"].errors) == (0, 1)
+    lines = files["capability.json"].split("\n")
+    assert '"intent_triggers"' in lines[items["matching"].line - 1]
+    assert items["platforms"].line == 1 or '"os"' in lines[items["platforms"].line - 1]
 
 
 def _kinds(files: Files) -> list[Any]:

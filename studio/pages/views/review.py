@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.contrib import messages
@@ -19,7 +19,7 @@ from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import BUNDLE_FILES
 from registry.catalog.facets import list_facets
 from registry.common import errors
-from registry.models import Capability, Draft, Review, Revision
+from registry.models import Capability, Draft, Review, ReviewEntry, Revision
 from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
@@ -134,11 +134,38 @@ def _page(
         "audience": get_audience(review.capability.capability_id),
         "error": error,
     }
-    context |= _at_work(request, review, is_current=is_current) if review.is_active else _ended(request, review)
+    if review.is_active:
+        context |= _at_work(request, review, threads, is_current=is_current)
+    else:
+        context |= _ended(request, review)
     return render(request, "studio/review/show.html", context, status=status)
 
 
-def _at_work(request: StudioRequest, review: Review, *, is_current: bool) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class ProgressStep:
+    """One of the three steps of a review; `tone` is `done`, `warn` or empty."""
+
+    words: str
+    tone: str = ""
+    is_here: bool = False
+
+
+def _progress(review: Review, threads: Sequence[CommentThread]) -> list[ProgressStep]:
+    """How far an active review is: handed in, decided about, published."""
+    was_sent_back = any(
+        one.entry.kind == ReviewEntry.Kind.CHANGES_REQUESTED and one.entry.round < review.round for one in threads
+    )
+    first = ProgressStep(_("Changes requested"), "warn") if was_sent_back else ProgressStep(_("Submitted"), "done")
+    here = {
+        "approved": ProgressStep(_("Approved"), "done"),
+        "sent_back": ProgressStep(_("Changes requested"), "warn", is_here=True),
+    }.get(review.state, ProgressStep(_("Round %(number)s: to review") % {"number": review.round}, is_here=True))
+    return [first, here, ProgressStep(_("Publish"), is_here=review.state == "approved")]
+
+
+def _at_work(
+    request: StudioRequest, review: Review, threads: Sequence[CommentThread], *, is_current: bool
+) -> dict[str, Any]:
     """What publishing the texts would mean today."""
     gate = publication.preview_publish(files=review.files, by=actor_of(request))
     # That somebody has to approve is why this page is open.
@@ -148,6 +175,7 @@ def _at_work(request: StudioRequest, review: Review, *, is_current: bool) -> dic
     context["waive_of"] = review.capability.capability_id if is_current else ""
     context["discarded"] = find_discard(review.capability)
     context["since_words"] = _("Changes since live")
+    context["steps"] = _progress(review, threads)
     return context | _compared(request, review, review.capability.published_revision, gate.diffs)
 
 

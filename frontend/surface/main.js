@@ -28,11 +28,24 @@ Row.styles = [
   },
 ];
 
-// What browsers draw buttons in is not the typeface of the form.
+// What browsers draw buttons in is not the typeface of the form, and one without a border stands on the line of the others.
 const Button = customElements.get("a2ui-basic-button");
-Button.styles = [Button.styles, { cssText: ":host button { font-family: inherit; }" }];
+Button.styles = [
+  Button.styles,
+  { cssText: ":host button { font-family: inherit; } .a2ui-button.borderless { padding: 0.5rem 1rem; }" },
+];
+
+// Where the form is a card itself, the frame is that card (preview.css); cards within it keep their border.
+const Card = customElements.get("a2ui-card");
+Card.styles = [
+  Card.styles,
+  { cssText: ".a2ui-card > * { --a2ui-card-border: initial; --a2ui-card-box-shadow: initial; --a2ui-card-padding: initial; --a2ui-card-margin: initial; }" },
+];
+const isCard = (messages) => messages.some(({ updateComponents }) =>
+  updateComponents?.components.some(({ id, component }) => id === "root" && component === "Card"));
 
 function render(messages) {
+  document.documentElement.toggleAttribute("data-is-card", isCard(messages));
   new ContextProvider(document.body, { context: Context.markdown, initialValue: asText });
   const surface = document.createElement("a2ui-surface");
   const processor = new MessageProcessor([basicCatalog], (action) => {

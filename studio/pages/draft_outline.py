@@ -43,8 +43,8 @@ ITEMS_MAX: Final = 100
 
 @dataclass(frozen=True)
 class OutlineItem:
-    """A section, a tool or a form. `part` names it in the editor: the JSON pointer of its entry, `/n` for section number
-    n, or the section of the form of capability.json, which covers `keys`. It covers the lines from `line` to
+    """A section, a tool or a form. `part` names it in the editor: the JSON pointer of its entry, `/n` for section
+    number n, or the section of the form of capability.json, which covers `keys`. It covers the lines from `line` to
     `last_line` of its file. `policy` is `read` or `write` for tools."""
 
     label: str

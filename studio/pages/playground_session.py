@@ -132,9 +132,11 @@ class TurnView:
 
 @dataclass(frozen=True)
 class ShownForm:
-    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`, `plain` is for no scripts."""
+    """A form of a skill in use, as a renderer takes it; `calls` are `(label of a button, tool)`, `plain` is for
+    no scripts."""
 
     capability_id: str
+    capability_name: str
     schema_id: str
     title: str
     messages: list[dict[str, Any]]
@@ -300,9 +302,12 @@ def _forms(session: Session) -> Iterator[ShownForm]:
         entries: tuple[dict[str, Any], ...] = one.bundle.ui_schemas
         for entry in entries:
             name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
-            calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
             messages, plain = form_messages(one.bundle, name), build_html_form(entry["definition"])
-            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls, plain)
+            labels = {button.event["name"]: button.label for button in reversed(plain.buttons)}
+            tools = {action: str(meant["tool"]) for action, meant in actions.items() if meant.get("tool")}
+            calls = tuple((labels.get(action, action), tool) for action, tool in tools.items())
+            title, whose = str(entry.get("title") or name), str(one.bundle.capability.get("name") or one.capability_id)
+            yield ShownForm(one.capability_id, whose, name, title, messages, calls, plain)
 
 
 def _event_text(event: Any) -> str:

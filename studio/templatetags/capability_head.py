@@ -103,7 +103,12 @@ def _tab(request: HttpRequest) -> str:
 
 
 def _tabs(request: HttpRequest, capability: Capability, head: CapabilityHead) -> list[dict[str, Any]]:
-    counts = {"supporting_list": head.files, "revision_list": head.revisions}
+    counts = {
+        "capability_tools": head.tools,
+        "capability_forms": head.forms,
+        "supporting_list": head.files,
+        "revision_list": head.revisions,
+    }
     open_tab = _tab(request)
     # `page` where the tab is the page itself, `true` where the page belongs to it.
     exact = request.resolver_match is not None and request.resolver_match.url_name == open_tab

@@ -53,8 +53,8 @@ class FilePanel:
 
 
 def _facts(files: Mapping[str, str]) -> dict[str, Any]:
-    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, skill groups
-    by id with their names, and phrases to take as triggers where there are few."""
+    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, the names
+    of skill groups by id, and phrases to take as triggers where there are few."""
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in list_sections(profile)]

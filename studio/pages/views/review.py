@@ -151,7 +151,7 @@ class ProgressStep:
 
 
 def _progress(review: Review, threads: Sequence[CommentThread]) -> list[ProgressStep]:
-    """How far an active review is: handed in, decided about, published."""
+    """How far an active review is: submitted, decided about, published."""
     was_sent_back = any(
         one.entry.kind == ReviewEntry.Kind.CHANGES_REQUESTED and one.entry.round < review.round for one in threads
     )

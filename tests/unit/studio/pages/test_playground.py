@@ -192,8 +192,8 @@ def test_a_form_of_what_is_in_use_is_shown_with_what_it_calls(client: Client) ->
     _publish_with_form()
     response = client.get("/playground/", {"m": "weigh-in"})
     (form,) = response.context["forms"]
-    assert (form.schema_id, form.calls) == ("WeightSaveForm.v1", (("send", "weight_save"),))
-    assert "<code>send</code> calls <code>weight_save</code>" in response.content.decode()
+    assert (form.schema_id, form.calls) == ("WeightSaveForm.v1", (("Send", "weight_save"),))
+    assert "<em>Send</em> calls <code>weight_save</code>" in response.content.decode()
 
 
 def _act(client: Client, **changes: str) -> dict[str, str]:

@@ -215,7 +215,7 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     publisher.get_by_role("button", name="Review & publish").click()
     publisher.get_by_label("Publish with the placeholder text").check()
     publisher.get_by_label("Release note (required)").fill("At night")
-    publisher.get_by_text("Schedule", exact=True).click()
+    publisher.get_by_role("radio", name="Schedule").check()
     day = publisher.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 16)")
     publisher.get_by_label("Date and time").fill(day)
     publisher.get_by_role("button", name="Schedule release").click()

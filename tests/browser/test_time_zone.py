@@ -51,7 +51,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     publisher.goto(f"{studio.url}/capabilities/one_clock/publish/")
     publisher.get_by_label("Publish with the placeholder text").check()
     publisher.get_by_label("Release note (required)").fill("At night")
-    publisher.get_by_text("Schedule", exact=True).click()
+    publisher.get_by_role("radio", name="Schedule").check()
     decision = publisher.get_by_role("complementary", name="Release")
     expect(decision.get_by_text("Time zone: America/New_York")).to_be_visible()
     publisher.get_by_label("Date and time").fill(f"{at:%Y-%m-%dT%H:%M}")

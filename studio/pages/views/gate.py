@@ -257,6 +257,9 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
     note = get_note(request)
     if not note:
         return render_gate(request, capability, draft, error=_("Enter a release note."), status=400)
+    if request.POST.get("when") == "later":
+        # The Enter key presses the first button of a form, also one that is not shown.
+        return render_gate(request, capability, draft, error=_("Press Schedule release to publish later."), status=400)
     if unconfirmed := find_unconfirmed(request, draft):
         return render_gate(request, capability, draft, error=unconfirmed, status=422)
     capability_id = capability.capability_id

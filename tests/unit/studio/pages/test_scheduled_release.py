@@ -41,6 +41,16 @@ def _draft(**fields: Any) -> None:
     drafts.replace_draft(capability_id="alpha", files=bundle(**({"body": "Later."} | fields)), by=OLGA)
 
 
+def test_the_button_for_now_publishes_nothing_where_later_was_chosen(client: Client) -> None:
+    _draft()
+    form = form_with(client.get(GATE), "Publish")
+    answer = form.submit(client, note="At night", when="later", due_at=_when())
+    assert answer.status_code == 400
+    assert "Press Schedule release to publish later." in answer.content.decode()
+    assert not Revision.objects.exists()
+    assert form_with(answer, "Publish").values["when"] == "later"
+
+
 def test_planned_listed_and_made(client: Client) -> None:
     _draft()
     due_at = _when()

@@ -1,4 +1,4 @@
-"""How many seeded faults the tests notice: `.venv/bin/python -m tests.mutations --count 40 --seed 1`.
+"""How many seeded faults the tests notice: `.venv/bin/python -m tests.mutations --count 40 --seed 1 2`.
 
 Draws modules at random, changes one place in each (a condition is negated, a comparison swapped, a statement removed, a
 constant changed), runs the unit tests that run this line on SQLite, and prints which changes were noticed. A first run
@@ -103,7 +103,7 @@ def measure(checkout: Path, data: Path) -> None:
     packages = ", ".join(f'"{package}"' for package in PACKAGES)
     settings.write_text(f'[tool.coverage.run]\nbranch = true\nsource = [{packages}]\ndata_file = "{data}"\n', "utf-8")
     command = [_PYTHON, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-p", "tests.mutations"]
-    subprocess.run([*command, "-q", "--no-header", "tests/unit"], cwd=checkout, check=False)
+    subprocess.run([*command, "-q", "--no-header", "tests/unit", "features"], cwd=checkout, check=False)
     subprocess.run(
         [_PYTHON, "-m", "coverage", "report", f"--rcfile={settings}", "--format=total"], cwd=checkout, check=True
     )
@@ -125,7 +125,8 @@ def list_tests_of(data: coverage.CoverageData, checkout: Path, module: Path, lin
     own_file = Path("tests/unit") / module.parent / f"test_{module.name}"
     if not found and (checkout / own_file).is_file():
         return [str(own_file)]
-    own = f"tests/unit/{module.parent}/test_{module.name}", f"tests/unit/{module.parent}/"
+    folder = f"{module.parent}/tests" if module.parts[0] == "features" else f"tests/unit/{module.parent}"
+    own = f"{folder}/test_{module.name}", f"{folder}/"
     dotted = ".".join(module.with_suffix("").parts)
     imported = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(dotted.rpartition('.')[0])} import")
 
@@ -159,20 +160,35 @@ def run_tests(checkout: Path, tests: list[str]) -> str:
     return f"caught by {failed[0].split(' - ')[0][:120] if failed else 'the import'}"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    draw = random.Random(options.seed)
+def play(checkout: Path, data: coverage.CoverageData, draw: random.Random, count: int) -> Iterator[str]:
+    """Change one place in each of so many modules, print what became of it, and yield the verdict."""
     modules = sorted(
         path.relative_to(ROOT)
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.py")
-        if not set(LEFT_OUT) & set(path.relative_to(ROOT).parts)
+        if not {*LEFT_OUT, "tests"} & set(path.relative_to(ROOT).parts)
     )
     draw.shuffle(modules)
-    found = {"caught": 0, "survived": 0}
+    changed = 0
+    for module in modules:
+        source = (checkout / module).read_text("utf-8")
+        places = list_places(source)
+        if not places or changed >= count:
+            continue
+        changed += 1
+        line, what, mutated = mutate(source, draw.choice(places))
+        (checkout / module).write_text(mutated, "utf-8")
+        verdict = run_tests(checkout, list_tests_of(data, checkout, module, line))
+        (checkout / module).write_text(source, "utf-8")
+        print(f"{module}:{line} {what}: {verdict}", flush=True)
+        yield verdict
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=40, help="changes for each seed")
+    parser.add_argument("--seed", type=int, nargs="+", default=[1])
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="mutations-") as scratch:
         checkout = Path(scratch) / "studio"
         ignore = shutil.ignore_patterns(".git", ".venv", ".data", "node_modules", "__pycache__", ".*_cache")
@@ -180,18 +196,10 @@ def main() -> int:
         measure(checkout, Path(scratch) / "coverage")
         data = coverage.CoverageData(str(Path(scratch) / "coverage"))
         data.read()
-        for module in modules:
-            source = (checkout / module).read_text("utf-8")
-            places = list_places(source)
-            if not places or sum(found.values()) >= options.count:
-                continue
-            line, what, changed = mutate(source, draw.choice(places))
-            (checkout / module).write_text(changed, "utf-8")
-            verdict = run_tests(checkout, list_tests_of(data, checkout, module, line))
-            (checkout / module).write_text(source, "utf-8")
-            found[verdict.split()[0].rstrip(":")] += 1
-            print(f"{module}:{line} {what}: {verdict}", flush=True)
-    print(f"{found['caught']} of {sum(found.values())} caught")
+        for seed in options.seed:
+            verdicts = list(play(checkout, data, random.Random(seed), options.count))
+            caught = sum(verdict.startswith("caught") for verdict in verdicts)
+            print(f"seed {seed}: {caught} of {len(verdicts)} caught", flush=True)
     return 0
 
 

@@ -150,3 +150,17 @@ def test_the_first_tool_of_a_form_keeps_the_top_edge_of_its_card() -> None:
     sheet = (STYLES / "editor.css").read_text("utf-8")
     assert ".form-view > .form-group:first-child:not(.tool) {" in sheet
     assert ".form-view > .form-group:first-child {" not in sheet
+
+
+def test_a_component_that_one_page_uses_belongs_to_that_page() -> None:
+    """Its file is in the page's folder. What the layout and other components are made of is of every page."""
+    users: dict[str, set[str]] = {path.name: set() for path in (ROOT / "templates" / "components").iterdir()}
+    for path in TEMPLATES:
+        for name in re.findall(r"components/(\w+\.html)", path.read_text("utf-8")):
+            users[name].add(str(path).partition("templates/")[2])
+    of_one_page = {
+        name: page
+        for name, (page, *others) in ((name, sorted(used)) for name, used in users.items() if used)
+        if not others and page.count("/") == 2
+    }
+    assert of_one_page == {}

@@ -26,6 +26,13 @@ _QUOTED: Final = re.compile(
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+|[\u3002\uff1b\uff01\uff1f;]")
 _LIST_JOINT: Final = re.compile(r",\s*(?:and\s+|or\s+)?|\s+[\u2013\u2014]\s+|\s*[()]\s*|:\s|[\u3001\uff0c]")
+# What stands in brackets, or after the words that begin a list of examples.
+_LIST: Final = re.compile(
+    r"\(([^()]{3,200})\)|\b(?:such as|including|like|e\.g\.),?\s+([^().;:!?\n]{3,200})", re.IGNORECASE
+)
+_LIST_LEAD: Final = re.compile(r"^(?:e\.g\.|i\.e\.|such as|including|like)[\s,]+", re.IGNORECASE)
+_LIST_ENTRIES: Final = re.compile(r",\s*|\s+(?:and|or)\s+|[\u3001\uff0c]")
+_LISTED_WORDS_MAX: Final = 3
 # How descriptions begin to say when a skill is for; what follows is what a user wants.
 _LEAD: Final = re.compile(
     r"^(?:(?:or|and|also|please|this|the|you\s+should|always|proactively|only|skill|should\s+be)\s+)*"
@@ -75,6 +82,17 @@ def find_quotations(description: str) -> tuple[str, ...]:
     spoken = _without_exclusions(description)
     found = ((match[1] or match[2]).strip(_EDGES) for match in _QUOTED.finditer(spoken))
     return tuple(dict.fromkeys(phrase for phrase in found if says_something(phrase)))
+
+
+def find_listed(description: str) -> tuple[str, ...]:
+    """The entries of lists of two or more in brackets or after "such as", of at most three words, in lower case."""
+    found: list[str] = []
+    for match in _LIST.finditer(_without_exclusions(description)):
+        listed = _LIST_LEAD.sub("", (match[1] or match[2]).strip(_EDGES))
+        entries = [part.strip(_EDGES) for part in _LIST_ENTRIES.split(listed)]
+        if len(entries) > 1:
+            found += [one.lower() for one in entries if 0 < len(one.split()) <= _LISTED_WORDS_MAX and one[0].isalpha()]
+    return tuple(dict.fromkeys(found))
 
 
 def says_something(phrase: str) -> bool:

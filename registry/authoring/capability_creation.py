@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import tokenize
-from capability_rules.bundles.description_phrases import find_quotations, names_something
+from capability_rules.bundles.description_phrases import find_listed, find_quotations, names_something
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.profile import CapabilityProfile
 from capability_rules.bundles.scaffolds import build_scaffold
@@ -43,6 +43,7 @@ _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }  # fmt: skip
 ARGUMENT_KINDS: Final[tuple[str, ...]] = (*_SCHEMAS, "choice")
+_FIRST_VERB: Final = re.compile(r"(?:^|(?<=[.!?]\s))[A-Z][a-z]+s\b(?!['\u2019])")
 _PHRASE: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]", re.UNICODE)
 
 
@@ -136,10 +137,7 @@ def add_tool_sections(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str,
     """
     if not tools:
         return skill
-    lines = ["## Tools", ""]
-    for kind, title in (("read", "### Read"), ("write", "### Write")):
-        found = [f"- `{each.name}`: {_sentence(each)}" for each in tools if each.kind == kind]
-        lines += [title, "", *found, ""] if found else []
+    lines = ["## Tools", "", *(f"- `{each.name}`: {_sentence(each)}" for each in tools), ""]
     if forms:
         lines += ["## UI", "", *(f"- `{name}`: to fill in what `{tool}` needs." for name, tool in forms.items()), ""]
     head, marker, rest = skill.partition("## Examples\n")
@@ -166,13 +164,13 @@ def suggest_triggers(*, name: str, description: str, given: Sequence[str] = ()) 
 
 
 def list_trigger_candidates(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
-    """The name, what the description quotes in a few words, and its runs of specific words: each once, those that
-    another capability has too."""
+    """The name, what the description quotes in a few words or lists, and its runs of specific words: each once, those
+    that another capability has too."""
     words = name.split()
     # Agent Skills are called by slugs.
     words = re.split(r"[-_]+", name) if len(words) == 1 else words
     quoted = (phrase.lower() for phrase in find_quotations(description) if len(phrase.split()) <= _TRIGGER_WORDS_MAX)
-    found = [" ".join(words).lower(), *quoted, *_phrases(description)]
+    found = [" ".join(words).lower(), *quoted, *find_listed(description), *_phrases(description)]
     stems = [_stems(phrase) for phrase in given]
     kept: list[str] = []
     for phrase in found:
@@ -188,7 +186,9 @@ def _stems(phrase: str) -> tuple[str, ...]:
 
 
 def _phrases(text: str) -> Iterator[str]:
-    """Runs of specific words of a text, two or three words long; longer runs by their ends."""
+    """Runs of specific words of a text, two or three words long; longer runs by their ends. A verb that begins a
+    sentence, such as "Takes", is not of the run."""
+    text = _FIRST_VERB.sub("", text)
     run: list[str] = []
     for part in [*_PHRASE.findall(text[:2000].lower()), "."]:
         if part not in STOP_WORDS and part[0].isalnum():

@@ -32,8 +32,8 @@ DEFAULT_BEHAVIOR: Final = SectionRule(
     "Default behavior", "Describe the usual steps.",
     ("Default behaviour", "Defaults", "Instructions"),
 )  # fmt: skip
-TOOLS: Final = SectionRule("Tools", "Name each tool of tools.json in backticks and say when to call it.")
-UI: Final = SectionRule("UI", "Say when to open each form of ui_schemas.json.")
+TOOLS: Final = SectionRule("Tools", "Say when to use each tool, by its name in backticks: `order_list`.")
+UI: Final = SectionRule("UI", "Say when to open each form, by its ID in backticks.")
 CAPABILITY: Final = (
     SectionRule("When to use", "Say which requests lead here."),
     DEFAULT_BEHAVIOR,

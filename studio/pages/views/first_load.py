@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -41,6 +42,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
                 error = refused.message
     status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
+        "is_public": settings.AGENT_API_PUBLIC_READ,
         "display_name": get_display_name(capability),
         "emoji": list_facets(capability.published_revision.capability_json).emoji,
         "created": created,

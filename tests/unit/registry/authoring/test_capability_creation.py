@@ -80,6 +80,15 @@ def test_triggers_that_are_suggested_are_quoted_first_and_never_verbs_alone() ->
     assert found == ["trip planner", "night train", "book a seat"]
 
 
+def test_what_a_description_lists_is_suggested_and_not_the_verb_that_begins_it() -> None:
+    found = capability_creation.suggest_triggers(
+        name="Housekeeping requests",
+        description="Takes guests' requests (towels, cleaning, minibar) and tells the floor staff. Handles repairs such"
+        " as a dripping tap, heating or broken lights. Not for bookings (rooms, tables).",
+    )
+    assert found == ["housekeeping requests", "towels", "minibar", "a dripping tap", "heating", "broken lights"]
+
+
 def test_a_trigger_of_another_capability_is_told() -> None:
     publish("weights", intent_triggers=["weigh-in"])
     found = capability_creation.find_trigger_conflicts(["Weigh in", "nap"])

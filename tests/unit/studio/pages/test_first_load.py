@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from django.conf import LazySettings
 from django.test import Client
 
 from registry.models import AgentKey, LoadCount
@@ -36,6 +37,14 @@ def test_an_admin_creates_a_key_in_place_and_the_snippets_hold_it(signed_in: Sig
     assert key.key_prefix not in client.get(LIVE).content.decode()
     again = form_with(client.get(LIVE), "Create API key").submit(client, name="HR assistant")
     assert (again.status_code, "a key named" in again.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize("is_public", [True, False])
+def test_the_page_says_whether_a_key_is_needed(is_public: bool, signed_in: SignIn, settings: LazySettings) -> None:
+    publish("alpha")
+    settings.AGENT_API_PUBLIC_READ = is_public
+    page = signed_in("admin").get(LIVE).content.decode()
+    assert ("with an API key or without" in page, "Every agent with an API key" in page) == (is_public, not is_public)
 
 
 def test_others_are_told_who_creates_keys(signed_in: SignIn) -> None:

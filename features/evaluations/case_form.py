@@ -87,7 +87,7 @@ class CaseForm(forms.Form):
         self._choose(
             "loads", [("", _("Not checked")), (texts.capability_id, texts.name), (NOTHING, _("No capability"))]
         )
-        self.fields["loads"].help_text = _("Of all capabilities that are there.")
+        self.fields["loads"].help_text = _("Which one of all capabilities it loads.")
         self._choose("opens_form", [("", _("Not checked")), *((one, one) for one in texts.form_ids)])
         if not texts.form_ids:
             del self.fields["opens_form"]

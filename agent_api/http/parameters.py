@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from agent_api.http.argument_forms import normalize_arguments
 from capability_rules.errors import InvalidRequest
-from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.schema_loader import SCHEMAS_DIR, read_api_schema
 from capability_rules.validation.rules.json_schema import type_word
 
 # A plain word of this kind can be looked up; anything else cannot be an id of anybody's.
@@ -96,7 +96,7 @@ def _body_keys(component: str) -> frozenset[str]:
 def body_schema(component: str) -> dict[str, Any]:
     """The schema of a request body, by its title."""
     paths = (SCHEMAS_DIR / "api").glob("*_request.schema.json")
-    schemas = (read_schema(f"api/{path.name.removesuffix('.schema.json')}") for path in paths)
+    schemas = (read_api_schema(path.name.removesuffix(".schema.json")) for path in paths)
     return next(schema for schema in schemas if schema["title"] == component)
 
 

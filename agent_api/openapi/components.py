@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any, Final
 
-from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
+from capability_rules.schema_loader import SCHEMAS_DIR, read_api_schema, read_schema
 
 # A keyword of 2020-12 that OpenAPI 3.0 does not know.
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "if", "then", "else", "propertyNames", "allOf", "title"})
@@ -24,9 +24,9 @@ def build_components() -> dict[str, Any]:
     """`{component name: schema}`."""
     found = {name: _convert(read_schema(file), file) for file, name in _NAMED_FILES.items()}
     for path in sorted((SCHEMAS_DIR / "api").glob("*.schema.json")):
-        name = f"api/{path.name.removesuffix('.schema.json')}"
-        document = read_schema(name)
-        found[document["title"]] = _convert(document, name)
+        name = path.name.removesuffix(".schema.json")
+        document = read_api_schema(name)
+        found[document["title"]] = _convert(document, f"api/{name}")
     for reference, component in _NAMED_PARTS.items():
         file, _, pointer = reference.partition(".schema.json#/$defs/")
         found[component] = _convert(read_schema(file)["$defs"][pointer], file)

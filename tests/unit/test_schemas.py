@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import rfc8785
 from jsonschema import Draft202012Validator
 
 from capability_kit.bundles.digest import bundle_digest, digest_of_load
-from capability_rules.schema_loader import SCHEMAS_DIR
+from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
 from capability_rules.validation import validate_bundle
 from tests.sweeps import check_each
 
@@ -30,6 +32,25 @@ def test_every_schema_is_valid_2020_12() -> None:
         assert document["description"]
 
     check_each(SCHEMAS, check)
+
+
+def _list_sub_schemas(schema: Any) -> Iterator[str]:
+    """As JSON: each that is long enough to differ by mistake, with what stands in it."""
+    children = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    text = json.dumps(schema, sort_keys=True)
+    if isinstance(schema, dict) and len(text) > 120:
+        yield text
+    for child in children:
+        yield from _list_sub_schemas(child)
+
+
+def test_a_shape_of_the_api_is_written_once_and_shared_shapes_are_referred_to() -> None:
+    files = [*(SCHEMAS_DIR / "api").glob("*.schema.json"), SCHEMAS_DIR / "shapes.schema.json"]
+    texts = [file.read_text("utf-8") for file in files]
+    counts = Counter(one for text in texts for one in _list_sub_schemas(json.loads(text)))
+    assert [text for text, count in counts.items() if count > 1] == [], "move it to schemas/shapes.schema.json"
+    for name in read_schema("shapes")["$defs"]:
+        assert "".join(texts).count(f'shapes.schema.json#/$defs/{name}"') > 1, name
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])

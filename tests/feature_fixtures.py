@@ -2,6 +2,6 @@
 
 from tests.unit.agent_api.conftest import api, closed
 from tests.unit.registry.cli.conftest import manage
-from tests.unit.studio.conftest import fresh_process, furnished, signed_in
+from tests.unit.studio.conftest import fresh_process, signed_in
 
-__all__ = ["api", "closed", "fresh_process", "furnished", "manage", "signed_in"]
+__all__ = ["api", "closed", "fresh_process", "manage", "signed_in"]

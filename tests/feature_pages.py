@@ -1,4 +1,4 @@
-"""What the tests of all pages need to know of the pages of features: each has it in its `tests/page_rules.py`."""
+"""What tests of all pages need to know of those of installed features: each has it in its `tests/page_rules.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.db.models import Model
 
-from registry.common.installation import PARTS, list_leaf_names
+from registry.feature import installed_feature_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,6 @@ class FeaturePages:
 
 
 ALL: Final[tuple[FeaturePages, ...]] = tuple(
-    import_module(f"features.{name}.tests.page_rules").PAGES for name in (*PARTS, *list_leaf_names())
+    import_module(f"features.{name}.tests.page_rules").PAGES for name in installed_feature_names()
 )
 NUMBERED: Final = {beginning: model for pages in ALL for beginning, model in pages.numbered.items()}

@@ -53,11 +53,12 @@ def _iso(at: datetime) -> str:
 
 def interval(minutes: int) -> str:
     """How often, such as `every 90 minutes`, `every 2 hours` or `every day`."""
-    for length, unit in ((24 * 60, "day"), (60, "hour")):
-        if minutes % length == 0:
-            number = minutes // length
-            return f"every {unit}" if number == 1 else f"every {number} {unit}s"
-    return f"every {minutes} minutes"
+    days, hours = minutes // (24 * 60), minutes // 60
+    if minutes % (24 * 60) == 0:
+        return ngettext("every day", "every %(n)s days", days) % {"n": days}
+    if minutes % 60 == 0:
+        return ngettext("every hour", "every %(n)s hours", hours) % {"n": hours}
+    return ngettext("every minute", "every %(n)s minutes", minutes) % {"n": minutes}
 
 
 def actor_name(actor: str) -> str:

@@ -1,4 +1,4 @@
-"""Run by `manage.py shell`: every page of the core with the features that FEATURES has."""
+"""Run by `manage.py shell`: every page with the features that FEATURES has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from registry.models import Operator
-from tests.unit.studio.page_sweep import ADDRESSES, furnish, row_numbers
+from tests.unit.studio.page_sweep import furnish, list_addresses, read_page
 
 # Another host than that of a test client is refused.
 settings.ALLOWED_HOSTS.append("testserver")
@@ -18,7 +18,7 @@ call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 furnish()
 client = Client()
 client.force_login(Operator.objects.create(username="ada", role="admin", is_superuser=True, is_staff=True))
-pages = {path: client.get(path.format(**row_numbers()), follow=True).status_code for path in ADDRESSES}
+pages = [address for address in list_addresses() if read_page(client, address)]
 loaded = client.post(
     "/api/v1/capability_skill_load", json.dumps({"capability_id": "alpha"}), content_type="application/json"
 )

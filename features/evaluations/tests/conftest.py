@@ -1,5 +1,5 @@
 """Fixtures of the core's tests."""
 
-from tests.feature_fixtures import api, closed, fresh_process, furnished, manage, signed_in
+from tests.feature_fixtures import api, closed, fresh_process, manage, signed_in
 
-__all__ = ["api", "closed", "fresh_process", "furnished", "manage", "signed_in"]
+__all__ = ["api", "closed", "fresh_process", "manage", "signed_in"]

@@ -6,9 +6,9 @@ import pytest
 
 from features.tool_sources import source_store
 from features.tool_sources.source_tools import read_tools
-from tests.feature_fixtures import api, closed, fresh_process, furnished, manage, signed_in
+from tests.feature_fixtures import api, closed, fresh_process, manage, signed_in
 
-__all__ = ["api", "closed", "fresh_process", "furnished", "manage", "signed_in"]
+__all__ = ["api", "closed", "fresh_process", "manage", "signed_in"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,108 +1,124 @@
-"""The pages of the Studio for tests that look at all of them, and something to show on each."""
+"""The pages of the Studio for tests that look at all of them: every address of the URLconf, and something on each."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from django.db.models import Model
+from django.test import Client
+from django.urls import URLPattern, reverse
 
 from registry.access import agent_keys, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.importing import git_import_jobs
 from registry.matching import skill_groups
-from registry.models import AgentKey, GitImport, Review, Team, Webhook
+from registry.models import AgentKey, GitImport, Proposal, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, review_comments, reviews
+from studio.pages.urls import urlpatterns
+from tests import feature_pages
 from tests.factories import OLGA, bundle, publish, tool
 
-# Rows whose number stands in an address.
-_OF_NUMBER: Final[dict[str, type[Model]]] = {
-    "key": AgentKey,
-    "git_import": GitImport,
-    "review": Review,
+# What stands in an address, by the name of the parameter.
+PARAMETERS: Final[dict[str, str]] = {
+    "capability_id": "alpha",
+    "code": "TOOL_SCHEMA_INVALID",
+    "form": "json",
+    "group_id": "health",
+    "page": "jobs",
+    "path": "references/units.md",
+    "step": "example",
+    "token": "none",
+    "tool_name": "pets",
+}
+# Whose number it is, by the beginning of the name of the URL.
+NUMBERED: Final[dict[str, type[Model]]] = {
+    "agent_key": AgentKey,
+    "capability_git_show": GitImport,
+    "review_": Review,
     "team": Team,
     "webhook": Webhook,
+    **feature_pages.NUMBERED,
 }
-ADDRESSES: Final = [
-    "/",
-    "/audit/",
-    "/capabilities/",
+# No page can be seen at these, and why.
+NO_PAGE: Final = {
+    "docs_file": "a file of the docs, such as a picture",
+    "welcome": "its token is known to the one person who was invited",
+}
+# What a page shows otherwise by its query, or of another capability.
+VARIANTS: Final = (
     "/capabilities/?q=nothing+like+it",
-    "/capabilities/alpha/",
-    "/capabilities/alpha/edit/",
-    "/capabilities/alpha/feedback/",
-    "/capabilities/alpha/instructions/",
-    "/capabilities/alpha/tools/",
-    "/capabilities/alpha/forms/",
-    "/capabilities/alpha/history/",
-    "/capabilities/alpha/history/1/",
-    "/capabilities/alpha/history/compare/",
-    "/capabilities/alpha/publish/",
-    "/capabilities/alpha/files/",
-    "/capabilities/alpha/share/",
     "/capabilities/beta/",
-    "/demand/",
     "/demand/?what=messages",
-    "/feedback/",
-    "/docs/",
     "/docs/?q=approval",
-    "/docs/jobs/",
-    "/gallery/",
-    "/help/",
-    "/help/findings/",
-    "/help/findings/TOOL_SCHEMA_INVALID/",
-    "/incidents/",
-    "/keys/",
-    "/keys/{key}/",
-    "/matrix/",
-    "/members/",
-    "/new-capability/",
-    "/capabilities/alpha/live/",
     "/new-capability/?start=request",
     "/new-capability/copy/?of=alpha",
-    "/new-capability/files/",
-    "/new-capability/git/",
-    "/new-capability/git/{git_import}/",
-    "/new-skill-group/",
     "/nowhere/",
-    "/password/",
-    "/playground/",
     "/playground/?m=alpha+please",
     "/playground/?m=alpha+please&compare=yes",
-    "/playground/examples/",
-    "/proposals/",
-    "/releases/",
-    "/reviews/",
-    "/reviews/{review}/",
-    "/reviews/{review}/?file=skill.md&line=3",
+    "/reviews/1/?file=skill.md&line=3",
     "/reviews/?show=mine",
-    "/settings/publishing/",
-    "/skill-groups/",
-    "/skill-groups/health/",
-    "/teams/",
-    "/teams/{team}/",
-    "/usage/",
     "/usage/?by=revision&days=365",
-    "/webhooks/",
-    "/webhooks/{webhook}/",
-]
+)
 
 
-def row_numbers() -> dict[str, int]:
-    """What stands in the addresses, by noun."""
-    return {noun: model._default_manager.latest("pk").pk for noun, model in _OF_NUMBER.items()}
+def find_address(name: str) -> str:
+    """The address of a URL's name in the registry that `furnish` has made."""
+    (pattern,) = (one for one in urlpatterns if one.name == name)
+    return reverse(f"studio:{name}", kwargs={key: _find_value(name, key) for key in pattern.pattern.converters})
+
+
+def _find_value(name: str, parameter: str) -> Any:
+    if parameter == "proposal_id":
+        return Proposal.objects.get().proposal_id
+    if parameter != "number":
+        return PARAMETERS[parameter]
+    model = next((model for beginning, model in NUMBERED.items() if name.startswith(beginning)), None)
+    # Numbers of drafts and revisions are counted by capability.
+    return model._default_manager.earliest("pk").pk if model else 1
+
+
+def list_addresses() -> Iterator[str]:
+    """Each of the URLconf, then the variants."""
+    yield from (find_address(pattern.name) for pattern in _list_urls())
+    yield from VARIANTS
+
+
+def list_addresses_of_nothing() -> Iterator[str]:
+    """Those that name no row, for a registry that has none."""
+    yield from (find_address(pattern.name) for pattern in _list_urls() if not pattern.pattern.converters)
+
+
+def _list_urls() -> list[URLPattern]:
+    return [pattern for pattern in urlpatterns if pattern.name not in NO_PAGE]
+
+
+def read_page(client: Client, address: str) -> str:
+    """The HTML at an address; nothing where it is that of a form, which leads to its page, or of a file.
+
+    Fails where an address answers with an error.
+    """
+    answer = client.get(address)
+    # What a form's address has to say is shown on the page that it leads to, and on no other.
+    client.cookies.pop("messages", None)
+    assert answer.status_code in ((404,) if address == "/nowhere/" else (200, 302, 405)), answer.status_code
+    is_page = answer.status_code in (200, 404) and answer["Content-Type"].startswith("text/html")
+    return answer.content.decode() if is_page else ""
 
 
 def furnish() -> None:
-    """Something on every page."""
+    """A row of everything, with two revisions, two versions of a draft and a review of `alpha`."""
     skill_groups.set_group(group_id="health", by=OLGA)
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Answer in two sentences.")
     publish("beta")
     publication.retire(capability_id="beta", by=OLGA)
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
-    review = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="note")
+    files = {**bundle(body="Answer in three."), "references/units.md": "# Units"}
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in four."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=files, based_on=1, by=OLGA)
+    review = reviews.request_review(capability_id="alpha", draft_version=2, by=OLGA, note="note")
     entry = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words", file="skill.md", line=3)
     review_comments.add_reply(review_id=review.pk, entry_id=entry.pk, by=OLGA, words="words")
     settled = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words")
@@ -112,3 +128,5 @@ def furnish() -> None:
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
     git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
+    for pages in feature_pages.ALL:
+        pages.furnish()

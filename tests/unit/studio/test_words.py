@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from typing import Final
+
+from django.test import Client
 
 from tests.servers import ROOT
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.page_sweep import ADDRESSES, row_numbers
+from tests.unit.studio.page_sweep import list_addresses, list_addresses_of_nothing, read_page
 
 _FILES: Final = (ROOT / "tests" / "retired_words.txt", ROOT / "tests" / "data" / "retired_ui_words.txt")
 _WORDS: Final = [
@@ -23,12 +25,6 @@ _DATA: Final = ("code", "pre", "bdi", "textarea", "script", "style", "time", "de
 _VOID: Final = ("input", "link", "meta", "br", "hr", "img", "col", "rect", "line", "path", "circle", "source", "use")
 _ATTRIBUTES: Final = ("aria-label", "placeholder", "title", "alt")
 _EMPTY_STATES: Final = ("empty", "nothing")
-# Pages with a path in them, besides those of every sweep.
-MORE: Final = (
-    "/capabilities/alpha/draft/history/",
-    "/capabilities/alpha/retire/",
-    "/capabilities/alpha/draft/discard/",
-)
 
 
 class _Reader(HTMLParser):
@@ -98,21 +94,15 @@ def test_faults_are_found() -> None:
 
 
 def test_the_pages_use_the_words_of_the_product(furnished: None, signed_in: SignIn) -> None:
-    client, numbers = signed_in("admin"), row_numbers()
-
-    def check(address: str) -> None:
-        answer = client.get(address.format(**numbers))
-        assert answer.status_code == (404 if address == "/nowhere/" else 200)
-        assert list(faults(answer.content.decode())) == []
-
-    check_each([*ADDRESSES, *MORE], check, isolate=rolled_back)
+    _check_words(signed_in("admin"), list_addresses())
 
 
 def test_the_pages_of_an_empty_registry_use_the_words_of_the_product(signed_in: SignIn) -> None:
-    client = signed_in("admin")
+    _check_words(signed_in("admin"), list_addresses_of_nothing())
 
+
+def _check_words(client: Client, addresses: Iterable[str]) -> None:
     def check(address: str) -> None:
-        assert list(faults(client.get(address).content.decode())) == []
+        assert list(faults(read_page(client, address))) == []
 
-    empty = [one for one in ADDRESSES if "{" not in one and "alpha/" not in one and "beta" not in one]
-    check_each(empty, check, isolate=rolled_back)
+    check_each(addresses, check, isolate=rolled_back)

@@ -19,8 +19,8 @@ FILLED: Final = "\x00"
 READ_ALOUD: Final = ("title", "aria-label", "placeholder", "alt", "data-label", "label", "data-title", "data-confirm")
 # What is the same in every language: names, units, systems and formats.
 SAME_EVERYWHERE: Final = re.compile(
-    r"\b(?:Capability Studio|Studio|UTC|JSON|YAML|CSV|SARIF|MCP|A2UI|HTTP|URL|URI|API|OS|ID|id|SHA-256|zip|git|GitHub"
-    r"|Linux|macOS|Windows|Python|Microsoft Excel|Ctrl|KiB|MiB|ms|linux|darwin|win32|common|[\w-]+\.(?:md|json)"
+    r"\b(?:Capability Studio|Studio|UTC|JSON|YAML|CSV|SARIF|MCP|A2UI|HTTP|OpenAPI|URL|URI|API|OS|ID|id|SHA-256|zip|git"
+    r"|GitHub|Linux|macOS|Windows|Python|Microsoft Excel|Ctrl|KiB|MiB|ms|linux|darwin|win32|common|[\w-]+\.(?:md|json)"
     r"|[a-z_]+\.[a-z_]+|[a-zA-Z]+_[a-zA-Z_]+)\b|https?://\S+|\b(?:references|scripts|assets)/|&[a-z]+;"
 )
 _BLOCKS: Final = {"blocktranslate": "endblocktranslate", "blocktrans": "endblocktrans", "comment": "endcomment"}

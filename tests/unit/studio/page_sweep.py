@@ -72,7 +72,7 @@ def find_address(name: str) -> str:
 
 def _find_value(name: str, parameter: str) -> Any:
     if parameter == "proposal_id":
-        return Proposal.objects.get().proposal_id
+        return Proposal.objects.earliest("pk").proposal_id
     if parameter != "number":
         return PARAMETERS[parameter]
     model = next((model for beginning, model in NUMBERED.items() if name.startswith(beginning)), None)
@@ -82,13 +82,13 @@ def _find_value(name: str, parameter: str) -> Any:
 
 def list_addresses() -> Iterator[str]:
     """Each of the URLconf, then the variants."""
-    yield from (find_address(pattern.name) for pattern in _list_urls())
+    yield from (find_address(str(pattern.name)) for pattern in _list_urls())
     yield from VARIANTS
 
 
 def list_addresses_of_nothing() -> Iterator[str]:
     """Those that name no row, for a registry that has none."""
-    yield from (find_address(pattern.name) for pattern in _list_urls() if not pattern.pattern.converters)
+    yield from (find_address(str(pattern.name)) for pattern in _list_urls() if not pattern.pattern.converters)
 
 
 def _list_urls() -> list[URLPattern]:

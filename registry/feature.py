@@ -14,10 +14,21 @@ from functools import cache
 from django.apps import apps
 from django.conf import settings
 from django.db.models import Model
+from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 
 from registry.common.event_type import EventType
 from registry.common.installation import PARTS, list_leaf_names
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTab:
+    """A page that every operator may read, as a tab of the section of the sidebar that begins with the page `section`;
+    both are names of URLs, such as `studio:review_list`."""
+
+    section: str
+    label: str | Promise
+    url_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +40,14 @@ class Feature:
     so. `audit_observers` get a row of the audit log, by its verb. By the kind of job: `job_handlers` and
     `job_observers`, and `job_queues` with the names of queues of Celery that are not the default one. `operator_api`
     has views by the operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root.
-    `navigation` leads
-    to sections of the sidebar, `capability_tabs` to the rows of tabs that a capability has by url name,
-    `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels`
-    to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
-    that get what `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what
-    an export has beside the bundle, and `findings` to a function `(capability_id, files) -> list[Finding]` of what is
-    known of texts beside their own checks, with codes out of `finding_codes`. `rows_kept` says, by table, which rows
-    must not be left without this feature, as the end of the sentence "There are ...".
+    `section_tabs` stand in sections of the core; `navigation` leads to sections of its own, `capability_tabs` to the
+    rows of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions`
+    has one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a
+    page of the core, `import_observers` to functions that get what `events.IMPORTED` is called with, `export_files` to
+    a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
+    `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
+    `finding_codes`. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
+    sentence "There are ...".
     """
 
     name: str
@@ -54,6 +65,7 @@ class Feature:
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)
+    section_tabs: tuple[SectionTab, ...] = ()
     navigation: str = ""
     capability_tabs: str = ""
     dangerous_actions: str = ""

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from django.utils.translation import gettext_lazy
+
 from registry.common.event_type import EventType
-from registry.feature import Feature
+from registry.feature import Feature, SectionTab
 
 _RELEASE_VERBS: Final = ("publish", "rollback", "restore", "retire", "quarantine")
 _VERBS: Final = ("add", "check", "fail", "remove", "take_over", "use")
@@ -23,6 +25,7 @@ FEATURE: Final = Feature(
     findings="features.tool_sources.drift.find_drift",
     finding_codes=("TOOL_SOURCE_CHANGED", "TOOL_SOURCE_BROKEN"),
     pages="features.tool_sources.urls",
+    section_tabs=(SectionTab("studio:capability_list", gettext_lazy("Tool sources"), "studio:tool_source_list"),),
     operator_api={
         name: f"features.tool_sources.api.{name}"
         for name in ("tool_source_read", "tool_source_import", "tool_source_check", "tools_export")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from django.http import HttpRequest
@@ -192,12 +192,16 @@ _OF_CORE: Final = (
 
 
 def _list_sections() -> Iterator[NavSection]:
-    """Those of features come first in their group."""
+    """Those of features come first in their group, tabs of features last in their section."""
     of_features = [
         one for feature in installed_features() if feature.navigation for one in import_string(feature.navigation)
     ]
+    sections = {section.pages[0].url_name: section for section in (*of_features, *_OF_CORE)}
+    for tab in (tab for feature in installed_features() for tab in feature.section_tabs):
+        section = sections[tab.section]
+        sections[tab.section] = replace(section, pages=(*section.pages, NavItem(tab.label, tab.url_name)))
     for group in dict.fromkeys(section.group for section in _OF_CORE):
-        yield from (section for section in (*of_features, *_OF_CORE) if section.group == group)
+        yield from (section for section in sections.values() if section.group == group)
 
 
 SECTIONS: Final = tuple(_list_sections())

@@ -16,9 +16,10 @@ from registry.feature import installed_feature_names
 class FeaturePages:
     """Tables by the names of URLs.
 
-    `roles` are the least role for GET and for POST; `confirmed` what a confirmed page is about, as its button sends it;
-    `harmless` why another one needs no confirmation; `ordinary` those that are not dangerous actions. `numbered` are
-    the models of the numbers in addresses, by the beginning of a name, and `furnish` stores a row in each table.
+    `roles` are the least role for GET and for POST, of what is not for every operator to read or takes a POST;
+    `confirmed` what a confirmed page is about, as its button sends it; `harmless` why another one needs no
+    confirmation; `ordinary` those that are not dangerous actions. `numbered` are the models of the numbers in
+    addresses, by the beginning of a name, and `furnish` stores a row in each table.
     """
 
     roles: Mapping[str, tuple[str | None, str | None]]

@@ -21,16 +21,13 @@ def furnish() -> None:
 
 PAGES = FeaturePages(
     roles={
-        "evaluation_list": ("viewer", None),
         "evaluation_new": ("author", "author"),
         "evaluation_suggest": ("author", "author"),
         "evaluation_file": ("author", "author"),
         "evaluation_start": ("author", "author"),
         "evaluation_case": ("author", "author"),
         "evaluation_delete": ("author", "author"),
-        "evaluation_run": ("viewer", None),
         "evaluation_cancel": ("author", "author"),
-        "evaluation_results": ("viewer", None),
         "playground_chat_list": ("author", "author"),
         "playground_chat": ("author", "author"),
         "playground_chat_save": ("author", "author"),

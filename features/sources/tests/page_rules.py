@@ -16,9 +16,7 @@ def furnish() -> None:
 
 PAGES = FeaturePages(
     roles={
-        "source_list": ("viewer", None),
         "source_create": ("admin", "admin"),
-        "source_show": ("viewer", None),
         "source_change": ("admin", "admin"),
         "source_look": ("publisher", "publisher"),
         "source_secret": ("admin", "admin"),

@@ -20,12 +20,9 @@ PAGES = FeaturePages(
         "tool_source_add": ("author", "author"),
         "tool_source_choose": ("author", "author"),
         "tool_source_adopt": ("author", "author"),
-        "tool_source_list": ("viewer", None),
-        "tool_source_show": ("viewer", None),
         "tool_source_check": ("author", "author"),
         "tool_source_remove": ("author", "author"),
         "tool_take_over": ("author", "author"),
-        "tool_export": ("viewer", None),
     },
     confirmed={"tool_source_remove": dict},
     harmless={

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -44,6 +46,14 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     """The same with something to see on every page of ADDRESSES."""
     furnish(studio, tmp_path_factory.mktemp("bundles"))
     return studio
+
+
+@pytest.fixture(scope="module")
+def other_pages(furnished: Studio) -> dict[str, str]:
+    """The address of a page by its template, for each that ADDRESSES does not show; rows of all features besides."""
+    program = (Path(__file__).parent / "other_pages.py").read_text("utf-8")
+    found: dict[str, str] = json.loads(furnished.manage("shell", "-c", program).stdout.splitlines()[-1])
+    return found
 
 
 @pytest.fixture

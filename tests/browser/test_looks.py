@@ -14,6 +14,7 @@ from tests.browser.accessibility import find_violations
 from tests.browser.furnished_studio import ADDRESSES
 from tests.browser.layout import find_layout_faults
 from tests.browser.steps import open_file, save
+from tests.sweeps import check_each
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -78,7 +79,22 @@ def _looks_right_where_it_differs(page: Page, form: str) -> None:
 
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_a_page_has_one_heading_fits_and_is_accessible(name: str, at: Callable[[str], Page]) -> None:
-    page = at(name)
+    _check_page(at(name), _looks_right if name in _IN_ALL_FORMS else _looks_right_where_it_differs)
+
+
+def test_a_page_of_every_other_template_fits_and_is_accessible(
+    other_pages: dict[str, str], furnished: Studio, as_role: Callable[[str], Page]
+) -> None:
+    page = as_role("admin")
+
+    def check(template: str) -> None:
+        page.goto(furnished.url + other_pages[template])
+        _check_page(page, _looks_right_where_it_differs)
+
+    check_each(other_pages, check)
+
+
+def _check_page(page: Page, check: Callable[[Page, str], None]) -> None:
     assert page.title().endswith(" · Capability Studio")
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     # The pages of a capability have its head: the name, its state, and the tab that is open.
@@ -87,7 +103,7 @@ def test_a_page_has_one_heading_fits_and_is_accessible(name: str, at: Callable[[
     assert page.locator("html").get_attribute("lang") == "en"
     for fold in page.locator("main details:not([data-menu])").all():
         fold.evaluate("fold => { fold.open = true; }")
-    _in_every_form(page, _looks_right if name in _IN_ALL_FORMS else _looks_right_where_it_differs)
+    _in_every_form(page, check)
 
 
 @pytest.mark.parametrize("form", ["sign in", "wrong password"])

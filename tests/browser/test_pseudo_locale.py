@@ -51,7 +51,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 
 @pytest.fixture(scope="module")
-def data(furnished: Studio) -> set[str]:
+def data(furnished: Studio, other_pages: dict[str, str]) -> set[str]:
     """Each word that somebody of the registry has written, or that is a name in it."""
     dumped = furnished.manage("dumpdata", "registry", *installed_feature_names()).stdout
     return set(re.findall(r"[^\W\d_]{2,}", dumped))
@@ -62,9 +62,12 @@ def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(
     page: Page,
     signed_in: Any,
     data: set[str],
+    other_pages: dict[str, str],
 ) -> None:
+    addresses = ADDRESSES | other_pages
+
     def check(name: str) -> None:
-        page.goto(furnished.url + ADDRESSES[name])
+        page.goto(furnished.url + addresses[name])
         assert page.locator("html").get_attribute("lang") == LANGUAGE
         # The editor's forms quote the schemas: test_editor_language.py knows these.
         # The title of a page of the docs is a text of the docs.
@@ -82,7 +85,7 @@ def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(
                 assert page.evaluate(OVERFLOW) <= 0, (direction, width, page.evaluate(WIDE))
         assert untranslated == []
 
-    check_each(sorted(ADDRESSES), check)
+    check_each(sorted(addresses), check)
 
 
 @pytest.fixture

@@ -45,6 +45,8 @@ NUMBERED: Final[dict[str, type[Model]]] = {
 # No page can be seen at these, and why.
 NO_PAGE: Final = {
     "docs_file": "a file of the docs, such as a picture",
+    "first_load_show": "a piece of the page of a capability that is live, for its script",
+    "identity_continue": "leads on after a sign-in elsewhere",
     "welcome": "its token is known to the one person who was invited",
 }
 # What a page shows otherwise by its query, or of another capability.

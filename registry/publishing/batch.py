@@ -27,7 +27,7 @@ from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
-from registry.common.errors import Forbidden
+from registry.common.errors import CapabilityNotFound, DraftNotFound, Forbidden
 from registry.core.published_index import get_validation_context
 from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
@@ -103,6 +103,34 @@ def publish_all(
     results = list(_foresee_all(given, options) if dry_run else _publish_all(given, options))
     _report_imported(given, results, by, dry_run=dry_run)
     return _require_some_allowed(results)
+
+
+def publish_drafts(
+    capability_ids: Sequence[str],
+    *,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> list[BatchResult]:
+    """Publish the draft of each in turn; one that cannot be found is refused with the code of the error.
+
+    With one alone there is no rest to go on with: raises `CapabilityNotFound`, `DraftNotFound`, `Forbidden`.
+    """
+    results = []
+    for name in dict.fromkeys(capability_ids):
+        try:
+            outcome = publication.publish_draft(
+                capability_id=name, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run
+            )
+        except (CapabilityNotFound, DraftNotFound, Forbidden) as error:
+            if len(capability_ids) == 1:
+                raise
+            found = Finding(error.code, "error", "", "", None, None, error.message, "")
+            results.append(BatchResult(name, name, "refused", None, None, (found,), {}))
+        else:
+            results.append(build_result(outcome, name, with_powers=dry_run))
+    return results
 
 
 def _report_imported(

@@ -70,7 +70,8 @@ class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
             verbs, "publish", self.publish, "Publish bundles, or a draft; one refused never stops the rest."
         )
         parser.add_argument("paths", nargs="*", metavar="PATH")
-        parser.add_argument("--draft", metavar="ID", help="publish this capability's draft")
+        words = "publish this capability's draft; may be repeated"
+        parser.add_argument("--draft", action="append", default=[], metavar="ID", help=words)
         parser.add_argument("--note", default="", help="why, for the history")
         parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
         parser.add_argument(
@@ -159,12 +160,10 @@ class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
 
     def publish(self, options: dict[str, Any]) -> int:
         if bool(options["paths"]) == bool(options["draft"]):
-            return self.report_usage_error("Name bundles to publish, or one draft with --draft ID", options)
+            return self.report_usage_error("Name bundles to publish, or drafts with --draft ID", options)
         if options["draft"]:
-            given = pick(options, "note", "acknowledge", "dry_run")
-            outcome = publication.publish_draft(capability_id=options["draft"], **given)
-            result = batch.build_result(outcome, options["draft"], with_powers=options["dry_run"])
-            return self._report_results([result], options)
+            results = batch.publish_drafts(options["draft"], **pick(options, "note", "acknowledge", "dry_run"))
+            return self._report_results(results, options)
         read = _read_all(options["paths"])
         results = batch.publish_all(read.sources, **pick(options, "note", "acknowledge", "dry_run"))
         return self._report_results(results, options, read)

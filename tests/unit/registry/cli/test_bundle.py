@@ -181,6 +181,24 @@ def test_publish_a_draft(manage: Any) -> None:
     assert "DRAFT_NOT_FOUND" in done.err
 
 
+def test_publish_several_drafts_of_which_one_is_not_there(manage: Any) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        save_draft(capability_id=name, files=bundle(name), based_on=None, by=OLGA)
+    manage("bundle", "discard-draft", "beta")
+    names = ("alpha", "beta", "nothing", "gamma", "alpha")
+    done = manage("bundle", "publish", *(word for name in names for word in ("--draft", name)), "--format", "json")
+    rows = [
+        (row["path"], row["status"], [each["code"] for each in row["findings"]]) for row in done.document["results"]
+    ]
+    assert done.code == 1
+    assert rows == [
+        ("alpha", "published", []),
+        ("beta", "refused", ["DRAFT_NOT_FOUND"]),
+        ("nothing", "refused", ["CAPABILITY_NOT_FOUND"]),
+        ("gamma", "published", []),
+    ]
+
+
 def test_publishing_a_path_replaces_the_draft(manage: Any, alpha: str) -> None:
     save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=None, by=OLGA)
     manage("bundle", "publish", alpha)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ SHOWN_MAX: Final = 10
 BITS: Final = 128
 # A cosine of 0.95 differs in 13 bits of 128, give or take 3.4: with 32 one in a hundred million is missed.
 _BITS_APART_MAX: Final = 32
+_LANES: Final = struct.Struct(f">{BITS}I")
+_LANE_OF_BIT: Final = {ord("0"): "00000000", ord("1"): "00000001"}
 _COMPARED_MAX: Final = 50
 _CHARACTERS_MAX: Final = 100_000
 _STEMS_MAX: Final = 500
@@ -127,14 +130,15 @@ def simhash(counts: Counter[str]) -> str:
     """32 hex digits: of each bit, whether the stems that have it weigh more than the others; empty for no words."""
     if not counts:
         return ""
-    sums = [0] * BITS
-    for stem, count in counts.most_common(_STEMS_MAX):
-        for place, sign in enumerate(_signs(stem)):
-            sums[place] += count if sign else -count
-    return f"{sum(1 << place for place, total in enumerate(sums) if total > 0):032x}"
+    common = counts.most_common(_STEMS_MAX)
+    # All bits are counted by one addition a stem; the first lane has those of the last bit.
+    with_bit = _LANES.unpack(sum(count * _spread_bits(stem) for stem, count in common).to_bytes(_LANES.size, "big"))
+    half = sum(count for _, count in common) / 2
+    return f"{int(''.join('1' if total > half else '0' for total in with_bit), 2):032x}"
 
 
 @lru_cache(maxsize=5000)
-def _signs(stem: str) -> tuple[bool, ...]:
-    number = int.from_bytes(hashlib.md5(stem.encode(), usedforsecurity=False).digest(), "big")
-    return tuple(bool(number >> place & 1) for place in range(BITS))
+def _spread_bits(stem: str) -> int:
+    """The 128 bits of the stem's hash, each in a lane of 32 bits: room for the count of any word."""
+    bits = int(hashlib.md5(stem.encode(), usedforsecurity=False).hexdigest(), 16)
+    return int(f"{bits:b}".translate(_LANE_OF_BIT), 16)

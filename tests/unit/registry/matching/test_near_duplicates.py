@@ -139,3 +139,7 @@ def test_odd_values_of_a_damaged_row_say_nothing() -> None:
     object.__setattr__(found, "capability", {"name": 7, "description": None, "playbook": {"problem": ["a", 1]}})
     assert term_counts(found)["a"] >= 1
     assert simhash(Counter()) == ""
+
+
+def test_simhash_is_the_one_that_stored_revisions_have() -> None:
+    assert simhash(Counter({"weigh": 3, "log": 2, "sleep": 1})) == "912752a925dc9125d1682fa1e23443e0"

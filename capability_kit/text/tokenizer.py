@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -57,6 +58,14 @@ def tokenize(text: str, *, most: int | None = None, language: str = "") -> list[
 def stems(text: str, *, most: int | None = None) -> list[str]:
     """The stems of the words of a text in order, the first `most` of them: as `tokenize`, without the places."""
     return [fold_and_stem(word) for word in islice(_WORD.findall(text), most)]
+
+
+def count_stems(text: str) -> Counter[str]:
+    """How often each stem of `stems` occurs, in the order in which they first do."""
+    counts: Counter[str] = Counter()
+    for word, count in Counter(_WORD.findall(text)).items():
+        counts[fold_and_stem(word)] += count
+    return counts
 
 
 def fold_and_stem(word: str, language: str = "") -> str:

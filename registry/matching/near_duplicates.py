@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from capability_kit.text.tokenizer import tokenize
+from capability_kit.text.tokenizer import count_stems
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.errors import RegistryUnavailable
 from registry.core.queries import LOADABLE_STATUSES, load_bundle
@@ -107,7 +107,7 @@ def term_counts(bundle: SkillBundle) -> Counter[str]:
     playbook = capability.get("playbook")
     said = [capability.get("name"), capability.get("description"), capability.get("intent_triggers"), playbook]
     text = "\n".join([*(_plain(value) for value in said), bundle.skill_doc])
-    return Counter(word.stem for word in tokenize(text[:_CHARACTERS_MAX]))
+    return count_stems(text[:_CHARACTERS_MAX])
 
 
 def _plain(value: Any) -> str:

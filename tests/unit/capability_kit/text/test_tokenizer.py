@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capability_kit.text.tokenizer import fold_and_stem, fold_text, has_words, tokenize
+from capability_kit.text.tokenizer import count_stems, fold_and_stem, fold_text, has_words, stems, tokenize
 
 
 def _texts(message: str) -> list[str]:
@@ -93,3 +94,8 @@ def test_words_of_100_kb_are_not_kept() -> None:
 
 def test_long_words_are_told_apart_by_their_beginning() -> None:
     assert fold_and_stem("\ufdfa" * 100_000) == fold_and_stem("\ufdfa" * 90_000) != fold_and_stem("\ufdfa" * 10)
+
+
+@given(st.text() | st.lists(st.sampled_from(["Weighed", "weigh", "weighs", "log", "Logs", "体重"])).map(" ".join))
+def test_counted_stems_are_those_of_the_text_in_their_order(text: str) -> None:
+    assert list(count_stems(text).items()) == list(Counter(stems(text)).items())

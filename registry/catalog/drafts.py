@@ -112,10 +112,12 @@ def replace_draft(
     note: str = "",
     dry_run: bool = False,
     over: int | None = None,
+    report: Report | None = None,
 ) -> Draft | None:
     """Replace the draft, if there is one, with these texts; the replaced one is discarded and kept for 30 days.
 
-    `over` is the version of a draft that may be written over: the caller's own, a moment ago.
+    `over` is the version of a draft that may be written over: the caller's own, a moment ago. `report` is what the caller
+    has just found in these texts: where it is of other texts or another id, they are checked here.
 
     Raises `InvalidRequest` for what can never be stored, and `Forbidden`; a dry run does that much and returns None.
     """
@@ -123,7 +125,8 @@ def replace_draft(
     if dry_run:
         require_edit_permission(capability_id, by)
         return None
-    report = validate_draft_files(capability_id, texts)
+    if report is None or report.files != texts or report.capability_id != capability_id:
+        report = validate_draft_files(capability_id, texts)
     with write_transaction():
         require_edit_permission(capability_id, by)
         capability, _ = get_or_create_capability(capability_id, by)

@@ -265,7 +265,13 @@ def _import_drafts(
         try:
             own = over.get(name)
             draft = drafts.replace_draft(
-                capability_id=name, files=files, by=options.by, note=options.note, dry_run=dry_run, over=own
+                capability_id=name,
+                files=files,
+                by=options.by,
+                note=options.note,
+                dry_run=dry_run,
+                over=own,
+                report=report,
             )
             if draft is not None:
                 held_passages.record_held_draft(draft, report.findings, by=options.by)

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from capability_rules.validation import validate_bundle
 from registry.catalog import drafts
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound
 from registry.models import AuditEvent, Capability, Draft
@@ -203,6 +204,16 @@ def test_an_import_of_the_same_texts_changes_nothing() -> None:
     _save()
     drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA)
     assert (Draft.objects.get().version, AuditEvent.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize("of", [bundle(body="Others."), bundle("beta")], ids=["other texts", "another id"])
+def test_a_report_of_something_else_is_not_taken_for_that_of_a_draft(of: Files) -> None:
+    good = validate_bundle(of)
+    assert good.ok
+    broken = bundle(description=None) if of["capability.json"] == bundle()["capability.json"] else of
+    draft = drafts.replace_draft(capability_id="alpha", files=broken, by=OLGA, report=good)
+    assert draft is not None
+    assert draft.digest == ""
 
 
 def test_the_report_of_a_draft_knows_the_rest_of_the_registry() -> None:

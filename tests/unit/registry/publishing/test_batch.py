@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.validation import Report, validate_bundle
+from registry.catalog import drafts
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import AuditEvent, Capability, Draft
 from registry.publishing import batch
@@ -85,6 +88,21 @@ def test_an_import_stores_drafts_whatever_their_faults() -> None:
     assert [(result.status, result.revision) for result in results] == [("draft", None)]
     assert get_draft("alpha").files == bundle(description=None)
     assert AuditEvent.objects.get().detail["note"] == "From git"
+
+
+def test_an_import_checks_a_draft_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[Mapping[str, bytes | str]] = []
+
+    def check(files: Mapping[str, bytes | str], **context: Any) -> Report:
+        checked.append(files)
+        return validate_bundle(files, **context)
+
+    for module in (batch, drafts):
+        monkeypatch.setattr(module, "validate_bundle", check)
+    (result,) = batch.import_all(_sources(bundle()), by=OLGA, mode="draft")
+    assert result.status == "draft"
+    assert get_draft("alpha").digest
+    assert checked == [bundle()]
 
 
 def test_an_import_as_a_dry_run_stores_none() -> None:

@@ -288,8 +288,10 @@ def record_held(
         audit.record(by=by, verb="passage.hold", subject=capability_id, detail=detail)
 
 
-def record_held_draft(draft: Draft, findings: Iterable[Finding], *, by: Actor) -> None:
+def record_held_draft(draft: Draft, findings: Collection[Finding], *, by: Actor) -> None:
     """Keep the passages of a draft that somebody imported: others decide without opening each draft."""
+    if not any(one.held for one in findings):
+        return
     capability_id = draft.capability.capability_id
     with write_transaction():
         record_held(capability_id, findings, draft.files, submitted_by=list_editors(draft), by=by)

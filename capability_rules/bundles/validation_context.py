@@ -27,8 +27,9 @@ class ValidationContext:
 
     def owners_of(self, names: Iterable[str]) -> dict[str, str]:
         """The owner of each tool name that is taken: its capability_id, or empty where that is not visible."""
-        owners = {name: self.tool_owners[name] for name in names if name in self.tool_owners}
-        return {name: owner if self._shows(owner) else "" for name, owner in owners.items()}
+        # Each looked up once: another thread may take one out meanwhile.
+        owners = ((name, self.tool_owners.get(name)) for name in names)
+        return {name: owner if self._shows(owner) else "" for name, owner in owners if owner is not None}
 
     def ids_like(self, word: str) -> set[str]:
         """The published ids that an id could be taken for, itself included where it is published; or more."""

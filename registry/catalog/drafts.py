@@ -116,8 +116,8 @@ def replace_draft(
 ) -> Draft | None:
     """Replace the draft, if there is one, with these texts; the replaced one is discarded and kept for 30 days.
 
-    `over` is the version of a draft that may be written over: the caller's own, a moment ago. `report` is what the caller
-    has just found in these texts: where it is of other texts or another id, they are checked here.
+    `over` is the version of a draft that may be written over: the caller's own, a moment ago. `report` is what the
+    caller has just found in these texts: where it is of other texts or another id, they are checked here.
 
     Raises `InvalidRequest` for what can never be stored, and `Forbidden`; a dry run does that much and returns None.
     """
@@ -252,6 +252,12 @@ def get_draft(capability_id: str, *, version: int | None = None) -> Draft:
     return draft
 
 
+def read_draft_files(capability_id: str) -> dict[str, str]:
+    """The texts of the active draft; empty where there is none."""
+    draft = Draft.objects.filter(capability__capability_id=capability_id, discarded_at__isnull=True).first()
+    return draft.files if draft is not None else {}
+
+
 def list_editors(draft: Draft) -> list[str]:
     """Everyone who has worked on a draft, as actors; of one older than the list, the actor who saved it last."""
     return list(draft.editors) or [draft.saved_by]
@@ -376,12 +382,12 @@ def validate_draft_files(
 
     A draft of one capability cannot be published as another: the id is its address.
     """
-    report = _validate_as(capability_id, files, published or get_validation_context())
+    report = validate_bundle(files, published=published or get_validation_context())
+    report = _require_id(report, capability_id)
     return report if published is not None else assess_report(report)
 
 
-def _validate_as(capability_id: str, files: Mapping[str, str], published: ValidationContext) -> Report:
-    report = validate_bundle(files, published=published)
+def _require_id(report: Report, capability_id: str) -> Report:
     if report.capability_id == capability_id or not report.capability_id:
         return report
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
@@ -389,6 +395,10 @@ def _validate_as(capability_id: str, files: Mapping[str, str], published: Valida
     return replace(refuse_id(report, "FIELD_INVALID", message, hint), capability_id=capability_id)
 
 
-def validate_draft(draft: Draft) -> Report:
-    """The validation report of a draft in the registry's current state."""
-    return validate_draft_files(draft.capability.capability_id, draft.files)
+def validate_draft(draft: Draft, report: Report | None = None) -> Report:
+    """The validation report of a draft in the registry's current state. `report` is what `validate_bundle` has just
+    found in its texts: where it is of other texts, they are checked here."""
+    capability_id = draft.capability.capability_id
+    if report is None or report.files != draft.files:
+        return validate_draft_files(capability_id, draft.files)
+    return assess_report(_require_id(report, capability_id))

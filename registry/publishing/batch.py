@@ -23,6 +23,7 @@ from capability_rules.validation.bundle_set import (
     with_duplicate_id,
     with_unreadable,
 )
+from capability_rules.validation.lookahead import validate_in_turn
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
@@ -118,13 +119,15 @@ def publish_drafts(
     With one alone there is no rest to go on with: raises `CapabilityNotFound`, `DraftNotFound`, `Forbidden`.
     """
     results = []
-    for name in dict.fromkeys(capability_ids):
+    names = list(dict.fromkeys(capability_ids))
+    reports = validate_in_turn((drafts.read_draft_files(name) for name in names), get_validation_context)
+    for name, report in zip(names, reports, strict=True):
         try:
             outcome = publication.publish_draft(
-                capability_id=name, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run
+                capability_id=name, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run, report=report
             )
         except (CapabilityNotFound, DraftNotFound, Forbidden) as error:
-            if len(capability_ids) == 1:
+            if len(names) == 1:
                 raise
             found = Finding(error.code, "error", "", "", None, None, error.message, "")
             results.append(BatchResult(name, name, "refused", None, None, (found,), {}))
@@ -162,9 +165,7 @@ def _foresee_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> I
 
 
 def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> Iterator[BatchResult]:
-    seen: dict[str, str] = {}
-    for source in sources:
-        report = _validate(source, seen)
+    for source, report in _validate_in_turn(sources):
         try:
             outcome = publication.publish_validated(
                 report, by=options.by, note=options.note, acknowledge=options.acknowledge
@@ -189,10 +190,12 @@ def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
     return results
 
 
-def _validate(source: SourceBundle, seen: dict[str, str]) -> Report:
-    """Against what is published by now, the bundles before it in this call included."""
-    report = with_unreadable(validate_bundle(source.files, published=get_validation_context()), source)
-    return with_duplicate_id(report, source.path, seen)
+def _validate_in_turn(sources: Iterable[SourceBundle]) -> Iterator[tuple[SourceBundle, Report]]:
+    """Each against what is published when its turn comes, the bundles before it in this call included."""
+    given, seen = list(sources), dict[str, str]()
+    reports = validate_in_turn((source.files for source in given), get_validation_context)
+    for source, report in zip(given, reports, strict=True):
+        yield source, with_duplicate_id(with_unreadable(report, source), source.path, seen)
 
 
 def build_result(outcome: publication.PublishResult, path: str, *, with_powers: bool = False) -> BatchResult:
@@ -254,9 +257,8 @@ def _import_drafts(
     sources: Iterable[SourceBundle], options: _PublishOptions, *, dry_run: bool, over: Mapping[str, int]
 ) -> Iterator[BatchResult]:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
-    seen: dict[str, str] = {}
-    for source in sources:
-        report = assess_report(_validate(source, seen))
+    for source, checked in _validate_in_turn(sources):
+        report = assess_report(checked)
         name, files = report.capability_id, report.files
         refused = BatchResult(source.path, name, "refused", None, None, report.findings, dict(files))
         if not name or any(finding.code in _UNSTORABLE for finding in report.errors):

@@ -102,14 +102,16 @@ def publish_draft(
     note: str | None = "",
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
+    report: Report | None = None,
 ) -> PublishResult:
     """Publish the draft as it is stored.
 
     `draft_version` is the version that the caller has read: raises `DraftConflict` where the draft has moved on,
-    `DraftNotFound` where there is none. In a dry run `note` may be None: none was requested yet.
+    `DraftNotFound` where there is none. In a dry run `note` may be None: none was requested yet. `report` is as for
+    `validate_draft`.
     """
     draft = get_draft(capability_id, version=draft_version)
-    report = validate_draft(draft)
+    report = validate_draft(draft, report)
     if dry_run or not report.ok:
         return dry_run_publish(report, acknowledge, capability_id, by=by, note=note)
     return publish_validated_draft(

@@ -216,6 +216,17 @@ def test_a_report_of_something_else_is_not_taken_for_that_of_a_draft(of: Files) 
     assert draft.digest == ""
 
 
+def test_a_stored_draft_is_not_judged_by_a_report_of_other_texts() -> None:
+    _save(files=bundle(description=None))
+    assert not drafts.validate_draft(drafts.get_draft("alpha"), validate_bundle(bundle())).ok
+
+
+def test_a_report_of_the_same_texts_does_not_make_a_draft_of_another_id_good() -> None:
+    _save(files=bundle("beta"))
+    report = drafts.validate_draft(drafts.get_draft("alpha"), validate_bundle(bundle("beta")))
+    assert [finding.code for finding in report.errors] == ["FIELD_INVALID"]
+
+
 def test_the_report_of_a_draft_knows_the_rest_of_the_registry() -> None:
     publish("beta", [tool("shared_list")])
     saved = _save(files=bundle(tools=[tool("shared_list")]))

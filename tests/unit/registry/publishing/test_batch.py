@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from capability_rules.bundles.bundle_reader import SourceBundle
-from capability_rules.validation import Report, validate_bundle
+from capability_rules.validation import Report, lookahead, validate_bundle
+from capability_rules.validation.isolation import pool
 from registry.catalog import drafts
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import AuditEvent, Capability, Draft
@@ -97,7 +98,7 @@ def test_an_import_checks_a_draft_once(monkeypatch: pytest.MonkeyPatch) -> None:
         checked.append(files)
         return validate_bundle(files, **context)
 
-    for module in (batch, drafts):
+    for module in (lookahead, drafts):
         monkeypatch.setattr(module, "validate_bundle", check)
     (result,) = batch.import_all(_sources(bundle()), by=OLGA, mode="draft")
     assert result.status == "draft"
@@ -158,3 +159,31 @@ def test_a_result_as_the_contract_says() -> None:
     (entry,) = batch.validate_all(_sources({"skill.md": ""}))
     assert set(entry.as_dict()) == {"path", "capability_id", "ok", "findings"}
     assert (entry.as_dict()["capability_id"], entry.as_dict()["ok"]) == (None, False)
+
+
+@pytest.fixture
+def one_process() -> Iterator[None]:
+    pool.use_processes(1)
+    yield
+    pool.use_processes(0)
+
+
+@pytest.mark.usefixtures("one_process")
+def test_what_was_checked_ahead_is_judged_by_what_is_published_when_its_turn_comes() -> None:
+    rivals = [bundle(name, tools=[tool("shared_list")]) for name in ("alpha", "beta")]
+    for count, results in enumerate((batch.publish_all(_sources(*rivals), by=OLGA), _publish_drafts(*rivals))):
+        found = [(result.status, [finding.code for finding in result.findings]) for result in results]
+        assert found == [(("published", "unchanged")[count], []), ("refused", ["TOOL_NAME_COLLISION"])]
+
+
+def _publish_drafts(*rivals: Files) -> list[batch.BatchResult]:
+    imported = batch.import_all(_sources(*rivals), by=OLGA, mode="draft")
+    return batch.publish_drafts([result.capability_id for result in imported], by=OLGA)
+
+
+def test_a_draft_that_was_saved_since_it_was_read_is_published_as_it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    save_draft(capability_id="alpha", files=bundle(body="Older."), based_on=None, by=OLGA)
+    monkeypatch.setattr(drafts, "read_draft_files", lambda _name: bundle(body="Newer, and read too early."))
+    (result,) = batch.publish_drafts(["alpha"], by=OLGA)
+    assert result.status == "published"
+    assert result.files == bundle(body="Older.")

@@ -28,7 +28,7 @@ from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
-from registry.common.errors import CapabilityNotFound, DraftNotFound, Forbidden
+from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound, Forbidden
 from registry.core.published_index import get_validation_context
 from registry.publishing import held_passages, publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
@@ -114,9 +114,11 @@ def publish_drafts(
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> list[BatchResult]:
-    """Publish the draft of each in turn; one that cannot be found is refused with the code of the error.
+    """Publish the draft of each in turn; one that is not there, or is saved in that moment, is refused with the
+    code of the error.
 
-    With one alone there is no rest to go on with: raises `CapabilityNotFound`, `DraftNotFound`, `Forbidden`.
+    With one alone there is no rest to go on with: raises `CapabilityNotFound`, `DraftNotFound`, `DraftConflict`,
+    `Forbidden`.
     """
     results = []
     names = list(dict.fromkeys(capability_ids))
@@ -126,7 +128,7 @@ def publish_drafts(
             outcome = publication.publish_draft(
                 capability_id=name, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run, report=report
             )
-        except (CapabilityNotFound, DraftNotFound, Forbidden) as error:
+        except (CapabilityNotFound, DraftNotFound, DraftConflict, Forbidden) as error:
             if len(names) == 1:
                 raise
             found = Finding(error.code, "error", "", "", None, None, error.message, "")

@@ -13,7 +13,7 @@ from capability_rules.validation.isolation import pool
 from registry.catalog import drafts
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import AuditEvent, Capability, Draft
-from registry.publishing import batch
+from registry.publishing import batch, publication
 from tests.factories import OLGA, Files, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
@@ -187,3 +187,18 @@ def test_a_draft_that_was_saved_since_it_was_read_is_published_as_it_is_now(monk
     (result,) = batch.publish_drafts(["alpha"], by=OLGA)
     assert result.status == "published"
     assert result.files == bundle(body="Older.")
+
+
+def test_a_draft_that_is_saved_during_its_publish_does_not_stop_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("alpha", "beta"):
+        save_draft(capability_id=name, files=bundle(name), based_on=None, by=OLGA)
+
+    def validate_while_somebody_saves(draft: Draft, report: Report | None) -> Report:
+        if draft.capability.capability_id == "alpha":
+            save_draft(capability_id="alpha", files=bundle(body="Newer."), based_on=1, by=OLGA)
+        return drafts.validate_draft(draft, report)
+
+    monkeypatch.setattr(publication, "validate_draft", validate_while_somebody_saves)
+    results = batch.publish_drafts(["alpha", "beta"], by=OLGA)
+    assert [result.status for result in results] == ["refused", "published"]
+    assert [finding.code for finding in results[0].findings] == ["DRAFT_CONFLICT"]

@@ -31,9 +31,9 @@ def find_drift(capability_id: str, files: Mapping[str, str]) -> list[Finding]:
     """A finding for each tool of these texts that differs from its source now; what its author has changed in the same
     way is not counted. One query where nothing differs."""
     found = ToolBinding.objects.filter(capability__capability_id=capability_id).exclude(state=State.SAME)
-    bindings = list(found.select_related("source"))
-    if not bindings:
+    if not found.exists():
         return []
+    bindings = list(found.select_related("source"))
     tools, items = list_tool_contracts(files), _items_of(bindings)
     found_here = []
     for binding in bindings:
@@ -158,6 +158,9 @@ def follow_release(row: AuditEvent) -> None:
     """Open and close incidents of a capability's tools after a change of what agents can load; under the lock of the
     registry."""
     found = ToolBinding.objects.filter(capability__capability_id=row.subject)
+    # Each release asks, and hardly any has such tools: the columns of four tables are listed for those that have.
+    if not found.exists():
+        return
     sources: dict[int, list[ToolBinding]] = {}
     for binding in found.select_related("source", "capability__published_revision"):
         sources.setdefault(binding.source_id, []).append(binding)

@@ -244,9 +244,10 @@ def _notify_preview_keys() -> None:
 def get_draft(capability_id: str, *, version: int | None = None) -> Draft:
     """The active draft. Raises `CapabilityNotFound`, with the ids that there are, `DraftNotFound`, and `DraftConflict`
     where it is not at the `version` that the caller has read any more."""
-    draft = get_active_draft(get_capability(capability_id))
+    found = Draft.objects.filter(capability__capability_id=capability_id, discarded_at__isnull=True)
+    draft = found.select_related("proposal", "capability__published_revision").first()
     if draft is None:
-        raise DraftNotFound(f"'{capability_id}' has no draft")
+        raise DraftNotFound(f"'{get_capability(capability_id).capability_id}' has no draft")
     if version not in (None, draft.version):
         raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
     return draft

@@ -136,7 +136,7 @@ def publish_validated_draft(
     """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
     with tracing.span(_SPAN) as span, write_transaction() as state:
         draft = get_draft(capability_id, version=draft_version)
-        outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        outcome = _publish(state, report, draft, by=by, note=note, acknowledge=acknowledge)
         _describe(span, outcome)
         if outcome.status != "refused" and outcome.revision is not None:
             mark_published(draft, revision=outcome.revision, by=by, note=note)
@@ -191,26 +191,35 @@ def _outcome(capability: Capability | None, name: str, status: Status, gate: Gat
 
 
 def _publish(
-    state: RegistryState, report: Report, *, by: Actor, note: str, acknowledge: Collection[str]
+    state: RegistryState,
+    report: Report,
+    draft: Draft | None = None,
+    *,
+    by: Actor,
+    note: str,
+    acknowledge: Collection[str],
 ) -> PublishResult:
-    """Inside the lock: what is true here stays true until the commit."""
+    """Inside the lock: what is true here stays true until the commit. `draft` is the active one that the report is of;
+    else the capability's own is looked for."""
     bundle = report.bundle
     if bundle is None:
         raise ValueError("only a report without errors can be published")
     require_edit_permission(bundle.capability_id, by)
-    capability = find_capability(bundle.capability_id)
+    capability = draft.capability if draft is not None else find_capability(bundle.capability_id)
+    if capability is not None and capability.capability_id != bundle.capability_id:
+        raise ValueError(f"the report is of '{bundle.capability_id}', the draft of '{capability.capability_id}'")
     gate = evaluate_gate(_with_collisions(report, bundle), capability, GateRequest(acknowledge, by, note))
     if gate.refused:
         _record_held(gate, capability, by)
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in HELD_STATUSES:
-        _replace_draft(get_active_draft(capability))
+        _replace_draft(draft or get_active_draft(capability))
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
     # A new capability has no draft, review, incident or scheduled release to end.
     is_new = capability is None
     if capability is None:
         capability = create_capability(bundle.capability_id, by)
-    draft = None if is_new else get_active_draft(capability)
+    draft = draft or (None if is_new else get_active_draft(capability))
     facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
     facts["editors"] = _list_editors(draft, report, by)
     facts["held_decisions"] = list_revision_decisions(gate.findings)

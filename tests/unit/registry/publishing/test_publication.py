@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capability_rules.validation import validate_bundle
+from capability_rules.validation import Report, validate_bundle
 from registry.catalog.drafts import get_draft, save_draft, validate_draft
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound
 from registry.core.published_index import get_validation_context
@@ -193,14 +193,23 @@ def test_a_draft_that_moves_on_during_the_check_is_not_published(monkeypatch: py
     save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
     check = validate_draft
 
-    def check_while_somebody_saves(draft: Draft) -> Any:
-        report = check(draft)
+    def check_while_somebody_saves(draft: Draft, report: Report | None) -> Report:
+        report = check(draft, report)
         save_draft(capability_id="alpha", files=bundle(body="Newer."), based_on=1, by=OLGA)
         return report
 
     monkeypatch.setattr(publication, "validate_draft", check_while_somebody_saves)
     with pytest.raises(DraftConflict):
         publication.publish_draft(capability_id="alpha", by=OLGA)
+    assert not Revision.objects.exists()
+
+
+def test_a_draft_is_not_published_by_a_report_of_another_capability() -> None:
+    save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    with pytest.raises(ValueError, match="'beta'"):
+        publication.publish_validated_draft(
+            validate_bundle(bundle("beta")), capability_id="alpha", draft_version=1, by=OLGA
+        )
     assert not Revision.objects.exists()
 
 

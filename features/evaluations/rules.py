@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import InvalidRequest
 from features.evaluations.models import EvaluationRule
 from registry.common.actors import Actor
@@ -13,7 +14,6 @@ from registry.common.errors import NotFound
 from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
-from registry.matching.skill_groups import is_group_id
 
 COLUMNS: Final = ("share", "model")
 _MODEL_LENGTH_MAX: Final = 200
@@ -21,7 +21,7 @@ _MODEL_LENGTH_MAX: Final = 200
 
 def set_rule(*, group_id: str, share: int, model: str = "", by: Actor) -> EvaluationRule:
     """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
-    if group_id and not is_group_id(group_id):
+    if group_id and not is_capability_id(group_id):
         raise InvalidRequest(f"'{group_id[:80]}' is not a valid group id: use lower-case words joined by _")
     if not 1 <= share <= 100:
         raise InvalidRequest(f"The share is 1 to 100 percent, found {share}")

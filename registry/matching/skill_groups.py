@@ -5,12 +5,12 @@ A capability names its groups in capability.json; a group without a description 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import InvalidRequest
 from registry.access.teams import get_team, require_admin, require_group_permission
 from registry.common.actors import Actor
@@ -23,7 +23,6 @@ from registry.models import SkillGroup, Team
 
 EXAMPLES_MAX: Final = 50
 GROUPS_MAX: Final = 500
-_ID: Final = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +91,6 @@ def _owner(team: str) -> Team | None:
     return get_team(team) if team else None
 
 
-def is_group_id(group_id: str) -> bool:
-    """Whether a group can have this id."""
-    return len(group_id) <= 64 and _ID.fullmatch(group_id) is not None
-
-
 def import_groups(text: str, *, by: Actor) -> list[str]:
     """Make or change all groups of a YAML or JSON text, or none of them: their ids.
 
@@ -137,7 +131,8 @@ def _given(group_id: str, value: Any) -> dict[str, Any]:
 
 
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
-    if not is_group_id(group_id):
+    # A group is named as a capability is (schemas/capability.schema.json).
+    if not is_capability_id(group_id):
         rule = "use lower-case words joined by _, at most 64 characters"
         raise InvalidRequest(f"'{group_id[:80]}' is not a valid group id: {rule}")
     if name is not None and not (name.strip() and len(name) <= 80):

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from django.utils.module_loading import import_string
 
+from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import InvalidRequest
 from capability_rules.semantic_diff import Change
 from capability_rules.validation import Finding, Report
@@ -21,7 +22,6 @@ from registry.core import audit
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.feature import installed_features
-from registry.matching.skill_groups import is_group_id
 from registry.models import Capability, ReleaseRule, SkillGroup
 
 FILE: Final = "capability.json"
@@ -175,7 +175,7 @@ def set_rule(
     by: Actor,
 ) -> ReleaseRule:
     """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
-    if group_id and not is_group_id(group_id):
+    if group_id and not is_capability_id(group_id):
         raise InvalidRequest(f"'{group_id[:80]}' is not a valid group id: use lower-case words joined by _")
     if loosening not in LOOSENING_CHOICES:
         raise InvalidRequest(f"loosening is one of {', '.join(LOOSENING_CHOICES)}; found '{loosening[:80]}'")

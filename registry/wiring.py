@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry.core import audit, transactions
+from registry.core import audit
 from registry.core.hooks import Hook
 from registry.core.jobs import queue
 from registry.feature import installed_features
@@ -53,5 +53,4 @@ def wire() -> None:
         for verb, paths in feature.audit_observers.items():
             audit.RECORDED_VERBS.setdefault(verb, Hook()).register(*paths)
         events.IMPORTED.register(*feature.import_observers)
-    transactions.COMMITTED.register("registry.snapshot.store.refresh_if_watched")
     events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")

@@ -20,7 +20,7 @@ from django.db import DatabaseError, InterfaceError, connection, connections
 from capability_rules.errors import RegistryUnavailable
 from registry.access import sign_ins
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
-from registry.core.transactions import CHANNEL
+from registry.core.transactions import CHANNEL, COMMITTED
 from registry.snapshot.store import STORE
 from registry.usage import usage_counters
 
@@ -42,6 +42,8 @@ def start_watcher() -> None:
     """Start the thread of this process; a second call does nothing. Call it after the server has forked."""
     if STORE.is_watched or not _started.acquire(blocking=False):
         return
+    # Here and not for every process: a command that publishes reads no snapshot, and does not load what makes one.
+    COMMITTED.register("registry.snapshot.store.refresh_if_watched")
     threading.Thread(target=_run, name="registry-watch", daemon=True).start()
     atexit.register(_flush_counts)
     # A process that multiprocessing has forked, as granian's are, ends without atexit.

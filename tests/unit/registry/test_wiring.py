@@ -8,14 +8,14 @@ import pytest
 from django.utils.module_loading import import_string
 
 from registry import wiring
-from registry.core import audit, transactions
+from registry.core import audit
 from registry.core.hooks import Hook, HookTable
 from registry.core.jobs import queue
 from registry.publishing import events
 from tests.servers import ROOT
 from tests.sweeps import check_each
 
-_HOOKS = (audit.RECORDED, *audit.RECORDED_VERBS.values(), transactions.COMMITTED, events.PUBLISHED, events.IMPORTED)
+_HOOKS = (audit.RECORDED, *audit.RECORDED_VERBS.values(), events.PUBLISHED, events.IMPORTED)
 _PATHS = [*wiring.HANDLERS.values(), *wiring.OBSERVERS.values(), *(path for hook in _HOOKS for path in hook.paths)]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from registry.core import transactions
 from registry.snapshot import watcher
 from registry.snapshot.snapshot import Snapshot
-from registry.snapshot.store import SnapshotStore
+from registry.snapshot.store import STORE, SnapshotStore
 
 
 @pytest.fixture
@@ -49,3 +51,18 @@ def test_a_registry_that_has_doubled_is_settled_anew(holder: SnapshotStore) -> N
     assert not watcher.freeze_heap()
     _hold(holder, 2501)
     assert watcher.freeze_heap()
+
+
+def test_a_process_that_watches_reads_its_own_writes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    monkeypatch.setattr(transactions.COMMITTED, "paths", [])
+    monkeypatch.setattr(watcher, "_started", threading.Lock())
+    for name in ("_run", "_flush_counts"):
+        monkeypatch.setattr(watcher, name, lambda: None)
+    monkeypatch.setattr(STORE, "refresh", lambda: reads.append("refresh"))
+    monkeypatch.setattr(STORE, "is_watched", False)
+    transactions.COMMITTED()
+    assert reads == []
+    watcher.start_watcher()
+    transactions.COMMITTED()
+    assert reads == ["refresh"]

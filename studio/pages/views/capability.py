@@ -16,13 +16,13 @@ from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phra
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
-from registry.catalog.needed_skills import describe_needs
 from registry.core import queries
 from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open, quarantine
 from registry.selectors.capability_overview import describe_use, find_status_event
+from registry.selectors.need_overview import describe_needs
 from studio.pages.actions import Undo, report_done
 from studio.pages.bundle_view import build_bundle_context
 from studio.pages.charts import build_sparkline

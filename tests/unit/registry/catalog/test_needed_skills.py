@@ -10,7 +10,7 @@ import pytest
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.needed_skills import find_circle, get_needed_skills
 from registry.catalog import drafts
-from registry.catalog.needed_skills import describe_needs, list_needing
+from registry.catalog.needed_skills import list_needing
 from registry.core.published_index import INDEX
 from registry.models import Capability
 from registry.publishing import batch, publication
@@ -71,7 +71,6 @@ def test_bundles_of_one_call_know_each_other(tmp_path: Any) -> None:
 def test_capability_without_dependencies_is_what_it_was() -> None:
     plain = publication.publish(files=bundle("alpha"), by=OLGA)
     assert [one.code for one in plain.findings if one.code in CODES] == []
-    assert not describe_needs(json.loads(bundle("alpha")["capability.json"]))
 
 
 def test_who_needs_a_capability_follows_its_releases() -> None:
@@ -82,17 +81,6 @@ def test_who_needs_a_capability_follows_its_releases() -> None:
     assert list_needing("beta") == ["alpha"]
     release("alpha")
     assert list_needing("beta") == []
-
-
-def test_overview_names_both_sides() -> None:
-    publish("beta")
-    release("alpha", "beta", "gone")
-    capability = json.loads(files("alpha", "beta", "gone", mcp_servers=["github"])["capability.json"])
-    needs = describe_needs(capability)
-    assert list(needs.mcp_servers) == ["github"]
-    assert [(one.capability_id, one.is_loadable) for one in needs.skills] == [("beta", True), ("gone", False)]
-    other = describe_needs({"capability_id": "beta"})
-    assert [one.capability_id for one in other.needed_by] == ["alpha"]
 
 
 def test_retirement_can_be_looked_at_first() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.json_locations import locate_path
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import Report, validate_bundle
 from capability_rules.validation.security import IdIndex
+
+if TYPE_CHECKING:
+    from capability_rules.bundles.bundle_reader import SourceBundle
 
 UNREADABLE: Final = "IMPORT_FILE_UNREADABLE"
 

@@ -33,7 +33,7 @@ def validate_in_turn(
         for files in waiting:
             yield validate_bundle(files, published=get_published())
         return
-    # One thread: whoever else has a bundle to check finds another process free.
+    # One thread: others who have a bundle to check find another process free.
     thread = ThreadPoolExecutor(1, "lookahead")
     try:
         published = get_published()

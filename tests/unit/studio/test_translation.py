@@ -276,5 +276,5 @@ def test_styles_name_no_side() -> None:
     sides = re.compile(
         r"(?:margin|padding|border)-(?:left|right)|(?<![-\w])(?:left|right)\s*:|(?:float|text-align):\s*(?:left|right)"
     )
-    for sheet in (ROOT / "studio" / "static" / "studio").glob("*.css"):
+    for sheet in (ROOT / "studio" / "static" / "studio").rglob("*.css"):
         assert not sides.findall(re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)), sheet.name

@@ -15,8 +15,9 @@ from tests.unit.studio.translation import TEMPLATES
 
 STYLES = ROOT / "studio" / "static" / "studio"
 SHEETS = sorted(STYLES.rglob("*.css"))
-# Of the sheet that every page loads; each folder has what it is named for.
+# Of studio.css, which every page loads, and of editor.css.
 PARTS = sorted(path for folder in ("base", "layout", "components") for path in (STYLES / folder).glob("*.css"))
+EDITOR_PARTS = sorted(STYLES.glob("editor/*.css"))
 SPRITE = STYLES / "icons" / "sprite.svg"
 # What a page may load before it is drawn for the first time, as it goes over the wire.
 WEIGHT_MAX = 150_000
@@ -58,15 +59,16 @@ def test_every_page_loads_few_styles() -> None:
     assert sum(len(_served(name.removeprefix("studio/"))) for name in styles) <= EVERYWHERE_MAX
 
 
-def test_each_part_is_imported_once() -> None:
-    named = re.findall(r'^@import "([\w/]+\.css)"', (STYLES / "studio.css").read_text("utf-8"), re.MULTILINE)
-    assert sorted(named) == [path.relative_to(STYLES).as_posix() for path in PARTS]
-    assert "@import" not in _served("studio.css").decode()
+@pytest.mark.parametrize(("sheet", "parts"), [("studio.css", PARTS), ("editor.css", EDITOR_PARTS)])
+def test_each_part_is_imported_once(sheet: str, parts: list[Path]) -> None:
+    named = re.findall(r'^@import "([\w/]+\.css)"', (STYLES / sheet).read_text("utf-8"), re.MULTILINE)
+    assert sorted(named) == [path.relative_to(STYLES).as_posix() for path in parts]
+    assert "@import" not in _served(sheet).decode()
 
 
 def test_a_page_adds_few_styles() -> None:
     """The editor's are held to a number of their own."""
-    found = {path.name: path.stat().st_size for path in ROOT.glob("*/static/**/*.css")}
+    found = {path.name: len(_served(path.name)) for path in STYLES.glob("*.css")}
     found |= {path.name: path.stat().st_size for path in ROOT.glob("features/*/static/**/*.css")}
     for path in TEMPLATES:
         own = [found[name.rpartition("/")[2]] for name in _linked_styles(path.read_text("utf-8"))]
@@ -163,7 +165,7 @@ def test_what_others_drew_brings_its_license() -> None:
 
 
 def test_the_first_tool_of_a_form_keeps_the_top_edge_of_its_card() -> None:
-    sheet = (STYLES / "editor.css").read_text("utf-8")
+    sheet = _served("editor.css").decode()
     assert ".form-view > .form-group:first-child:not(.tool) {" in sheet
     assert ".form-view > .form-group:first-child {" not in sheet
 

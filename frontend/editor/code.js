@@ -93,6 +93,44 @@ function pasteMarkdown(event, view) {
   return true;
 }
 
+const SURFACE = { color: "var(--text)", background: "var(--bg-surface)" };
+const wavy = (color, style = "wavy") => ({ background: "none", textDecoration: `underline ${style} ${color} 1px`, textUnderlineOffset: "3px" });
+// In the colours of the page, by its tokens: one theme for light and dark.
+const theme = EditorView.theme({
+  "&": { ...SURFACE, height: "100%" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: "var(--font-mono)", fontSize: "var(--text-13)", lineHeight: "1.5" },
+  ".cm-content": { caretColor: "var(--text)" },
+  ".cm-content:focus-visible": { outline: "none" },
+  ".cm-gutters": { color: "var(--text-2)", background: "var(--bg-app)", borderInlineEnd: "1px solid var(--border)" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--accent-bg) 35%, transparent)" },
+  ".cm-cursor": { borderInlineStartColor: "var(--text)" },
+  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { background: "color-mix(in srgb, var(--accent) 25%, transparent)" },
+  ".cm-selectionMatch, .cm-searchMatch": { background: "var(--warning-bg)" },
+  ".cm-matchingBracket": { background: "var(--accent-bg)", outline: "1px solid var(--accent)" },
+  ".cm-panels, .cm-tooltip": { ...SURFACE, border: "1px solid var(--border)" },
+  ".cm-tooltip": { maxWidth: "30rem", borderRadius: "var(--r-8)", boxShadow: "var(--shadow-3)" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text-on-solid)", background: "var(--accent)" },
+  ".cm-completionInfo": { maxWidth: "22rem", padding: "var(--s-2) var(--s-3)", fontSize: "var(--text-13)" },
+  ".cm-textfield, .cm-button": { ...SURFACE, border: "1px solid var(--text-2)", borderRadius: "var(--r-4)" },
+  ".cm-diagnostic": { padding: "var(--s-2) var(--s-3)", borderInlineStartWidth: "3px" },
+  ".cm-diagnostic-error": { borderInlineStartColor: "var(--danger)" },
+  ".cm-diagnostic-warning": { borderInlineStartColor: "var(--warning)" },
+  ".cm-diagnosticAction": { color: "var(--text-on-solid)", background: "var(--accent)" },
+  ".cm-lintRange-error": wavy("var(--danger)"),
+  ".cm-lintRange-warning": wavy("var(--warning)"),
+  ".cm-lintRange-info": wavy("var(--text-3)", "dotted"),
+  ".cm-lint-marker": { width: "0.75em", height: "0.75em" },
+  ".cm-foldPlaceholder": { color: "var(--text-2)", background: "var(--bg-app)", borderColor: "var(--border)" },
+  ".code-help": { maxWidth: "26rem", padding: "var(--s-2) var(--s-3)", fontFamily: "var(--font-sans)", fontSize: "var(--text-13)" },
+  ".tok-propertyName, .tok-heading": { color: "var(--accent-text)" },
+  ".tok-heading, .tok-strong": { fontWeight: "var(--weight-semibold)" },
+  ".tok-emphasis": { fontStyle: "italic" },
+  ".tok-string, .tok-link, .tok-url": { color: "var(--success-text)" },
+  ".tok-number, .tok-bool, .tok-keyword, .tok-atom": { color: "var(--warning-text)" },
+  ".tok-meta, .tok-comment, .tok-punctuation": { color: "var(--text-2)" },
+});
+
 export class Code {
   constructor(document, facts, pasted = () => {}) {
     this.document = document;
@@ -103,7 +141,7 @@ export class Code {
       extensions: [
         EditorState.phrases.of(PHRASES), lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
         indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
-        syntaxHighlighting(classHighlighter), lintGutter(),
+        theme, syntaxHighlighting(classHighlighter), lintGutter(),
         isJson ? json() : [markdown(), EditorView.lineWrapping],
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),
         hoverTooltip((view, at) => this.help(view, at, facts())),

@@ -163,7 +163,7 @@ export class CapabilityForm extends JsonForm {
     const rows = Object.entries(facts).map(([key, value]) => h("li", { class: "fact-row" },
       h("code", {}, key),
       typeof value === "string"
-        ? h("input", { type: "text", value, "aria-label": interpolate(gettext("Value of %(name)s"), { name: key }, true), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
+        ? h("input", { type: "text", class: "input", value, "aria-label": interpolate(gettext("Value of %(name)s"), { name: key }, true), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
         : h("span", { class: "muted" }, gettext("Not text; edit it in code")),
       h("button", { type: "button", class: "btn btn--sm", "aria-label": interpolate(gettext("Remove %(name)s"), { name: key }, true), onclick: () => this.remove(interpolate(gettext("%(name)s removed"), { name: key }, true), [["metadata", key], undefined]) }, gettext("Remove"))));
     const made = text(gettext("Add metadata"), "", {

@@ -146,7 +146,7 @@ export class ScreensForm extends JsonForm {
     return h("li", { class: `fieldcard${isOpen ? " fieldcard--open" : ""}` },
       h("div", { class: "fieldcard__head" },
         h("button", { type: "button", class: "fieldcard__name", "aria-expanded": String(isOpen), "data-at": `${key}.name`, onclick: toggle },
-          h("span", {}, name), h("small", {}, [field.name && field.name !== id ? field.name : id, this.controlWords(field)].join(" · "))),
+          h("span", {}, name), h("small", { class: "truncate" }, [field.name && field.name !== id ? field.name : id, this.controlWords(field)].join(" · "))),
         field.isRequired ? h("span", { class: "badge" }, gettext("Required")) : null,
         h("span", { class: "fieldcard__tools" },
           tool("↑", gettext("Move %(name)s up"), move(-1), { disabled: !form.neighbour(field, -1), "data-at": `${key}.up` }),
@@ -219,7 +219,7 @@ export class ScreensForm extends JsonForm {
     };
     return h("li", { class: "fieldcard fieldcard--hidden" },
       h("div", { class: "fieldcard__head" },
-        h("span", { class: "fieldcard__name" }, words, h("small", {}, `${one.name} · ${gettext("Hidden: the user isn't asked")}`)),
+        h("span", { class: "fieldcard__name" }, words, h("small", { class: "truncate" }, `${one.name} · ${gettext("Hidden: the user isn't asked")}`)),
         one.isRequired ? h("span", { class: "badge" }, gettext("Required")) : null,
         button(gettext("Show"), show, { label: interpolate(gettext("Show %(name)s"), { name: words }, true), at: `${pointerOf(path)} ${one.name}.show` })));
   }

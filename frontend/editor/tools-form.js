@@ -85,7 +85,7 @@ export class ToolsForm extends JsonForm {
     const head = h("summary", {}, h("code", {}, tool.name ?? gettext("Unnamed")),
       h("span", { class: `badge ${kind === "write" ? "badge--warning" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
       kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "badge" }, gettext("Approval required")) : null,
-      h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
+      h("span", { class: "muted truncate tool-words" }, typeof tool.description === "string" ? tool.description : ""));
     return h("details", { class: "tool form-group", "data-at": isAlone ? null : `tool-${index}`, "data-field": pointerOf(at), open: isAlone }, head,
       this.basics(tool, at), this.policy(tool, at),
       group(gettext("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),

@@ -22,10 +22,9 @@ SPRITE = STYLES / "icons" / "sprite.svg"
 # What a page may load before it is drawn for the first time, as it goes over the wire.
 WEIGHT_MAX = 150_000
 PAGE_STYLES_MAX = 3
-# In bytes before compression: what every page loads, what one page adds, and the editor, which draws an application.
+# In bytes before compression: what every page loads, and what one page adds.
 EVERYWHERE_MAX = 85_000
 OWN_MAX = 20_000
-OWN_MAX_OF = {"studio/draft/edit.html": 30_000}
 
 
 def _served(name: str) -> bytes:
@@ -67,14 +66,13 @@ def test_each_part_is_imported_once(sheet: str, parts: list[Path]) -> None:
 
 
 def test_a_page_adds_few_styles() -> None:
-    """The editor's are held to a number of their own."""
     found = {path.name: len(_served(path.name)) for path in STYLES.glob("*.css")}
     found |= {path.name: path.stat().st_size for path in ROOT.glob("features/*/static/**/*.css")}
     for path in TEMPLATES:
         own = [found[name.rpartition("/")[2]] for name in _linked_styles(path.read_text("utf-8"))]
         name = str(path).partition("templates/")[2]
         if name != "components/styles.html":
-            assert sum(own) <= OWN_MAX_OF.get(name, OWN_MAX), name
+            assert sum(own) <= OWN_MAX, name
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)

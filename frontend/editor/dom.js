@@ -51,14 +51,16 @@ export function keepingFocus(root, draw) {
   const active = root.contains(document.activeElement) ? document.activeElement : null;
   const at = active?.dataset.at;
   const selection = active && "selectionStart" in active ? active.selectionStart : null;
-  const scroll = root.scrollTop;
+  // What is empty has no place to ask for, which would lay the page out.
+  const scroll = root.firstChild && root.scrollTop;
   const open = new Set([...root.querySelectorAll("details[data-at]")].filter((one) => one.open).map((one) => one.dataset.at));
   const known = new Set([...root.querySelectorAll("details[data-at]")].map((one) => one.dataset.at));
   draw();
   for (const fold of root.querySelectorAll("details[data-at]")) {
     if (known.has(fold.dataset.at)) fold.open = open.has(fold.dataset.at);
+    if (fold.open) fold.fill?.();
   }
-  root.scrollTop = scroll;
+  if (scroll) root.scrollTop = scroll;
   if (at === undefined) return;
   const again = root.querySelector(`[data-at="${CSS.escape(at)}"]`);
   if (!again) return;

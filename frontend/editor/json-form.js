@@ -3,11 +3,15 @@ import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
 import { applied, get, JsonFault, parse, rename, set, swap } from "./json-text.js";
 import { gettext, interpolate } from "./gettext.js";
 
+const SLICE_MS = 8;
+
 export class JsonForm {
   constructor(document, root, editor, empty) {
     Object.assign(this, { document, root, editor, empty });
     this.tree = null;
     this.draws = 0;
+    // Folds of which the summary alone is drawn.
+    this.folds = [];
   }
 
   // The text, or what an absent file stands for.
@@ -17,6 +21,7 @@ export class JsonForm {
 
   draw() {
     this.draws += 1;
+    this.folds = [];
     keepingFocus(this.root, () => {
       try {
         this.tree = parse(this.source());
@@ -28,6 +33,35 @@ export class JsonForm {
       }
     });
     this.editor.findings?.drawIn(this.document);
+    this.fillLater();
+  }
+
+  // What is in a fold is drawn when it is opened or needed, and otherwise by and by: all of 80 tools at once would hold up
+  // the page, and a search of the browser should find it.
+  fold(props, head, inside) {
+    const made = h("details", props, head);
+    let isFilled = false;
+    made.fill = () => {
+      if (!isFilled) made.append(...inside());
+      isFilled = true;
+    };
+    for (const [target, event] of [[head, "click"], [made, "toggle"]]) target.addEventListener(event, made.fill);
+    if (made.open) made.fill();
+    else this.folds.push(made);
+    return made;
+  }
+
+  fillLater() {
+    clearTimeout(this.filling);
+    this.filling = setTimeout(() => {
+      const until = performance.now() + SLICE_MS;
+      while (this.folds.length && performance.now() < until) this.folds.shift().fill();
+      if (this.folds.length) this.fillLater();
+    });
+  }
+
+  fill() {
+    for (const fold of this.folds.splice(0)) fold.fill();
   }
 
   // The field or the row that a finding names, where it is drawn.

@@ -17,14 +17,23 @@ export class Outline {
       if (this.fold.open) this.fold.open = false;
       editor.choose({ file, part, line: Number(line) || 1 });
     });
-    // It is written anew after each check: who was in it stays in it.
-    document.body.addEventListener("htmx:oobBeforeSwap", (event) => {
-      if (event.detail.target !== this.root) return;
+    // It comes with each check, mostly as it is. Where it is written anew, who was in it stays in it.
+    this.written = this.root.innerHTML.trim();
+    this.isFresh = false;
+    document.body.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+      if (detail.target !== this.root) return;
+      const came = detail.fragment.innerHTML.trim();
+      detail.shouldSwap = came !== this.written;
+      if (!detail.shouldSwap) return;
+      this.written = came;
+      this.isFresh = true;
       const active = this.root.contains(document.activeElement) ? document.activeElement.dataset : null;
       this.back = active && { file: active.file, part: active.part ?? "" };
     });
-    document.body.addEventListener("htmx:oobAfterSwap", (event) => {
-      if (event.detail.target !== this.root) return;
+    // It is said for each element that came with the answer.
+    document.body.addEventListener("htmx:oobAfterSwap", () => {
+      if (!this.isFresh) return;
+      this.isFresh = false;
       this.mark();
       if (this.back) this.link(this.back)?.focus({ preventScroll: true });
       this.back = null;

@@ -74,6 +74,7 @@ export class ToolsForm extends JsonForm {
     this.list(() => this.arrange([[...this.base, names.length], made]));
     const fold = this.root.querySelectorAll("details.tool")[names.length];
     fold.open = true;
+    fold.fill();
     fold.querySelector("input").select();
     fold.querySelector("input").focus();
   }
@@ -86,10 +87,17 @@ export class ToolsForm extends JsonForm {
       h("span", { class: `badge ${kind === "write" ? "badge--warning" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
       kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "badge" }, gettext("Approval required")) : null,
       h("span", { class: "muted truncate tool-words" }, typeof tool.description === "string" ? tool.description : ""));
-    return h("details", { class: "tool form-group", "data-at": isAlone ? null : `tool-${index}`, "data-field": pointerOf(at), open: isAlone }, head,
+    return this.fold({ class: "tool form-group", "data-at": isAlone ? null : `tool-${index}`, "data-field": pointerOf(at), open: isAlone }, head, () => [
       this.basics(tool, at), this.policy(tool, at),
       group(gettext("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
-      this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
+      this.result(tool, at), this.forms(tool, at), this.moves(at, index, count),
+    ]);
+  }
+
+  place(finding) {
+    const tool = this.tree && finding.field?.split("/").slice(0, this.base.length + 2).join("/");
+    if (tool && tool !== finding.field) super.place({ field: tool })?.fill?.();
+    return super.place(finding);
   }
 
   basics(tool, at) {

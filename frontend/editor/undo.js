@@ -79,6 +79,7 @@ export class Undo {
   }
 
   buttons(document) {
+    document.form.fill?.();
     return [...document.formRoot.querySelectorAll("button")];
   }
 

@@ -138,3 +138,35 @@ def test_the_shell_is_accessible_and_never_wider_than_the_page(width: int, edito
         editor.locator(".shell__outline summary").click()
     assert Axe().run(editor).response["violations"] == []
     assert editor.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_of_many_tools_the_summaries_are_drawn_first(editor: Page) -> None:
+    """What is in a closed card comes in slices, and at once where it is needed."""
+    arguments = {f"a{number}": {"type": "string", "description": "d"} for number in range(5)}
+    schema = {"type": "object", "properties": arguments, "required": [], "additionalProperties": False}
+    tools = [{"name": f"tool_{number}_get", "description": "Reads.", "args_schema": schema} for number in range(80)]
+    put(editor, "tools.json", json.dumps(tools, indent=2))
+    choose(editor, "capability.json")
+    drawn = editor.evaluate(
+        "() => { document.querySelector('#outline a[data-file=\"tools.json\"]').click();"
+        " const count = (selector) => document.querySelectorAll(selector).length;"
+        " const cards = [count('details.tool'), count('details.tool .property')];"
+        " document.querySelector('details.tool:nth-of-type(40) > summary').click();"
+        " return [...cards, count('details.tool[open] .property')]; }"
+    )
+    assert drawn == [80, 0, 5]
+    expect(editor.locator("details.tool .property")).to_have_count(400)
+
+
+def test_an_outline_that_stays_as_it_is_is_not_written_again(editor: Page) -> None:
+    editor.locator("#outline").evaluate("outline => { outline.firstElementChild.isOld = true; }")
+    is_old = "document.querySelector('#outline').firstElementChild.isOld === true"
+    with editor.expect_response("**/draft/check/"):
+        editor.get_by_role("textbox", name="Description").first.press_sequentially("More. ")
+    editor.wait_for_timeout(200)
+    assert editor.evaluate(is_old)
+    choose(editor, "skill.md")
+    editor.get_by_role("textbox", name="Text of Examples").wait_for()
+    put(editor, "skill.md", "# Weights\n\n## When to use\n\nNow.\n")
+    expect(editor.locator("#outline").get_by_role("link", name="Examples")).to_have_count(0)
+    assert not editor.evaluate(is_old)

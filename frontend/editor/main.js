@@ -1,6 +1,5 @@
 // The editor of a bundle: four files, each as a form and as text, with what readers would see beside them.
 import { CapabilityForm } from "./capability-form.js";
-import { Code } from "./code.js";
 import { Document } from "./document.js";
 import { controlOf } from "./field-findings.js";
 import { Findings } from "./findings.js";
@@ -16,6 +15,9 @@ import { Undo } from "./undo.js";
 
 const FORMS = { "capability.json": CapabilityForm, "skill.md": SkillForm, "tools.json": ToolsForm, "ui_schemas.json": ScreensForm };
 const MODES = ["form", "both", "text"];
+// CodeMirror is most of this script. It is set up with the first text that is shown, or while nobody waits: at once with
+// the page it would hold that up.
+const codeEditor = () => require("./code.js").Code;
 
 class Editor {
   constructor(form) {
@@ -123,6 +125,7 @@ class Editor {
 
   mount(one) {
     if (one.code || this.mode === "form") return;
+    const Code = codeEditor();
     one.code = new Code(one, () => this.facts(), () => this.notifyPasted());
     one.panel.querySelector(".code").append(one.code.view.dom);
     one.panel.classList.add("has-code");
@@ -259,4 +262,7 @@ class Editor {
 }
 
 const form = document.getElementById("editor");
-if (form) new Editor(form);
+if (form) {
+  new Editor(form);
+  setTimeout(codeEditor, 500);
+}

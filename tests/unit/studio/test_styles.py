@@ -151,7 +151,9 @@ def test_a_page_links_the_sheets_of_what_it_draws() -> None:
 def test_no_rule_asks_what_is_around_a_page_for_what_it_has(sheet: Path) -> None:
     """Each change inside would style the whole page again: 15 ms in the editor with 80 tools, several times a click."""
     text = re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)
-    assert not re.findall(r"(?:\bhtml|\bbody|\bmain|:root|\.app|\.app__main|\.page|\.editor|\.shell):(?:not\(:)?has\(", text)
+    assert not re.findall(
+        r"(?:\bhtml|\bbody|\bmain|:root|\.app|\.app__main|\.page|\.editor|\.shell):(?:not\(:)?has\(", text
+    )
 
 
 def test_icons_that_are_named_are_in_the_sprite() -> None:

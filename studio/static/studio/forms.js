@@ -53,7 +53,8 @@
     if (!isFirst) return;
     isFirst = false;
     field.focus();
-    queueMicrotask(() => {
+    // Between the events of two fields microtasks are run.
+    setTimeout(() => {
       isFirst = true;
     });
   }, true);

@@ -318,13 +318,13 @@ def test_the_parts_are_reached_by_keyboard_alone(editor: Page) -> None:
     open_file(editor, "capability.json")
     outline = editor.get_by_role("navigation", name="Outline")
     outline.get_by_role("link", name="Details").focus()
-    sections = editor.locator("#outline a[data-file='skill.md']").all()
-    for link in sections:
+    parts = editor.locator("#outline a[data-file='capability.json'][data-part], #outline a[data-file='skill.md']").all()
+    for link in parts:
         editor.keyboard.press("Tab")
         expect(link).to_be_focused()
     for link in (
         outline.get_by_role("link", name="Tools", exact=True).first,
-        outline.get_by_role("link", name="Forms"),
+        outline.get_by_role("link", name="Forms", exact=True),
     ):
         link.focus()
         editor.keyboard.press("Enter")

@@ -331,7 +331,7 @@ def test_the_parts_are_reached_by_keyboard_alone(editor: Page) -> None:
         expect(link).to_be_focused()
         expect(outline.locator("[aria-current]")).to_have_count(1)
         expect(link).to_have_attribute("aria-current", "true")
-    sections[0].focus()
+    editor.locator("#outline a[data-file='skill.md']").first.focus()
     editor.keyboard.press("Enter")
     expect(editor.locator("#panel-skill_md")).to_be_visible()
     editor.get_by_role("button", name="Form", exact=True).focus()

@@ -27,6 +27,11 @@ def inline_code(text: object) -> SafeString:
     return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(str(text))))  # noqa: S308 (escaped first)
 
 
+def breakable(name: str) -> SafeString:
+    """The escaped name, which may go on in the next line after each underscore."""
+    return mark_safe(conditional_escape(name).replace("_", "_<wbr>"))  # noqa: S308 (escaped first)
+
+
 def time_ago(moment: datetime) -> str:
     """How long it is since then, such as `2 hours, 5 minutes ago`."""
     if timezone.now() - moment < timedelta(minutes=1):

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from studio.pages.formatting import actor_name, inline_code, interval, time_ago
+from studio.pages.formatting import actor_name, breakable, inline_code, interval, time_ago
 from tests.unit.studio.conftest import SignIn
 
 
@@ -27,6 +27,11 @@ from tests.unit.studio.conftest import SignIn
 )
 def test_what_stands_in_backticks_is_code(text: str, shown: str) -> None:
     assert inline_code(text) == shown
+
+
+def test_a_name_may_break_after_its_underscores_and_stays_text() -> None:
+    assert breakable("order_list") == "order_<wbr>list"
+    assert breakable("<b>_") == "&lt;b&gt;_<wbr>"
 
 
 def test_a_moment_is_said_as_people_do() -> None:

@@ -14,13 +14,15 @@ export class Saving {
     this.form = editor.form;
     this.saveButton = this.form.querySelector("[data-save]");
     this.reviewButton = this.form.querySelector("[data-save-then]");
+    this.testLink = this.form.querySelector("[data-save-opens]");
     this.copies = new Copies(this.form.dataset.user, editor.capabilityId);
     // What the server has. A browser may put back what was typed before a reload, so this is not simply what is shown.
     this.saved = "unsaved" in this.form.dataset ? null : editor.documents.map((one) => one.area.defaultValue);
     this.base = this.saved;
     this.sent = null;
-    // The address to go to once everything is saved; empty to stay.
+    // The address to go to once everything is saved; empty to stay. With `tab` it is shown there, and this page stays.
     this.goesTo = "";
+    this.tab = null;
     this.isByItself = false;
     this.isStale = false;
     this.isRefused = false;
@@ -139,6 +141,16 @@ export class Saving {
       this.isByItself = false;
       this.saveButton.click();
     });
+    // What was typed is tested, not what was saved before it. A browser opens a tab at the click or not at all.
+    this.testLink.addEventListener("click", (event) => {
+      if (!this.isDirty() || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      this.stay();
+      this.tab = window.open("about:blank", "_blank");
+      this.goesTo = this.testLink.href;
+      this.isByItself = false;
+      this.saveButton.click();
+    });
     // A save that failed leaves the text where it is: studio.js says why.
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       if (event.detail.elt !== this.saveButton) return;
@@ -150,7 +162,7 @@ export class Saving {
     });
     // Told when a request failed for good; one that is tried again is not told.
     document.addEventListener("studio:failed", () => {
-      this.goesTo = "";
+      this.stay();
       this.sent = null;
       if (!this.isDirty()) return;
       this.tell(gettext("Couldn't save"));
@@ -165,13 +177,13 @@ export class Saving {
   answered({ successful, xhr }) {
     if (xhr.status === 409) {
       this.sent = null;
-      this.goesTo = "";
+      this.stay();
       if (this.isByItself) this.stale(xhr.responseText);
       else this.compare();
     } else if (xhr.status === 422) {
       // The page shows why, so htmx calls it successful: it was not saved all the same.
       this.sent = null;
-      this.goesTo = "";
+      this.stay();
       this.isRefused = true;
       clearTimeout(this.timer);
       this.askAsWhom(xhr.responseText);
@@ -184,8 +196,22 @@ export class Saving {
       if (this.isDirty()) {
         this.tell(gettext("Unsaved changes"));
         this.later(this.goesTo ? 0 : QUIET_MS);
-      } else if (this.goesTo) location.assign(this.goesTo);
+      } else if (this.goesTo) this.go();
     }
+  }
+
+  go() {
+    const { goesTo, tab } = this;
+    Object.assign(this, { goesTo: "", tab: null });
+    if (!tab) return location.assign(goesTo);
+    tab.opener = null;
+    return tab.location.replace(goesTo);
+  }
+
+  // Nothing was saved, so there is nothing to go to.
+  stay() {
+    this.tab?.close();
+    Object.assign(this, { goesTo: "", tab: null });
   }
 
   // In another tab somebody else signed in: what one person typed is saved as another's only where they say so.

@@ -167,9 +167,15 @@ export class ScreensForm extends JsonForm {
     const { id, one } = field;
     const write = (change) => (now) => this.write(...this.cardChange(path, id, (current, own) => change(current, own, now)));
     const isText = (value) => value === undefined || typeof value === "string";
+    const label = write((now, own, words) => now.label(own, words));
+    // The card is called what its field is, while it is typed.
+    const renamed = (words) => {
+      label(words);
+      this.root.querySelector(`[data-at="${CSS.escape(`${key}.name`)}"] > span`).textContent = words || titled(id);
+    };
     return [
       h("div", { class: "two-fields" },
-        isText(one.label) ? text(gettext("Label"), one.label, { at: `${key}.label`, writes: form.pathOf(id, "label"), changed: write((now, own, words) => now.label(own, words)) }) : null,
+        isText(one.label) ? text(gettext("Label"), one.label, { at: `${key}.label`, writes: form.pathOf(id, "label"), changed: renamed }) : null,
         field.holder || field.help ? text(gettext("Help text"), field.help?.text, { at: `${key}.help`, onleave: true, help: gettext("Shown below the field."), changed: (now) => this.redraw(...this.cardChange(path, id, (current, own) => current.helpText(own, now))) }) : null),
       this.control(form, field, key),
       Array.isArray(one.options) ? h("fieldset", { class: "options" }, h("legend", { class: "field__label" }, gettext("Options")),

@@ -59,7 +59,11 @@ export class SkillForm {
   // Marks the line in the field that was gone to.
   mark(finding) {
     const found = this.stretchAt(finding);
-    found?.own.field.setSelectionRange(found.from, found.to);
+    if (!found) return;
+    const { field } = found.own;
+    // What is typed over it is the sentence: the mark of a list and who speaks stay.
+    const [lead] = /^\s*(?:[-*]\s+)?(?:\*\*[^*]+:\*\*\s*)?/.exec(field.value.slice(found.from, found.to));
+    field.setSelectionRange(found.from + lead.length, found.to);
   }
 
   put(own, words) {

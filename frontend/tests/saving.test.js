@@ -33,7 +33,7 @@ function saving(...texts) {
   const saveButton = { click: () => (clicks += 1) };
   Object.assign(one, {
     editor: { documents }, form, saveButton, copies: new Copies("ada", "alpha"), saved: [...texts], base: [...texts],
-    leaving: { isSent: () => false }, sent: null, goesTo: "", isRefused: false, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, box: { checked: true },
+    leaving: { isSent: () => false }, sent: null, goesTo: "", tab: null, isRefused: false, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, box: { checked: true },
   });
   return { one, documents, clicks: () => clicks };
 }

@@ -147,7 +147,7 @@ def add_tool_sections(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str,
 def _sentence(tool: ToolSpec) -> str:
     does = " ".join(tool.does.split()).rstrip(".")
     does = does[:1].lower() + does[1:] if does[1:2].islower() else does
-    return f"{does}; the user approves it." if tool.kind == "write" else f"{does}."
+    return f"{does}; a person approves it first." if tool.kind == "write" else f"{does}."
 
 
 def suggest_id(name: str) -> str:

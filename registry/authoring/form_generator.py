@@ -21,13 +21,14 @@ from capability_rules.validation.a2ui.surface import dict_or_empty
 CATALOG: Final = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 FIELDS_MAX: Final = 60
 _DEPTH_MAX: Final = 4
-# With which the names of tools end, and the titles of forms begin.
-_VERBS: Final = frozenset(
+# With which the names of tools end, and the titles of forms begin; some are nouns as well.
+_VERBS_ALONE: Final = frozenset(
     (
-        *("add", "book", "cancel", "change", "close", "create", "delete", "log", "open", "order"),
-        *("remove", "request", "save", "send", "set", "start", "stop", "submit", "update"),
+        *("add", "cancel", "close", "create", "delete", "make", "remove", "save", "send", "set", "start", "stop"),
+        *("submit", "update"),
     )
 )
+_VERBS: Final = _VERBS_ALONE | {"book", "change", "log", "open", "order", "request"}
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -276,9 +277,10 @@ def _initial(schema: dict[str, Any]) -> str:
 
 
 def _title(name: str) -> str:
-    """What the form does: leave_request_create asks to create a leave request."""
-    *rest, last = name.split("_") or [""]
-    return _label(" ".join([last, *rest]) if rest and last in _VERBS else name)
+    """What the form does: leave_request_create and create_leave_request ask to create a leave request."""
+    words = name.split("_")
+    ends_in_verb = words[-1] in _VERBS and words[0] not in _VERBS_ALONE
+    return _label(" ".join([words[-1], *words[:-1]]) if ends_in_verb else name)
 
 
 def _label(name: str) -> str:

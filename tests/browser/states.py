@@ -202,7 +202,7 @@ _SECRETS = {
     "share, a new link": State(WEIGHTS + "share/", (fill("Name", "p {n}"), press("Create link"), see("#new-link"))),
     "share, an install code": State(LONG + "share/", (see("#code"),)),
     "members, an invitation": State(
-        "/members/", (fill("User name", "n.{n}@example.com"), press("Create invite link"), see("#new-link"))
+        "/members/", (fill("Username", "n.{n}@example.com"), press("Create invite link"), see("#new-link"))
     ),
 }
 _DIALOGS = {

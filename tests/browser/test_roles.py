@@ -274,7 +274,7 @@ def _menu(page: Page, name: str) -> None:
 
 def _make_a_member(admin: Page) -> None:
     _menu(admin, "Members")
-    admin.get_by_role("textbox", name="User name", exact=True).fill("nora")
+    admin.get_by_role("textbox", name="Username", exact=True).fill("nora")
     admin.get_by_label("Role", exact=True).select_option("author")
     admin.get_by_role("button", name="Create invite link").click()
     address = admin.locator("#new-link").inner_text()

@@ -40,7 +40,7 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     assert "admin" in ROLES
     page, name = as_role("admin"), _fresh("nora")
     page.goto(f"{studio.url}/members/")
-    page.get_by_role("textbox", name="User name", exact=True).fill(name)
+    page.get_by_role("textbox", name="Username", exact=True).fill(name)
     page.get_by_label("Role", exact=True).select_option("author")
     page.get_by_role("button", name="Create invite link").click()
     address = page.locator("#new-link").inner_text()

@@ -49,7 +49,7 @@ def import_files(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         return render(request, "studio/capability/files.html", context | {"error": error.message}, status=400)
     if outcome.is_stored and len(outcome.lines) == 1 and not outcome.has_losses:
-        messages.success(request, _("Imported. Add trigger phrases so agents can find it."))
+        messages.success(request, _("Imported as a draft. Trigger phrases help agents to find it."))
         return redirect("studio:draft_edit", outcome.lines[0].capability_id)
     status = 200 if outcome.is_stored else 400
     return render(request, "studio/capability/files.html", context | _result_context(outcome), status=status)

@@ -82,7 +82,7 @@ class InviteForm(DetailsForm):
     """A name and a role; the invited person chooses the password."""
 
     username = forms.CharField(
-        label=gettext_lazy("User name"),
+        label=gettext_lazy("Username"),
         max_length=150,
         help_text=gettext_lazy("To sign in with. Letters, numbers and @ . + - _"),
     )
@@ -208,7 +208,9 @@ class SetPasswordForm(forms.Form):
     """A new password, twice."""
 
     new = build_password_field(
-        gettext_lazy("Password"), help_text=gettext_lazy("At least 12 characters."), has_focus=True
+        gettext_lazy("Password"),
+        help_text=gettext_lazy("At least 12 characters, unlike your username."),
+        has_focus=True,
     )
     again = build_password_field(gettext_lazy("Confirm password"))
 

@@ -109,8 +109,12 @@ def _page(
     )
     is_current = review.is_active and reviews.is_current(review)
     capability_json = review.files.get("capability.json")
+    states = reviewers.list_reviewer_states(review)
+    named = {one.username for one in states}
+    possible = reviewers.list_possible_reviewers(review) if review.is_active and request.user.can_edit else []
     context: dict[str, Any] = {
         "review": review,
+        "actor": str(actor),
         "capability": review.capability,
         "capability_id": review.capability.capability_id,
         "display_name": list_facets(capability_json).name_or(review.capability.capability_id),
@@ -127,10 +131,8 @@ def _page(
         "can_withdraw": review.is_active and request.user.can_edit and reviews.may_withdraw(review, actor),
         "can_decide": review.state == "open" and request.user.can_publish,
         "decision": get_text(request, "decision", most=20) or "comment",
-        "reviewers": reviewers.list_reviewer_states(review),
-        "possible_reviewers": (
-            reviewers.list_possible_reviewers(review) if review.is_active and request.user.can_edit else []
-        ),
+        "reviewers": states,
+        "possible_reviewers": [one for one in possible if one.username not in named],
         "audience": get_audience(review.capability.capability_id),
         "error": error,
     }

@@ -107,7 +107,9 @@ class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
     current = build_password_field(gettext_lazy("Current password"), "current-password", has_focus=True)
-    new = build_password_field(gettext_lazy("New password"), help_text=gettext_lazy("At least 12 characters."))
+    new = build_password_field(
+        gettext_lazy("New password"), help_text=gettext_lazy("At least 12 characters, unlike your username.")
+    )
     again = build_password_field(gettext_lazy("Confirm new password"))
 
 

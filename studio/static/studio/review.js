@@ -43,7 +43,8 @@
       cell.append(composer(say, given.get("file"), given.get("line"), close));
       after.after(place);
     }
-    place.querySelector("textarea").focus();
+    place.querySelector("textarea").focus({ preventScroll: true });
+    place.scrollIntoView({ block: "nearest" });
   }
 
   document.addEventListener("click", (event) => {

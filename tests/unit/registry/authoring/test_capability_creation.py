@@ -51,7 +51,7 @@ def test_what_was_said_stands_in_the_files() -> None:
     assert capability["utterances"] == {"should_match": ["I slept badly"]}
     assert [each["policy"] for each in tools] == [{"kind": "read"}, {"kind": "write", "requires_approval": True}]
     assert tools[1]["args_schema"]["properties"]["a_choice"]["enum"] == ["good", "bad"]
-    assert "- `sleep_log`: saves one night; the user approves it." in files["skill.md"]
+    assert "- `sleep_log`: saves one night; a person approves it first." in files["skill.md"]
     assert files["skill.md"].index("## Tools") < files["skill.md"].index("## Examples")
 
 

@@ -42,6 +42,23 @@ PROPERTIES: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("leave_request_create", "Create leave request"),
+        ("create_leave_request", "Create leave request"),
+        ("create_request", "Create request"),
+        ("request_create", "Create request"),
+        ("leave_request", "Request leave"),
+        ("save", "Save"),
+        ("room_status", "Room status"),
+    ],
+)
+def test_a_form_begins_with_the_verb_of_its_tool(name: str, title: str) -> None:
+    files = bundle("alpha", [tool(name, "write", PROPERTIES)])
+    assert _made(files, name)[1]["title"] == title
+
+
 def _made(files: Files, name: str) -> tuple[Files, dict[str, Any]]:
     made = generate_form(files=files, tool_name=name)
     after = files | dict(made.texts)

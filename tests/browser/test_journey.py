@@ -140,7 +140,7 @@ def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx2.Client) -> d
 
 def _roll_back(page: Page) -> None:
     page.get_by_role("link", name="History", exact=True).click()
-    page.get_by_role("link", name="Revision 1").click()
+    page.get_by_role("link", name="Roll back to revision 1").click()
     page.get_by_label("Reason (required)").fill("Too early")
     page.get_by_role("button", name="Roll back").click()
     expect(page.get_by_text("Revision 1 is live again.")).to_be_visible()

@@ -183,7 +183,7 @@ _COMMENTS = {
     "review, a comment on a line that has comments": State(SMALL_REVIEW, (FOLDS, comment_on(":has(+ .is-said)"))),
     "review, a comment on a file that is new": State(REVIEW, (FOLDS, comment_on(".is-added:is(.is-whole *)"))),
     "review, a comment without words": State(
-        SMALL_REVIEW, (FOLDS, comment_on(".is-same"), fill_last(""), press("Comment", nth=-1), see(".field__error"))
+        SMALL_REVIEW, (FOLDS, comment_on(".is-same"), fill_last(""), press("Comment"), see(".field__error"))
     ),
 }
 # What is shown once, to be copied.

@@ -132,7 +132,7 @@ def _describe_stale(found: Outcomes, cases: Mapping[str, tuple[str, bool]]) -> s
 
 def _names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
-    return ", ".join(f"“{name[:80]}”" for name in names[:_NAMED_MAX]) + more
+    return ", ".join(f"“{name[:80]}”" for name in sorted(names)[:_NAMED_MAX]) + more
 
 
 def _check_share(rule: _Rule, found: Outcomes) -> Iterator[_Unmet]:

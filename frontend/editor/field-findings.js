@@ -5,7 +5,7 @@ import { gettext, interpolate } from "./gettext.js";
 const CONTROLS = "input, select, textarea";
 
 // What takes the focus for a field or a row.
-export const controlOf = (place) => (place.matches(CONTROLS) ? place : place.querySelector(CONTROLS) ?? place.querySelector("button"));
+export const controlOf = (place) => (place.matches(CONTROLS) ? place : place.querySelector(CONTROLS) ?? place.querySelector("button, summary"));
 
 // What a place shows by itself: where it has changed since it was checked, its finding may be of another.
 const shownBy = (place) => (place.matches("fieldset") ? "" : controlOf(place)?.value ?? "");

@@ -250,7 +250,8 @@ def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None
     field = editor.get_by_role("textbox", name="Text of Examples")
     expect(field).to_be_focused()
     marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
-    assert marked == "**Agent:** what the agent does then"
+    # What is typed over it is the sentence: who speaks stays.
+    assert marked == "what the agent does then"
 
 
 def test_a_playbook_is_written_in_steps(editor: Page) -> None:

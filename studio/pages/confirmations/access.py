@@ -63,7 +63,11 @@ def _key_figures(row: AgentKey) -> list[tuple[str, str]]:
     use = effects.use_of_key(row.name)
     if not use.loads:
         return []
-    return [(figure(use.loads), _("loads in 30 days")), (figure(use.capabilities), _("capabilities"))]
+    loads = ngettext("load in 30 days", "loads in 30 days", use.loads)
+    return [
+        (figure(use.loads), loads),
+        (figure(use.capabilities), ngettext("capability", "capabilities", use.capabilities)),
+    ]
 
 
 def _key_facts(row: AgentKey) -> list[str]:

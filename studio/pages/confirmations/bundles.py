@@ -180,7 +180,8 @@ def _end_quarantine(request: StudioRequest, capability: Capability) -> Confirmat
 def _audience_figures(audience: Audience) -> list[tuple[str, str]]:
     if not audience.loads:
         return []
-    return [(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
+    loads = ngettext("load in 30 days", "loads in 30 days", audience.loads)
+    return [(figure(audience.loads), loads), (figure(audience.keys), ngettext("API key", "API keys", audience.keys))]
 
 
 def _audience_words(audience: Audience) -> list[str]:
@@ -222,7 +223,7 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
         button=button,
         effects=changes,
         undo=_("You can restore each of them on its page."),
-        figures=[(figure(loads), _("loads in 30 days"))] if loads else [],
+        figures=[(figure(loads), ngettext("load in 30 days", "loads in 30 days", loads))] if loads else [],
         note=Note(),
         template="studio/capability/deprecate.html",
         more={"chosen": chosen, "replaced_by": sent_line(request, "replaced_by", most=64)},

@@ -89,10 +89,10 @@ export class CapabilityForm extends JsonForm {
   }
 
   when(profile) {
-    const groups = this.editor.facts().skillGroups ?? {};
+    const { skillGroups: groups, suggestedTriggers } = this.editor.facts();
     return this.section("matching", gettext("Matching"), gettext("Agents match user messages against these."),
       this.phrases(gettext("Trigger phrases"), ["intent_triggers"], {
-        required: profile === "capability", suggested: this.editor.facts().suggestedTriggers,
+        required: profile === "capability", suggested: suggestedTriggers,
       }),
       h("div", { class: "two-fields" },
         this.sentences(gettext("Example messages that match"), "should_match"),

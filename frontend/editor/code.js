@@ -95,7 +95,7 @@ function pasteMarkdown(event, view) {
 
 const SURFACE = { color: "var(--text)", background: "var(--bg-surface)" };
 const wavy = (color, style = "wavy") => ({ background: "none", textDecoration: `underline ${style} ${color} 1px`, textUnderlineOffset: "3px" });
-// In the colours of the page, by its tokens: one theme for light and dark.
+// In the colors of the page, by its tokens: one theme for light and dark.
 const theme = EditorView.theme({
   "&": { ...SURFACE, height: "100%" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },

@@ -17,7 +17,7 @@ export class Outline {
       if (this.fold.open) this.fold.open = false;
       editor.choose({ file, part, line: Number(line) || 1 });
     });
-    // It comes with each check, mostly as it is. Where it is written anew, who was in it stays in it.
+    // Each check sends it, mostly unchanged. Where it is replaced, the focus goes back to the same link.
     this.written = this.root.innerHTML.trim();
     this.isFresh = false;
     document.body.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {

@@ -49,7 +49,7 @@ _TAKEN: Final[dict[str, Kind]] = {
 }
 # Of each kind; a list that is longer is read on the page of that kind.
 KIND_MAX: Final = 50
-# The sidebar shows 99+ from there on, and so needs no more.
+# From there on the sidebar shows 99+, and nothing needs the number.
 COUNTED_MAX: Final = 100
 # How long a rollback or a retirement is listed for those whose text it was. A quarantine is, as long as it lasts.
 TAKEN_DAYS: Final = 14

@@ -24,7 +24,7 @@ MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
     "administer": lambda operator: operator.can_administer,
 }
 Tone = Literal["", "accent", "alert"]
-_COUNT_MAX: Final = 99
+_COUNT_MAX: Final = inbox.COUNTED_MAX - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,20 +139,18 @@ class GuardedRequest:
 
 
 def _tls_context() -> ssl.SSLContext:
-    """The system's certificates (`SSL_CERT_FILE` where it is set), or certifi's where the system has none."""
+    """The system's certificates, or those that `SSL_CERT_FILE` or `SSL_CERT_DIR` names."""
     # A store of certificates is read for it: only what sends requests pays for that.
     import ssl
 
-    import certifi
-
     paths = ssl.get_default_verify_paths()
-    store = paths.cafile or paths.capath or certifi.where()
-    return _read_certificates(store, Path(store).stat().st_mtime, is_default=store != certifi.where())
+    store = paths.cafile or paths.capath
+    return _read_certificates(store, Path(store).stat().st_mtime if store else 0.0)
 
 
 @lru_cache(maxsize=1)
-def _read_certificates(store: str, _changed_at: float, *, is_default: bool) -> ssl.SSLContext:
+def _read_certificates(_store: str | None, _changed_at: float) -> ssl.SSLContext:
     """Kept until the certificates change: reading them takes longer than most requests."""
-    import ssl
+    import httpx2
 
-    return ssl.create_default_context(cafile=None if is_default else store)
+    return httpx2.create_ssl_context()

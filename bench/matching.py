@@ -28,8 +28,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
-# As in the server, where one thread answers one message.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import django
 

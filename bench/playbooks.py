@@ -25,7 +25,6 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import django
 

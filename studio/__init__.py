@@ -1,4 +1,9 @@
 """The operator's pages and the project package: settings, root URLs, WSGI.
 
-Kept empty on purpose: `run.py` imports `studio.config.environment` and `studio.launcher` before anything is installed.
+Every process of the product imports this package first: the gateway, the application, workers and commands. `run.py`
+does before anything is installed, so that nothing but the standard library is imported here.
 """
+
+from capability_rules.numeric_threads import limit_numeric_threads
+
+limit_numeric_threads()

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -57,12 +57,13 @@ def _normalize(name: str) -> str:
 def _imports(path: Path) -> Iterator[tuple[int, str]]:
     """Line and top-level module of each import that is not of the standard library."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         for root in {name.partition(".")[0] for name in names} - sys.stdlib_module_names:
             yield node.lineno, root
 
 
-def _distributions_of(module: str, distributions: dict[str, list[str]]) -> set[str]:
+def _distributions_of(module: str, distributions: Mapping[str, list[str]]) -> set[str]:
     found = distributions.get(module) or [OURS.get(module) or FRAMEWORKS.get(module) or module]
     return {_normalize(name) for name in found}

@@ -5,11 +5,14 @@ Everything else in this suite runs in a larger environment, with packages that u
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
 import sys
+import time
 import tomllib
+import urllib.request
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -19,7 +22,7 @@ import pytest
 from tests.git_https import make_certificate
 from tests.receivers import Receiver, say
 from tests.servers import ROOT, Studio, start_studio
-from tests.system.checkouts import Run, Tree, copy_tree
+from tests.system.checkouts import Run, Tree, children_of, copy_tree
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 LOOPBACK = "127.0.0.0/8"
@@ -80,6 +83,29 @@ def _manage(plain: Tree, certificate: tuple[Path, Path], *arguments: str, text: 
     return done.stdout
 
 
+def _post_match(run: Run) -> None:
+    body = json.dumps({"message": "I just weighed 187.6 lbs"}).encode()
+    headers = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(f"{run.url}/api/v1/capability_match", body, headers)
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        assert json.loads(answer.read())["decision"] == "match"
+
+
+PROGRAMS = ("studio.gateway", "granian", "worker", "capability_rules.validation.isolation.process")
+
+
+def _thread_counts(run: Run) -> dict[str, int]:
+    """How many threads the process of each program has that has most of them."""
+    found: dict[str, int] = {}
+    for pid in children_of(run.process.pid):
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").split()
+            threads = len(list(Path(f"/proc/{pid}/task").iterdir()))
+            for program in set(PROGRAMS) & set(words):
+                found[program] = max(found.get(program, 0), threads)
+    return found
+
+
 def _extras_not_installed() -> set[str]:
     """Names of modules of the extras that `requirements.lock` leaves out."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
@@ -118,6 +144,23 @@ def test_every_import_of_the_product_is_in_a_plain_install(plain: Tree, run: Run
         if name.partition(".")[0] not in optional | sys.stdlib_module_names and place.partition(":")[0] not in SCRIPTS
     ]
     assert not faults, faults
+
+
+def test_a_variable_from_outside_changes_no_number_of_threads(plain: Tree, run: Run, tmp_path: Path) -> None:
+    """OpenBLAS reads it when numpy is loaded; on a machine with one core there is nothing to see."""
+    given = plain.start(DATA_DIR=str(tmp_path), OPENBLAS_NUM_THREADS="1")
+    given.await_answer()
+    try:
+        for one in (run, given):
+            _post_match(one)
+        deadline = time.monotonic() + 60
+        # Threads of the product itself come and go with what it does.
+        while (counts := _thread_counts(run)) != (expected := _thread_counts(given)):
+            assert time.monotonic() < deadline, (counts, expected)
+            time.sleep(0.2)
+        assert counts.keys() == set(PROGRAMS)
+    finally:
+        given.stop()
 
 
 def test_a_webhook_is_sent(plain: Tree, run: Run, certificate: tuple[Path, Path]) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from capability_rules.errors import RegistryUnavailable
+from capability_rules.numeric_threads import SINGLE_THREAD
 from capability_rules.validation.isolation.messages import LENGTH, encode_message
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class CheckProcess:
         """Start it; it is ready half a second later. Raises OSError."""
         self._answer_seconds_max = answer_seconds_max
         env = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-        env |= {"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
+        env |= {"PYTHONDONTWRITEBYTECODE": "1", **SINGLE_THREAD}
         self._popen = subprocess.Popen(
             _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_PACKAGES_DIR, env=env
         )

@@ -24,7 +24,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests import commands
+
+ROOT = commands.ROOT
 # Waits for the command or for the end of our own input, whichever is first; the input ends when the tests die.
 _KEEPER = """
 import os, signal, subprocess, sys, threading
@@ -291,11 +293,13 @@ class Studio:
 
 
 def run_manage(
-    *arguments: str, env: Mapping[str, str], check: bool = True, text: str | None = None
+    *arguments: str, env: Mapping[str, str], check: bool = True, text: str | None = None, fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run manage.py in a process of its own; with `check`, a failure shows what it printed."""
-    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
-    done = subprocess.run(command, env=dict(env), capture_output=True, text=True, input=text, check=False, timeout=120)
+    """Run manage.py in a process of its own; with `check`, a failure shows what it printed.
+
+    The process is forked from one that has imported Django, unless it shall be `fresh` (`tests/commands.py`).
+    """
+    done = commands.run_script(ROOT / "manage.py", *arguments, env=env, text=text, fresh=fresh)
     if check and done.returncode != 0:
         raise ServerError(f"manage.py {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done

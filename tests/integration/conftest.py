@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.commands import run_script
 from tests.servers import ROOT, ServerError, run_manage, studio_environment
 
 
@@ -25,8 +24,7 @@ class Site:
 
     def run(self, script: str, *arguments: str) -> Any:
         """Run a script beside these tests on this registry; answers the JSON document that it prints."""
-        command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False, timeout=120, cwd=ROOT)
+        done = run_script(Path(__file__).with_name(script), *arguments, env=self.env, cwd=ROOT)
         if done.returncode != 0:
             raise ServerError(f"{script} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return json.loads(done.stdout)

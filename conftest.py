@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from tests.choice import choose, pytest_addoption
+from tests.choice import TIERS, choose, pytest_addoption
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
 
 # Hooks that pytest finds here.
@@ -67,13 +67,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
-    """The place of each file of slow tests, from 0 to 1: those of each folder are spread over the whole.
+    """The place of each file of slow or rare tests, from 0 to 1: those of each folder are spread over the whole.
 
     Browsers take all of a core, and servers that are waited for none: side by side they take the time of one.
     """
     folders: dict[str, dict[Path, None]] = {}
     for item in items:
-        if item.get_closest_marker("slow"):
+        if any(map(item.get_closest_marker, TIERS)):
             folders.setdefault(item.path.relative_to(_TESTS.parent).parts[1], {})[item.path] = None
     return {path: at / len(files) for files in folders.values() for at, path in enumerate(files)}
 

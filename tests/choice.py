@@ -1,4 +1,5 @@
-"""Which tests run where. `--all` runs the slow ones too; `--where` prints the answer for every file, and runs nothing.
+"""Which tests run where. `--all` runs the slow ones too, `--rare` those that only a release needs (wheels, programs of
+others, corpora); `--where` prints the answer for every file, and runs nothing.
 
 A suite of its own for each database: SQLite runs everything but what needs PostgreSQL; PostgreSQL
 (`TEST_DATABASE=postgresql`) runs those tests whose result a database can change. `python3 run.py test` does both.
@@ -8,12 +9,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 ON_POSTGRESQL: Final = os.environ.get("TEST_DATABASE") == "postgresql"
+# The option that asks for what has the mark.
+TIERS: Final = {"rare": "--rare", "slow": "--all"}
 _HERE: Final = Path(__file__).parent
 # Views, endpoints and commands translate a request into calls of `registry`, whose own tests run on both databases:
 # what a page shows is the same on either. Of these folders PostgreSQL runs only what is marked `both_databases`, which
@@ -27,14 +31,15 @@ _DATABASE_FIXTURES: Final = {"db", "transactional_db", "django_db_reset_sequence
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("studio")
     group.addoption("--all", action="store_true", help="run the slow tests too")
+    group.addoption("--rare", action="store_true", help="run the tests that only a release needs too")
     group.addoption("--no-skips", action="store_true", help="a skipped test is a failed test")
     group.addoption("--where", action="store_true", help="print which tests run where, and run none")
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect, rather than skip, what does not belong to this run: a skip says that something is missing here."""
-    everything = config.getoption("--all")
-    reasons = {id(item): why_not(item, everything=everything, on_postgresql=ON_POSTGRESQL) for item in items}
+    tiers = {tier for tier, option in TIERS.items() if config.getoption(option)}
+    reasons = {id(item): why_not(item, tiers=tiers, on_postgresql=ON_POSTGRESQL) for item in items}
     left_out = [item for item in items if reasons[id(item)]]
     if config.getoption("--where"):
         counts = Counter((str(item.path.relative_to(_HERE.parent)), reasons[id(item)] or "runs") for item in items)
@@ -46,11 +51,13 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if id(item) not in gone]
 
 
-def why_not(item: pytest.Item, *, everything: bool, on_postgresql: bool) -> str:
-    """Why a test does not run here; empty where it does."""
+def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) -> str:
+    """Why a test does not run here; empty where it does. `tiers` are the marks that were asked for."""
     marks = {mark.name for mark in item.iter_markers()}
-    if "slow" in marks and not everything:
-        return "slow: with --all"
+    # A rare test of a slow file is rare.
+    tier = next((tier for tier in TIERS if tier in marks), None)
+    if tier is not None and tier not in tiers:
+        return f"{tier}: with {TIERS[tier]}"
     if not on_postgresql:
         return "on PostgreSQL alone" if "postgres" in marks else ""
     if "sqlite" in marks:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from tests.choice import TIERS, choose, pytest_addoption
+from tests.choice import TIERS, choose, is_left_out, pytest_addoption
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
 
 # Hooks that pytest finds here.
@@ -56,13 +56,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_left_out(collection_path, config) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choose(config, items)
     # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
     ranks = _rank_slow_files(items)
     items.sort(key=lambda item: ranks.get(item.path, 1.0))
+    with_servers = {path for path in {item.path for item in items} if _is_within(path, _WITH_SERVERS)}
     for item in items:
-        if _is_within(item, _WITH_SERVERS) or item.get_closest_marker("depends_on_speed"):
+        if item.path in with_servers or item.get_closest_marker("depends_on_speed"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
@@ -78,8 +83,8 @@ def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
     return {path: at / len(files) for files in folders.values() for at, path in enumerate(files)}
 
 
-def _is_within(item: pytest.Item, folders: tuple[Path, ...]) -> bool:
-    return any(item.path.is_relative_to(folder) for folder in folders)
+def _is_within(path: Path, folders: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,6 +8,7 @@ A suite of its own for each database: SQLite runs everything but what needs Post
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -25,6 +26,14 @@ _HERE: Final = Path(__file__).parent
 _SAME_ON_BOTH: Final = tuple(
     _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
 )
+_WITHOUT_DATABASE: Final = tuple(
+    _HERE / "unit" / package for package in ("capability_kit", "capability_rules", "capability_client")
+)
+_RUN_ON_BOTH: Final = {"both_databases", "postgres"}
+# The whole product, which has a database of its own.
+_NOT_ON_POSTGRESQL: Final = {"sqlite", "system", "browser"}
+_MODULE_MARKS: Final = re.compile(r"^pytestmark = .+?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_MARK: Final = re.compile(r"pytest\.mark\.(\w+)")
 _DATABASE_FIXTURES: Final = {"db", "transactional_db", "django_db_reset_sequences", "django_db_serialized_rollback"}
 
 
@@ -51,6 +60,24 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if id(item) not in gone]
 
 
+def is_left_out(path: Path, config: pytest.Config) -> bool:
+    """Whether nothing in a file can run here, by its text: to import and collect it would take time for nothing."""
+    if config.getoption("--where") or not path.name.startswith("test_"):
+        return False
+    text = path.read_text("utf-8")
+    of_module = _MODULE_MARKS.search(text)
+    marks = set(_MARK.findall(of_module[0])) if of_module else set()
+    if marks & TIERS.keys() and not any(config.getoption(TIERS[tier]) for tier in TIERS.keys() & _MARK.findall(text)):
+        return True
+    return ON_POSTGRESQL and (
+        bool(marks & _NOT_ON_POSTGRESQL)
+        or any(path.is_relative_to(folder) for folder in _WITHOUT_DATABASE)
+        or (
+            any(path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not _RUN_ON_BOTH & set(_MARK.findall(text))
+        )
+    )
+
+
 def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) -> str:
     """Why a test does not run here; empty where it does. `tiers` are the marks that were asked for."""
     marks = {mark.name for mark in item.iter_markers()}
@@ -64,7 +91,7 @@ def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) 
         return "on SQLite alone"
     if marks & {"system", "browser"}:
         return "the whole product, which has a database of its own: with SQLite"
-    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & {"both_databases", "postgres"}:
+    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & _RUN_ON_BOTH:
         return "the same on both databases: with SQLite"
     return "" if _uses_database(item, marks) else "without a database: with SQLite"
 

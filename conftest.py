@@ -18,6 +18,7 @@ import pytest
 
 from tests.choice import TIERS, choose, is_left_out, pytest_addoption
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
+from tests.shared_folders import shared_root
 
 # Hooks that pytest finds here.
 __all__ = ["pytest_addoption"]
@@ -54,6 +55,11 @@ gc.set_threshold(100_000, 50, 100)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a background job of a shell; the servers that tests interrupt would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    # Before there are processes that shall share it.
+    shared_root()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -5,7 +5,6 @@ Each is a child that a keeper process holds: when the tests end, however they en
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import importlib.util
 import os
@@ -20,11 +19,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests import commands
+from tests.shared_folders import make_folder_once
 
 ROOT = commands.ROOT
 # Waits for the command or for the end of our own input, whichever is first; the input ends when the tests die.
@@ -337,8 +336,8 @@ Furnish = Callable[[Mapping[str, str]], None]
 def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | None = None, /, **settings: str) -> Studio:
     """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them.
 
-    `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that this
-    process has prepared with the same settings, its first key included.
+    `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that was
+    prepared once for this run of pytest with the same settings, its first key included.
     """
     env = studio_environment(data_dir, **settings)
     if _KEPT_ELSEWHERE & set(settings) or (data_dir.exists() and any(data_dir.iterdir())):
@@ -350,18 +349,28 @@ def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | Non
 
 def copy_prepared(data_dir: Path, furnish: Furnish | None = None, /, **settings: str) -> str:
     """Fill `data_dir` with a copy of what `start_studio` serves; returns what preparing it has printed."""
-    choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
-    folder, prepared = _prepared_once(choices, furnish)
-    shutil.copytree(folder, data_dir, dirs_exist_ok=True)
-    return prepared
+    choices = {name: value for name, value in sorted(settings.items()) if name not in _READ_WHEN_SERVING}
+    added = "" if furnish is None else f"{furnish.__module__}.{furnish.__qualname__}"
+    if "<" in added:
+        raise ValueError(f"{added} is not one function for all processes")
+
+    def fill(folder: Path) -> None:
+        (folder / "data").mkdir()
+        printed = _prepare(studio_environment(folder / "data", **choices), furnish)
+        (folder / "printed").write_text(printed, "utf-8")
+
+    folder = make_folder_once(f"site {choices} {added}", fill)
+    shutil.copytree(folder / "data", data_dir, dirs_exist_ok=True)
+    return (folder / "printed").read_text("utf-8")
 
 
-@cache
-def _prepared_once(choices: frozenset[tuple[str, str]], furnish: Furnish | None) -> tuple[Path, str]:
-    """A data directory that nobody serves, and what preparing it has printed."""
-    folder = Path(tempfile.mkdtemp(prefix="prepared-site-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder, _prepare(studio_environment(folder, **dict(choices)), furnish)
+def copy_migrated(database: Path) -> None:
+    """Make an SQLite file with all tables, which are migrated once for a run of pytest."""
+
+    def fill(folder: Path) -> None:
+        run_manage("migrate", "--verbosity", "0", env=studio_environment(folder))
+
+    shutil.copy(make_folder_once("migrated on SQLite", fill) / "studio.sqlite3", database)
 
 
 def _prepare(env: Mapping[str, str], furnish: Furnish | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from tests.commands import run_script
-from tests.servers import ROOT, ServerError, run_manage, studio_environment
+from tests.servers import ROOT, ServerError, copy_migrated, run_manage, studio_environment
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,6 @@ def on_postgresql(url: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated database file to be copied."""
-    folder = tmp_path_factory.mktemp("migrated")
-    run_manage("migrate", "--verbosity", "0", env=studio_environment(folder))
-    return folder / "studio.sqlite3"
-
-
-@pytest.fixture(scope="session")
 def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str) -> str:
     """The name of a migrated database to be copied."""
     url = new_database(postgresql_url)
@@ -71,7 +62,7 @@ def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url
 def new_site(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: str) -> Site:
     """A migrated, empty registry of its own, copied from one that was migrated once."""
     if kind == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), folder / "studio.sqlite3")
+        copy_migrated(folder / "studio.sqlite3")
         return Site(kind, studio_environment(folder, **settings))
     template = request.getfixturevalue("migrated_postgresql")
     url = new_database(request.getfixturevalue("postgresql_url"), template)

@@ -1,7 +1,7 @@
 # Tasks of a contributor; each is a command that can be run by itself.
 PYTHON = .venv/bin/python
 
-.PHONY: run test test-all lint format docs site lock
+.PHONY: run test test-all test-release lint format docs site lock
 
 run:
 	python3 run.py
@@ -11,6 +11,9 @@ test:
 
 test-all:
 	python3 run.py test --all
+
+test-release:
+	python3 run.py test --all --rare --no-skips
 
 lint:
 	$(PYTHON) -m ruff check .

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import hypothesis
 import pytest
 
-from tests.choice import choose, pytest_addoption
+from tests.choice import TIERS, choose, is_left_out, pytest_addoption
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
+from tests.shared_folders import shared_root
 
 # Hooks that pytest finds here.
 __all__ = ["pytest_addoption"]
@@ -56,30 +57,40 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure() -> None:
+    # Before there are processes that shall share it.
+    shared_root()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return is_left_out(collection_path, config) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choose(config, items)
     # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
     ranks = _rank_slow_files(items)
     items.sort(key=lambda item: ranks.get(item.path, 1.0))
+    with_servers = {path for path in {item.path for item in items} if _is_within(path, _WITH_SERVERS)}
     for item in items:
-        if _is_within(item, _WITH_SERVERS) or item.get_closest_marker("depends_on_speed"):
+        if item.path in with_servers or item.get_closest_marker("depends_on_speed"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def _rank_slow_files(items: list[pytest.Item]) -> dict[Path, float]:
-    """The place of each file of slow tests, from 0 to 1: those of each folder are spread over the whole.
+    """The place of each file of slow or rare tests, from 0 to 1: those of each folder are spread over the whole.
 
     Browsers take all of a core, and servers that are waited for none: side by side they take the time of one.
     """
     folders: dict[str, dict[Path, None]] = {}
     for item in items:
-        if item.get_closest_marker("slow"):
+        if any(map(item.get_closest_marker, TIERS)):
             folders.setdefault(item.path.relative_to(_TESTS.parent).parts[1], {})[item.path] = None
     return {path: at / len(files) for files in folders.values() for at, path in enumerate(files)}
 
 
-def _is_within(item: pytest.Item, folders: tuple[Path, ...]) -> bool:
-    return any(item.path.is_relative_to(folder) for folder in folders)
+def _is_within(path: Path, folders: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,5 @@
-"""Which tests run where. `--all` runs the slow ones too; `--where` prints the answer for every file, and runs nothing.
+"""Which tests run where. `--all` runs the slow ones too, `--rare` those that only a release needs (wheels, programs of
+others, corpora); `--where` prints the answer for every file, and runs nothing.
 
 A suite of its own for each database: SQLite runs everything but what needs PostgreSQL; PostgreSQL
 (`TEST_DATABASE=postgresql`) runs those tests whose result a database can change. `python3 run.py test` does both.
@@ -7,13 +8,17 @@ A suite of its own for each database: SQLite runs everything but what needs Post
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 ON_POSTGRESQL: Final = os.environ.get("TEST_DATABASE") == "postgresql"
+# The option that asks for what has the mark.
+TIERS: Final = {"rare": "--rare", "slow": "--all"}
 _HERE: Final = Path(__file__).parent
 # Views, endpoints and commands translate a request into calls of `registry`, whose own tests run on both databases:
 # what a page shows is the same on either. Of these folders PostgreSQL runs only what is marked `both_databases`, which
@@ -21,20 +26,29 @@ _HERE: Final = Path(__file__).parent
 _SAME_ON_BOTH: Final = tuple(
     _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
 )
+_WITHOUT_DATABASE: Final = tuple(
+    _HERE / "unit" / package for package in ("capability_kit", "capability_rules", "capability_client")
+)
+_RUN_ON_BOTH: Final = {"both_databases", "postgres"}
+# The whole product, which has a database of its own.
+_NOT_ON_POSTGRESQL: Final = {"sqlite", "system", "browser"}
+_MODULE_MARKS: Final = re.compile(r"^pytestmark = .+?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+_MARK: Final = re.compile(r"pytest\.mark\.(\w+)")
 _DATABASE_FIXTURES: Final = {"db", "transactional_db", "django_db_reset_sequences", "django_db_serialized_rollback"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("studio")
     group.addoption("--all", action="store_true", help="run the slow tests too")
+    group.addoption("--rare", action="store_true", help="run the tests that only a release needs too")
     group.addoption("--no-skips", action="store_true", help="a skipped test is a failed test")
     group.addoption("--where", action="store_true", help="print which tests run where, and run none")
 
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect, rather than skip, what does not belong to this run: a skip says that something is missing here."""
-    everything = config.getoption("--all")
-    reasons = {id(item): why_not(item, everything=everything, on_postgresql=ON_POSTGRESQL) for item in items}
+    tiers = {tier for tier, option in TIERS.items() if config.getoption(option)}
+    reasons = {id(item): why_not(item, tiers=tiers, on_postgresql=ON_POSTGRESQL) for item in items}
     left_out = [item for item in items if reasons[id(item)]]
     if config.getoption("--where"):
         counts = Counter((str(item.path.relative_to(_HERE.parent)), reasons[id(item)] or "runs") for item in items)
@@ -46,18 +60,38 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if id(item) not in gone]
 
 
-def why_not(item: pytest.Item, *, everything: bool, on_postgresql: bool) -> str:
-    """Why a test does not run here; empty where it does."""
+def is_left_out(path: Path, config: pytest.Config) -> bool:
+    """Whether nothing in a file can run here, by its text: to import and collect it would take time for nothing."""
+    if config.getoption("--where") or not path.name.startswith("test_"):
+        return False
+    text = path.read_text("utf-8")
+    of_module = _MODULE_MARKS.search(text)
+    marks = set(_MARK.findall(of_module[0])) if of_module else set()
+    if marks & TIERS.keys() and not any(config.getoption(TIERS[tier]) for tier in TIERS.keys() & _MARK.findall(text)):
+        return True
+    return ON_POSTGRESQL and (
+        bool(marks & _NOT_ON_POSTGRESQL)
+        or any(path.is_relative_to(folder) for folder in _WITHOUT_DATABASE)
+        or (
+            any(path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not _RUN_ON_BOTH & set(_MARK.findall(text))
+        )
+    )
+
+
+def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) -> str:
+    """Why a test does not run here; empty where it does. `tiers` are the marks that were asked for."""
     marks = {mark.name for mark in item.iter_markers()}
-    if "slow" in marks and not everything:
-        return "slow: with --all"
+    # A rare test of a slow file is rare.
+    tier = next((tier for tier in TIERS if tier in marks), None)
+    if tier is not None and tier not in tiers:
+        return f"{tier}: with {TIERS[tier]}"
     if not on_postgresql:
         return "on PostgreSQL alone" if "postgres" in marks else ""
     if "sqlite" in marks:
         return "on SQLite alone"
     if marks & {"system", "browser"}:
         return "the whole product, which has a database of its own: with SQLite"
-    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & {"both_databases", "postgres"}:
+    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & _RUN_ON_BOTH:
         return "the same on both databases: with SQLite"
     return "" if _uses_database(item, marks) else "without a database: with SQLite"
 

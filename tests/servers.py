@@ -5,7 +5,6 @@ Each is a child that a keeper process holds: when the tests end, however they en
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import importlib.util
 import os
@@ -20,11 +19,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests import commands
+from tests.shared_folders import make_folder_once
+
+ROOT = commands.ROOT
 # Waits for the command or for the end of our own input, whichever is first; the input ends when the tests die.
 _KEEPER = """
 import os, signal, subprocess, sys, threading
@@ -291,11 +292,13 @@ class Studio:
 
 
 def run_manage(
-    *arguments: str, env: Mapping[str, str], check: bool = True, text: str | None = None
+    *arguments: str, env: Mapping[str, str], check: bool = True, text: str | None = None, fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run manage.py in a process of its own; with `check`, a failure shows what it printed."""
-    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
-    done = subprocess.run(command, env=dict(env), capture_output=True, text=True, input=text, check=False, timeout=120)
+    """Run manage.py in a process of its own; with `check`, a failure shows what it printed.
+
+    The process is forked from one that has imported Django, unless it shall be `fresh` (`tests/commands.py`).
+    """
+    done = commands.run_script(ROOT / "manage.py", *arguments, env=env, text=text, fresh=fresh)
     if check and done.returncode != 0:
         raise ServerError(f"manage.py {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done
@@ -333,8 +336,8 @@ Furnish = Callable[[Mapping[str, str]], None]
 def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | None = None, /, **settings: str) -> Studio:
     """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them.
 
-    `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that this
-    process has prepared with the same settings, its first key included.
+    `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that was
+    prepared once for this run of pytest with the same settings, its first key included.
     """
     env = studio_environment(data_dir, **settings)
     if _KEPT_ELSEWHERE & set(settings) or (data_dir.exists() and any(data_dir.iterdir())):
@@ -346,18 +349,28 @@ def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | Non
 
 def copy_prepared(data_dir: Path, furnish: Furnish | None = None, /, **settings: str) -> str:
     """Fill `data_dir` with a copy of what `start_studio` serves; returns what preparing it has printed."""
-    choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
-    folder, prepared = _prepared_once(choices, furnish)
-    shutil.copytree(folder, data_dir, dirs_exist_ok=True)
-    return prepared
+    choices = {name: value for name, value in sorted(settings.items()) if name not in _READ_WHEN_SERVING}
+    added = "" if furnish is None else f"{furnish.__module__}.{furnish.__qualname__}"
+    if "<" in added:
+        raise ValueError(f"{added} is not one function for all processes")
+
+    def fill(folder: Path) -> None:
+        (folder / "data").mkdir()
+        printed = _prepare(studio_environment(folder / "data", **choices), furnish)
+        (folder / "printed").write_text(printed, "utf-8")
+
+    folder = make_folder_once(f"site {choices} {added}", fill)
+    shutil.copytree(folder / "data", data_dir, dirs_exist_ok=True)
+    return (folder / "printed").read_text("utf-8")
 
 
-@cache
-def _prepared_once(choices: frozenset[tuple[str, str]], furnish: Furnish | None) -> tuple[Path, str]:
-    """A data directory that nobody serves, and what preparing it has printed."""
-    folder = Path(tempfile.mkdtemp(prefix="prepared-site-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder, _prepare(studio_environment(folder, **dict(choices)), furnish)
+def copy_migrated(database: Path) -> None:
+    """Make an SQLite file with all tables, which are migrated once for a run of pytest."""
+
+    def fill(folder: Path) -> None:
+        run_manage("migrate", "--verbosity", "0", env=studio_environment(folder))
+
+    shutil.copy(make_folder_once("migrated on SQLite", fill) / "studio.sqlite3", database)
 
 
 def _prepare(env: Mapping[str, str], furnish: Furnish | None) -> str:

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 HELP = """\
 python3 run.py                      set up where needed, start the server and the worker, print the address
 python3 run.py test [ARGS]          run the test suite on SQLite and PostgreSQL; ARGS go to pytest
-                     --all          the slow tests too: third-party clients, browsers, this program itself
+                     --all          the slow tests too: browsers, servers, this program itself
+                     --rare         what a release needs too: wheels, third-party clients, corpora
                      --no-skips     a test that is skipped for want of a program is a failure
 python3 run.py manage ARGS...       run manage.py inside .venv
 python3 run.py secrets ADDRESS      write .env for docker compose, with new random secrets; ADDRESS is PUBLIC_URL

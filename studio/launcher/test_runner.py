@@ -25,6 +25,8 @@ _WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "er
 # One process each: a debugger needs the terminal, and these say how many themselves.
 _SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "--where", "-s", "--capture=no")
 
+_WAITING = frozenset({"--all", "--rare"})
+
 
 def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
     """Run pytest with `arguments` on each database that `TEST_DATABASE` names, both when it names none."""
@@ -49,14 +51,17 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
 
 
 def parallel(arguments: Sequence[str]) -> list[str]:
-    """Four processes, a file to each: module fixtures such as a live server are then started once.
+    """Some processes, a file to each: module fixtures such as a live server are then started once.
 
-    Two more than the cores that a small machine has: what starts servers waits for half of its time.
+    As many as there are cores, since each imports the product, collects and makes a database for itself; four at most,
+    and four with what starts servers, which waits for half of its time.
     """
-    if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
+    cores = os.cpu_count() or 1
+    if cores < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
         return []
     # Not the files with most tests first: conftest.py has an order of its own.
-    return ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+    count = 4 if _WAITING & set(arguments) else min(cores, 4)
+    return ["-n", str(count), "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def _read_counts(path: Path) -> Mapping[str, int]:

@@ -1,6 +1,6 @@
 """The pictures of the documents, taken of the running Studio in both themes.
 
-    STUDIO_PICTURES=1 python3 run.py test --all tests/browser/test_{pictures,roles,evaluations}.py
+    STUDIO_PICTURES=1 python3 run.py test --all --rare tests/browser/test_{pictures,roles,evaluations}.py
 
 writes them to docs/img, and with tests/browser/test_moving_picture.py that of README.md to docs/moving; otherwise they
 are taken, looked at for what they should show, and thrown away.

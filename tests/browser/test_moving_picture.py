@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 _SIZE = (1280, 720)
 _SHOWN = (1120, 630)
 _BYTES_MAX = 1_000_000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 # Name, address, what must be seen before it is taken.
 PAGES = (
     ("home", "/", "heading:Home"),

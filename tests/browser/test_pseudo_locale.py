@@ -21,7 +21,7 @@ from tests.unit.studio.brackets import outside_brackets
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 
 # What is wide enough in one direction is in the other.
 WIDTHS = {"ltr": (320, 1280), "rtl": (320,)}

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import httpx2
 
+from tests.commands import run_script
 from tests.faults.check import COMMAND as CHECK
 from tests.servers import ROOT, Server, descendants, keep, serve_studio, start_postgresql, studio_environment
 
@@ -122,10 +123,8 @@ def new_site(database: str, *, folder: Path | None = None, root: Path = ROOT) ->
     env = studio_environment(folder, **settings)
     env["PYTHONPATH"] = str(root)
     for arguments in (["migrate", "--verbosity", "0"], ["prepare_site"]):
-        subprocess.run(
-            [sys.executable, str(root / "manage.py"), *arguments], env=env, cwd=root, check=True, capture_output=True
-        )
+        run_script(root / "manage.py", *arguments, env=env, cwd=root).check_returncode()
     scopes = "read,feedback,propose,publish"
-    command = [sys.executable, str(root / "manage.py"), "agent_key", "create", "faults", "--scopes", scopes]
-    key = subprocess.run(command, env=env, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
-    return Site(env, folder, key, postgresql=server)
+    made = run_script(root / "manage.py", "agent_key", "create", "faults", "--scopes", scopes, env=env, cwd=root)
+    made.check_returncode()
+    return Site(env, folder, made.stdout.strip(), postgresql=server)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.servers import ROOT, ServerError, run_manage, studio_environment
+from tests.commands import run_script
+from tests.servers import ROOT, ServerError, copy_migrated, run_manage, studio_environment
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,7 @@ class Site:
 
     def run(self, script: str, *arguments: str) -> Any:
         """Run a script beside these tests on this registry; answers the JSON document that it prints."""
-        command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
-        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False, timeout=120, cwd=ROOT)
+        done = run_script(Path(__file__).with_name(script), *arguments, env=self.env, cwd=ROOT)
         if done.returncode != 0:
             raise ServerError(f"{script} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return json.loads(done.stdout)
@@ -54,14 +51,6 @@ def on_postgresql(url: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated database file to be copied."""
-    folder = tmp_path_factory.mktemp("migrated")
-    run_manage("migrate", "--verbosity", "0", env=studio_environment(folder))
-    return folder / "studio.sqlite3"
-
-
-@pytest.fixture(scope="session")
 def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str) -> str:
     """The name of a migrated database to be copied."""
     url = new_database(postgresql_url)
@@ -73,7 +62,7 @@ def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url
 def new_site(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: str) -> Site:
     """A migrated, empty registry of its own, copied from one that was migrated once."""
     if kind == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), folder / "studio.sqlite3")
+        copy_migrated(folder / "studio.sqlite3")
         return Site(kind, studio_environment(folder, **settings))
     template = request.getfixturevalue("migrated_postgresql")
     url = new_database(request.getfixturevalue("postgresql_url"), template)

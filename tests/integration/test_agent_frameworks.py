@@ -20,7 +20,7 @@ from tests.pypi import copy_package, install
 from tests.servers import ROOT, Studio
 from tests.unit.capability_client.registries import FakeRegistry, fake_registry
 
-pytestmark = [pytest.mark.slow, pytest.mark.system]
+pytestmark = [pytest.mark.rare, pytest.mark.system]
 EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")
 VENDORS = ("langgraph==1.2.22", "langchain-openai==1.7.3", "openai==3.54.0", "anthropic==2.12.0")
 CHECKERS = ("pyright[nodejs]==1.1.414",)

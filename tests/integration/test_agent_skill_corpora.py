@@ -28,7 +28,7 @@ from registry.publishing.batch import import_all
 from tests.factories import OLGA
 from tests.sweeps import check_each
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 
 def _skills() -> Iterator[Path]:

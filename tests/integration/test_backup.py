@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ import pytest
 
 from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
-from tests.servers import ROOT, Studio, run_manage, start_studio, studio_environment
+from tests.servers import ROOT, Studio, copy_migrated, run_manage, start_studio, studio_environment
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +29,7 @@ def _site(kind: str, request: pytest.FixtureRequest, folder: Path) -> Site:
     """A migrated, empty registry."""
     folder.mkdir()
     if kind == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), folder / "studio.sqlite3")
+        copy_migrated(folder / "studio.sqlite3")
         return Site(kind, studio_environment(folder, AGENT_API_PUBLIC_READ="off", EXAMPLES="off"))
     template = request.getfixturevalue("migrated_postgresql")
     url = new_database(request.getfixturevalue("postgresql_url"), template)

@@ -16,7 +16,7 @@ import pytest
 from tests.npm import install
 from tests.servers import Studio, start_studio
 
-pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node]
+pytestmark = [pytest.mark.rare, pytest.mark.system, pytest.mark.node]
 CLAWHUB = "clawhub@0.23.3"
 SKILLS = "skills@1.7.4"
 SKILL = """---

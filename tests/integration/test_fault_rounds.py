@@ -17,14 +17,18 @@ from tests.faults.site import new_site
 pytestmark = pytest.mark.slow
 
 
-def test_what_was_acknowledged_survives_kills() -> None:
-    words, faults = kills("sqlite", argparse.Namespace(rounds=100, seconds=30.0, seed=7))
+# Rounds, kills and acknowledged revisions; the time is only there for rounds that would never end.
+@pytest.mark.parametrize(
+    ("rounds", "killed", "acknowledged"), [(4, 4, 4), pytest.param(12, 15, 20, marks=pytest.mark.rare)]
+)
+def test_what_was_acknowledged_survives_kills(rounds: int, killed: int, acknowledged: int) -> None:
+    words, faults = kills("sqlite", argparse.Namespace(rounds=rounds, seconds=600.0, seed=7))
     assert faults == [], words
     found = re.match(r"(\d+) kills .* (\d+) acknowledged revisions, (\d+) acknowledged outcomes", words)
     assert found is not None, words
     # Rounds that kill nothing, or clients that get no answer, would prove nothing.
-    assert int(found[1]) >= 5
-    assert int(found[2]) >= 10
+    assert int(found[1]) >= killed
+    assert int(found[2]) >= acknowledged
 
 
 def test_the_check_sees_what_is_lost() -> None:

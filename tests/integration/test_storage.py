@@ -182,7 +182,7 @@ def test_a_damaged_file_ends_a_start_with_the_fix(tmp_path: Path, how: str) -> N
     if how == "middle":
         # What is not read is not found to be damaged.
         commands = [["prepare_site"], ["operator", "list"]]
-    said = [run_manage(*command, env=env, check=False) for command in commands]
+    said = [run_manage(*command, env=env, check=False, fresh=True) for command in commands]
     for code, text in [(1, launch.text), *((done.returncode, done.stderr) for done in said)]:
         assert code == 1, text
         assert "The database file is damaged" in text

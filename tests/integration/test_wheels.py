@@ -22,7 +22,7 @@ import pytest
 from tests.pypi import install
 from tests.servers import ROOT, free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.system]
+pytestmark = [pytest.mark.rare, pytest.mark.system]
 PACKAGES = ("agent_api", "features", "registry", "studio")
 STANDALONE = ("capability_client", "capability_kit", "capability_rules")
 # Nothing of the settings that the suite itself runs with.

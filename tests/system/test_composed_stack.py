@@ -24,7 +24,7 @@ from tests.system.stack import ORDER, Stack, make_stack, owner_of, processes_bel
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.nginx, pytest.mark.redis]
+pytestmark = [pytest.mark.system, pytest.mark.rare, pytest.mark.nginx, pytest.mark.redis]
 
 LIST, LOAD = "/api/v1/capability_registry_list", "/api/v1/capability_skill_load"
 PUBLISH = "/api/v1/operator/bundle_publish"

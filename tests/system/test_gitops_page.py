@@ -116,6 +116,7 @@ def _pull_request(folder: Path, wheels: Path) -> dict[str, str]:
     return names | {"PIP_FIND_LINKS": str(wheels)}
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("name", PIPELINES)
 def test_a_pull_request_is_validated_without_a_server(name: str, change: Path, wheels: Path, lint_home: Path) -> None:
     if name == PIPELINES[1]:
@@ -139,6 +140,7 @@ def test_a_pull_request_is_validated_without_a_server(name: str, change: Path, w
     assert location["artifactLocation"]["uri"] == "bundles/beta/capability.json"
 
 
+@pytest.mark.rare
 def test_the_action_annotates_what_a_pull_request_changes(change: Path, wheels: Path, lint_home: Path) -> None:
     shutil.copytree(lint_home, change.parent / "capability-lint", symlinks=True)
     action = yaml.safe_load(ACTION.read_text("utf-8"))
@@ -157,6 +159,7 @@ def test_the_action_annotates_what_a_pull_request_changes(change: Path, wheels: 
     assert json.loads((change / "findings.sarif").read_text())["runs"][0]["results"]
 
 
+@pytest.mark.rare
 def test_the_hook_stops_a_commit_and_the_files_are_what_their_programs_take(
     change: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

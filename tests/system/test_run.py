@@ -255,6 +255,7 @@ def test_a_full_disk_is_a_sentence(again: Tree) -> None:
     assert_is_sentence(run, 2, "DATA_DIR is '", "which cannot be used")
 
 
+@pytest.mark.rare
 def test_an_interrupted_setup_starts_again(tree: Tree) -> None:
     """Killed outright, first while .venv is made, then while packages are unpacked."""
     for moment in (".venv/capability-studio.json", ".venv/lib/python*/site-packages/django"):
@@ -273,6 +274,7 @@ def test_an_interrupted_setup_starts_again(tree: Tree) -> None:
     assert last.stop() == 0
 
 
+@pytest.mark.rare
 def test_a_setup_whose_files_are_gone_is_made_again(again: Tree) -> None:
     """A file that pip's own record names; tests/unit/studio/launcher/test_virtualenv.py has every way to be gone."""
     (packages,) = (again.root / ".venv/lib").glob("python*/site-packages")
@@ -292,6 +294,7 @@ def test_a_setup_that_is_stopped_says_so(tree: Tree) -> None:
     assert "Traceback" not in run.text
 
 
+@pytest.mark.rare
 def test_two_first_starts_at_once(tree: Tree) -> None:
     """One sets up while the other waits, and both prepare the same data one after the other."""
     runs = [tree.start(), tree.start()]
@@ -303,6 +306,7 @@ def test_two_first_starts_at_once(tree: Tree) -> None:
 
 
 # The one that is furthest away: each costs a whole installation.
+@pytest.mark.rare
 @pytest.mark.parametrize("python", OTHERS[-1:])
 def test_another_python_makes_its_own_venv(again: Tree, python: str) -> None:
     run = again.start(python=python)
@@ -315,6 +319,7 @@ def test_another_python_makes_its_own_venv(again: Tree, python: str) -> None:
 
 if NOBODYS_PYTHON is not None:
 
+    @pytest.mark.rare
     def test_an_ordinary_user_in_a_path_with_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
         # Below the system's directory, since pytest's own is closed to others.
         scratch = Path("/tmp") / f"studio test {os.getpid()}"

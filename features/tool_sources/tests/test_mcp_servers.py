@@ -21,7 +21,7 @@ from features.tool_sources.source_tools import ToolCatalog, read_tools
 from tests import npm, pypi
 from tests.servers import free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.rare
 
 
 @pytest.fixture(autouse=True)

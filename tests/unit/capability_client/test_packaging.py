@@ -62,7 +62,7 @@ def built(tmp_path: Path) -> Path:
     return target
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_path: Path) -> None:
     kept = {path.relative_to(CLIENT).as_posix() for path in CLIENT.rglob("*.py")} | {"py.typed"}
     package = built / "capability_client"

@@ -38,3 +38,9 @@ def test_either_failure_is_one(codes: Sequence[int], expected: int) -> None:
 @pytest.mark.parametrize("argument", ["--pdb", "-n4", "-n", "-s", "--numprocesses=3"])
 def test_who_asks_for_the_terminal_gets_one_process(argument: str) -> None:
     assert parallel(["tests/unit", argument]) == []
+
+
+@pytest.mark.parametrize(("arguments", "count"), [([], "2"), (["-x"], "2"), (["--all"], "4"), (["--rare", "-x"], "4")])
+def test_what_waits_gets_more_processes(monkeypatch: pytest.MonkeyPatch, arguments: list[str], count: str) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert parallel(arguments)[:2] == ["-n", count]

@@ -59,7 +59,7 @@ def read_real_skills() -> list[str]:
     return ["\n\n".join(paragraphs[at : at + 40]) for at in range(0, len(paragraphs), 40)]
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_of_real_skills_none_is_refused_and_eight_percent_are_held_at_most() -> None:
     texts = read_real_skills()
     verdicts = [verdict(check_texts([AuthorText("skill.md", (), text)])) for text in texts]

@@ -57,7 +57,8 @@ def test_a_registry_that_has_doubled_is_settled_anew(holder: SnapshotStore) -> N
 def test_changes_in_a_row_are_read_a_fifth_of_a_second_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     # By the waits: a change after some time of quiet, then many at once.
     waits, reads = [0.9, 0.0, 0.0, 0.0], list[float]()
-    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    clock = SimpleNamespace(now=0.0)
+    clock.monotonic = lambda: clock.now
     clock.sleep = lambda seconds: setattr(clock, "now", clock.now + seconds)
 
     def wait() -> None:

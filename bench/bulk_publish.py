@@ -3,7 +3,7 @@
 The product as users start it (`python3 run.py`), then `run.py manage bundle publish` of so many new folders, two tools
 and about 3 KB each; `--times` commands in a row, each of folders that none before it had. Prints a line of JSON each:
 CPU milliseconds a folder by role (command with its check processes, server, worker, database), while the command runs
-and until everything has become idle again, and folders a second.
+and, of one alone, until everything has become idle again, and folders a second.
 
 `--database sqlite|postgresql`, `--root TREE` for another checkout with its own .venv, `--keep FILE` writes the results
 that the commands printed.
@@ -37,14 +37,15 @@ def main() -> None:
     kept = []
     with start_product(options.database, root=options.root.resolve()) as product:
         for time_ in range(options.times):
-            row, results = measure(product, range(time_ * options.count, (time_ + 1) * options.count))
+            numbers = range(time_ * options.count, (time_ + 1) * options.count)
+            row, results = measure(product, numbers, is_alone=options.times == 1)
             kept += results
             print(json.dumps({"database": options.database, "root": options.root.name, **row}), flush=True)
     if options.keep:
         options.keep.write_text(json.dumps(kept, indent=1, sort_keys=True))
 
 
-def measure(product: Product, numbers: range) -> tuple[dict[str, object], list[dict[str, object]]]:
+def measure(product: Product, numbers: range, *, is_alone: bool) -> tuple[dict[str, object], list[dict[str, object]]]:
     """The figures of one command, and what it printed of each folder."""
     with tempfile.TemporaryDirectory(prefix="bench-folders-") as folder:
         for number in numbers:
@@ -52,7 +53,8 @@ def measure(product: Product, numbers: range) -> tuple[dict[str, object], list[d
         before, began = product.cpu_seconds(), time.monotonic()
         printed, command = product.manage("bundle", "publish", folder, "--format", "json", check=False)
         seconds, meanwhile = time.monotonic() - began, product.cpu_seconds()
-    product.wait_until_idle()
+    if is_alone:
+        product.wait_until_idle()
     afterwards = product.cpu_seconds()
     results = json.loads(printed)["results"]
     statuses = Counter(one["status"] for one in results)
@@ -70,7 +72,7 @@ def measure(product: Product, numbers: range) -> tuple[dict[str, object], list[d
         "seconds": round(seconds, 1),
         "per_second": round(published / seconds, 1),
         "cpu_ms_each_meanwhile": each(meanwhile),
-        "cpu_ms_each_until_idle": each(afterwards),
+        **({"cpu_ms_each_until_idle": each(afterwards)} if is_alone else {}),
         "load": os.getloadavg()[0],
     }
     return row, results

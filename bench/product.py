@@ -40,11 +40,13 @@ class Product:
     database: subprocess.Popen[bytes] | None = None
     key: list[str] = field(default_factory=list)
 
-    def manage(self, *arguments: str, check: bool = True) -> tuple[str, float]:
+    def manage(self, *arguments: str, check: bool = True, given: str = "") -> tuple[str, float]:
         """What `python3 run.py manage` prints, and its CPU seconds with the processes that it starts."""
         line = ["python3", str(self.root / "run.py"), "manage", *arguments]
-        with tempfile.TemporaryFile() as printed:
-            started = subprocess.Popen(line, stdout=printed, env=self.environment)
+        with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as standard_input:
+            standard_input.write(given.encode())
+            standard_input.seek(0)
+            started = subprocess.Popen(line, stdin=standard_input, stdout=printed, env=self.environment)
             _, status, used = os.wait4(started.pid, 0)
             started.returncode = os.waitstatus_to_exitcode(status)
             printed.seek(0)

@@ -57,17 +57,19 @@ User: a question. Agent: an answer.
     return {"capability.json": json.dumps(capability), "skill.md": skill, "tools.json": json.dumps(contracts)}
 
 
-def new_bundle(number: int) -> dict[str, bytes | str]:
-    """As `bundle(number, 8)`, of sentences of customers, each with a number so that no other bundle has it."""
+def new_bundle(number: int, tools: int = 8) -> dict[str, bytes | str]:
+    """As `bundle`, of sentences of customers, each with a number so that no other bundle has it; with fewer than eight
+    tools the instructions are shorter too, so that two make about 3 KB."""
     chosen = random.Random(number)
-    files = bundle(number, 8)
-    skill, tools = str(files["skill.md"]), json.loads(files["tools.json"])
-    paragraph = "\n".join(_new_sentence(chosen) for _ in range(60))[: len(_PARAGRAPH)]
-    for tool in tools:
+    files = bundle(number, tools)
+    skill, contracts = str(files["skill.md"]), json.loads(files["tools.json"])
+    length = len(_PARAGRAPH) if tools >= 8 else len(_PARAGRAPH) // 2
+    paragraph = "\n".join(_new_sentence(chosen) for _ in range(60))[:length]
+    for tool in contracts:
         tool["description"] = _new_sentence(chosen)
         for argument in tool["args_schema"]["properties"].values():
             argument["description"] = _new_sentence(chosen)
-    return files | {"skill.md": skill.replace(_PARAGRAPH, paragraph), "tools.json": json.dumps(tools)}
+    return files | {"skill.md": skill.replace(_PARAGRAPH, paragraph), "tools.json": json.dumps(contracts)}
 
 
 def _new_sentence(chosen: random.Random) -> str:

@@ -79,7 +79,7 @@ class IndexVectors:
         `EmbedderUnavailable`."""
         if chosen is None:
             return True
-        return self._store(chosen).vectors([*chain(*texts)], seconds=seconds, between=between) is not None
+        return self._store(chosen).make_missing([*chain(*texts)], seconds=seconds, between=between)
 
     def _try(
         self, embedder: Embedder, texts: TextLists, seconds: float | None, between: Progress | None

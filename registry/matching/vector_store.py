@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from django.db.models import QuerySet
 
 from registry.matching.embedding import Embedder
 from registry.matching.ngram_index import Floats
@@ -32,6 +33,8 @@ class VectorStore:
 
     embedder: Embedder
     _held: dict[str, Floats] = field(default_factory=dict)
+    # Texts whose vectors are known to be in the database.
+    _stored: set[str] = field(default_factory=set)
 
     def vectors(
         self,
@@ -65,6 +68,41 @@ class VectorStore:
             return np.zeros((0, self.embedder.dimension), np.float32)
         return np.stack([self._held[text] for text in texts])
 
+    def make_missing(self, texts: Sequence[str], *, seconds: float, between: Progress | None = None) -> bool:
+        """Make and store the vectors that are not stored, for so many seconds; whether all are. Holds none of them.
+
+        `between` is called as by `vectors`. Raises `EmbedderUnavailable`.
+        """
+        wanted = dict.fromkeys(texts)
+        self._stored &= wanted.keys()
+        self._stored |= self._find_stored([text for text in wanted if text not in self._stored])
+        missing = [text for text in wanted if text not in self._stored]
+        deadline = time.monotonic() + seconds
+        for at in range(0, len(missing), _CHUNK):
+            if between is not None:
+                between(len(wanted) - len(missing) + at, len(wanted))
+            if time.monotonic() > deadline:
+                return False
+            chunk = missing[at : at + _CHUNK]
+            self._store(chunk, self.embedder.embed(chunk))
+            self._stored.update(chunk)
+        if between is not None:
+            between(len(wanted), len(wanted))
+        return True
+
+    def _find_stored(self, texts: list[str]) -> set[str]:
+        by_hash = {text_digest(text): text for text in texts}
+        return {
+            by_hash[name]
+            for part in _cut(list(by_hash))
+            for name in self._rows(part).values_list("text_sha256", flat=True)
+        }
+
+    def _rows(self, hashes: Sequence[str]) -> QuerySet[SentenceVector]:
+        return SentenceVector.objects.filter(
+            model_id=self.embedder.model_id, dimension=self.embedder.dimension, text_sha256__in=hashes
+        )
+
     def vectors_so_far(self, texts: Sequence[str]) -> Floats:
         """Shape (texts, dimension): those that the last `vectors` found or made, zeros for all others."""
         nothing = np.zeros(self.embedder.dimension, np.float32)
@@ -73,20 +111,12 @@ class VectorStore:
     def count_missing(self, texts: Sequence[str]) -> int:
         """How many of these texts have no stored vector of this embedder; reads none of the vectors."""
         hashes = list({text_digest(text) for text in texts})
-        of_model = SentenceVector.objects.filter(model_id=self.embedder.model_id, dimension=self.embedder.dimension)
-        parts = (hashes[at : at + _LOOKED_UP_AT_ONCE] for at in range(0, len(hashes), _LOOKED_UP_AT_ONCE))
-        return len(hashes) - sum(of_model.filter(text_sha256__in=part).count() for part in parts)
+        return len(hashes) - sum(self._rows(part).count() for part in _cut(hashes))
 
     def _look_up(self, texts: list[str]) -> None:
         by_hash = {text_digest(text): text for text in texts}
-        hashes = list(by_hash)
-        for at in range(0, len(hashes), _LOOKED_UP_AT_ONCE):
-            rows = SentenceVector.objects.filter(
-                model_id=self.embedder.model_id,
-                dimension=self.embedder.dimension,
-                text_sha256__in=hashes[at : at + _LOOKED_UP_AT_ONCE],
-            )
-            for name, vector in rows.values_list("text_sha256", "vector"):
+        for part in _cut(list(by_hash)):
+            for name, vector in self._rows(part).values_list("text_sha256", "vector"):
                 found = np.frombuffer(bytes(vector), "<f4")
                 if len(found) == self.embedder.dimension:
                     self._held[by_hash[name]] = found
@@ -94,6 +124,9 @@ class VectorStore:
     def _make(self, texts: list[str]) -> None:
         made = self.embedder.embed(texts)
         self._held.update(zip(texts, made, strict=True))
+        self._store(texts, made)
+
+    def _store(self, texts: list[str], made: Floats) -> None:
         rows = [
             SentenceVector(
                 model_id=self.embedder.model_id,
@@ -105,3 +138,7 @@ class VectorStore:
         ]
         # Another process may have made the same ones.
         SentenceVector.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _cut(hashes: list[str]) -> Iterator[list[str]]:
+    return (hashes[at : at + _LOOKED_UP_AT_ONCE] for at in range(0, len(hashes), _LOOKED_UP_AT_ONCE))

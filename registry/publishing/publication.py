@@ -87,7 +87,7 @@ def publish_validated(report: Report, *, by: Actor, note: str = "", acknowledge:
     """As `publish`, for texts that were validated a moment ago."""
     report = assess_report(report)
     if not report.ok:
-        return dry_run_publish(report, acknowledge, by=by, note=note)
+        return _refuse(report, acknowledge, report.capability_id, by=by, note=note)
     with tracing.span(_SPAN) as span, write_transaction() as state:
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
         _describe(span, outcome)
@@ -112,8 +112,10 @@ def publish_draft(
     """
     draft = get_draft(capability_id, version=draft_version)
     report = validate_draft(draft, report)
-    if dry_run or not report.ok:
+    if dry_run:
         return dry_run_publish(report, acknowledge, capability_id, by=by, note=note)
+    if not report.ok:
+        return _refuse(report, acknowledge, capability_id, by=by, note=note or "")
     return publish_validated_draft(
         report,
         capability_id=capability_id,
@@ -173,9 +175,19 @@ def dry_run_publish(
     note: str | None = None,
 ) -> PublishResult:
     """What publishing these texts would do; writes nothing."""
+    return _foresee(report, GateRequest(acknowledge, by, note), capability_id, run_utterance_check=True)
+
+
+def _refuse(report: Report, acknowledge: Collection[str], capability_id: str, *, by: Actor, note: str) -> PublishResult:
+    """The result of texts with errors. As inside of the lock, example messages are not rehearsed: among a thousand
+    bundles each that is refused would wait for an index of those before it."""
+    return _foresee(report, GateRequest(acknowledge, by, note), capability_id, run_utterance_check=False)
+
+
+def _foresee(report: Report, asked: GateRequest, capability_id: str, *, run_utterance_check: bool) -> PublishResult:
     name = capability_id or report.capability_id
     capability = find_capability(name)
-    gate = evaluate_gate(report, capability, GateRequest(acknowledge, by, note), run_utterance_check=True)
+    gate = evaluate_gate(report, capability, asked, run_utterance_check=run_utterance_check)
     unchanged = gate.unchanged and capability is not None and capability.status in HELD_STATUSES
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, get_registry_revision())

@@ -179,7 +179,7 @@ class StudioEnvironment:
                 "([operate.md](operate.md#limits))")
     statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,
         purpose="PostgreSQL ends a statement of a request after so long; `0`: never")
-    lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10,
+    lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 20,
         purpose="PostgreSQL ends a request's wait for another's lock after so long; `0`: never")
     log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text",
         purpose="`json`: one object per line on stderr ([operate.md](operate.md))")

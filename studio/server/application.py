@@ -25,6 +25,10 @@ from studio.server.wsgi_call import WsgiApplication, WsgiResponse, call_wsgi
 
 LIVENESS: Final = "/healthz"
 READINESS: Final = "/readyz"
+# Publishing and what else pipelines write: they check bundles and wait for each other, and leave threads to all others.
+_OPERATOR_API: Final = "/api/v1/operator/"
+_THREADS_FOR_OTHERS: Final = 2
+_TURN_SECONDS_MAX: Final = 20.0
 # The rest of the time that a stop may take (`WORKERS_KILL_SECONDS`) is for the answers.
 _BODIES_STOP_SECONDS: Final = 2.5
 # A request whose turn would not come within seconds is refused instead.
@@ -60,6 +64,7 @@ class Application:
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="probe")
         self._bodies = BodyReceiver()
         self._waiting = 0
+        self._operator_turns = asyncio.Semaphore(max(1, threads - _THREADS_FOR_OTHERS))
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called by granian before the first request, with its own signal handlers in place."""
@@ -96,6 +101,8 @@ class Application:
             await self._bodies.receive(environ, protocol)
             if path == LIVENESS:
                 return call_wsgi(self._application, environ)
+            if path.startswith(_OPERATOR_API):
+                return await self._call_in_turn(environ)
             return await self._call_in_thread(self._probes if path == READINESS else self._pool, environ)
         except RequestRefused as refusal:
             return refusal.response()
@@ -104,6 +111,17 @@ class Application:
             return OutOfMemory().response()
         finally:
             self._bodies.release(environ)
+
+    async def _call_in_turn(self, environ: Environ) -> WsgiResponse:
+        """As `_call_in_thread`, once there are not too many of its kind; it waits here, and holds no thread."""
+        try:
+            await asyncio.wait_for(self._operator_turns.acquire(), _TURN_SECONDS_MAX)
+        except TimeoutError:
+            raise TooManyRequests from None
+        try:
+            return await self._call_in_thread(self._pool, environ)
+        finally:
+            self._operator_turns.release()
 
     async def _call_in_thread(self, pool: Executor, environ: Environ) -> WsgiResponse:
         if self._waiting >= _WAITING_MAX:

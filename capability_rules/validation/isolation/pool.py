@@ -28,9 +28,9 @@ MessageHandler = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 # Its own limit is in seconds of its work (process.py). This one is for a machine that is busy otherwise.
 _ANSWER_SECONDS_MAX: Final = 10.0
 _START_SECONDS_MAX: Final = 30.0
-# How long a bundle waits for a process, and how many may: requests that wait hold threads that others need.
-_TURN_SECONDS_MAX: Final = 5.0
-_WAITING_PER_PROCESS: Final = 2
+# How long a bundle waits for a process, and how many may: each has a turn then where those before it are of usual size.
+_TURN_SECONDS_MAX: Final = 20.0
+_WAITING_PER_PROCESS: Final = 16
 # The folder that the packages are in, where `-c` looks for them.
 _PACKAGES_DIR: Final = Path(__file__).resolve().parents[3]
 _COMMAND: Final = (sys.executable, "-c", "from capability_rules.validation.isolation.process import main; main()")

@@ -66,7 +66,7 @@ def test_defaults() -> None:
     assert environment.examples is True
     assert environment.agent_api_public_read is True
     assert environment.rate_limits == DEFAULT_RATE_LIMITS
-    assert (environment.statement_timeout_seconds, environment.lock_timeout_seconds) == (30, 10)
+    assert (environment.statement_timeout_seconds, environment.lock_timeout_seconds) == (30, 20)
     assert (environment.log_format, environment.access_log) == ("text", False)
     assert environment.warnings == ()
 

@@ -49,9 +49,14 @@ class IdIndex(Collection[str]):
             self._by_look.get(look, set()).discard(capability_id)
 
     def near(self, own: str) -> set[str]:
-        """Every id for which `confusable_similarity` could be anything but None."""
+        """Every id that `confusable_similarity` finds alike, and the id itself where it is there.
+
+        No more than these: who checks ahead checks again where the answer has changed, and numbered ids that are
+        published in turn are a slip apart without being alike.
+        """
         alike = set[str]().union(*(self._by_look.get(look, ()) for look in _looks(own)))
-        return alike | {each for each in _one_slip_from(own) if each in self._ids}
+        alike |= {each for each in _one_slip_from(own) if each in self._ids}
+        return {each for each in alike if each == own or confusable_similarity(own, each)}
 
 
 def _looks(capability_id: str) -> set[str]:

@@ -12,6 +12,7 @@ from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import Report, lookahead, validate_bundle
 from capability_rules.validation.isolation import pool
 from capability_rules.validation.lookahead import validate_in_turn
+from capability_rules.validation.security import IdIndex
 from tests.factories import Files, bundle, tool
 
 SECONDS_MAX = 20
@@ -64,6 +65,17 @@ def test_the_next_bundles_are_checked_before_they_are_asked_for(checks: _Checks)
     assert next(reports).capability_id == "number_0"
     checks.wait(4)
     assert [next(reports).capability_id for _ in range(9)] == [f"number_{number}" for number in range(1, 10)]
+
+
+def test_numbered_ids_are_checked_once(checks: _Checks) -> None:
+    ids = IdIndex()
+    reports = validate_in_turn(_bundles(4), lambda: ValidationContext(capability_ids=ids))
+    first = next(reports)
+    checks.wait(4)
+    ids.add(first.capability_id)
+    for report in reports:
+        ids.add(report.capability_id)
+    assert len(checks.threads) == 4
 
 
 def test_a_tool_name_that_was_taken_meanwhile_is_found(checks: _Checks) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from registry.core.jobs import queue
+from registry.core.transactions import write_transaction
 from registry.matching import index, kernel_classifier, training_job
 from registry.matching.embedders import get_embedder
 from registry.matching.index import PUBLISHED_INDEX, MatchIndexCache
@@ -38,6 +42,58 @@ def test_several_publishes_leave_one_job() -> None:
     publish("alpha")
     publish("beta")
     assert Job.objects.filter(kind=training_job.KIND).count() == 1
+
+
+def _queued() -> Job:
+    return Job.objects.get(kind=training_job.KIND, state="queued")
+
+
+def test_training_waits_for_the_end_of_publishing(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.MATCHING_LEARN_AFTER_SECONDS = 1.0
+    publish("alpha")
+    created = _queued().created_at
+    Job.objects.update(run_after=created + timedelta(seconds=1))
+    for seconds, due_after in ((0.1, 1.0), (0.8, 1.8), (1.0, 1.8), (59.5, 60.0), (59.8, 60.0)):
+        if seconds == 59.5:
+            Job.objects.update(run_after=created + timedelta(seconds=59.9))
+        now = created + timedelta(seconds=seconds)
+        monkeypatch.setattr(timezone, "now", lambda now=now: now)
+        with write_transaction():
+            training_job.queue_training()
+        assert (_queued().run_after - created).total_seconds() == pytest.approx(due_after, abs=0.05)
+
+
+def test_no_index_is_made_where_no_head_is_to_be_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MatchIndexCache, "build", lambda *_, **__: pytest.fail("made for nothing"))
+    publish("alpha")
+    publish("beta")
+    _run_due(monkeypatch)
+    assert Job.objects.get(kind=training_job.KIND).state == "done"
+
+
+def test_a_large_registry_rests_five_times_as_long_as_it_was_worked_for(
+    minilm: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training_job, "_TEXTS_WITHOUT_REST", 0)
+    worked, clock = iter([0.0]), SimpleNamespace(now=1000.0)
+    stand_in = SimpleNamespace(thread_time=lambda: next(worked, 10.0), monotonic=lambda: clock.now)
+    publish("alpha")
+    monkeypatch.setattr(training_job, "time", stand_in)
+    monkeypatch.setattr(training_job, "_rests_until", 0.0)
+    _run_due(monkeypatch)
+    made = SentenceVector.objects.count()
+    assert made
+    publish("beta", utterances={"should_match": ["a sentence of its own"]})
+    Job.objects.filter(state="queued").update(run_after="2020-01-01T00:00:00Z")
+    clock.now += 20
+    while queue.run_next_job():
+        pass
+    assert SentenceVector.objects.count() == made
+    wait = _queued().run_after - timezone.now()
+    assert 0 < wait.total_seconds() <= 30
+    clock.now += 31
+    _run_due(monkeypatch)
+    assert SentenceVector.objects.count() > made
 
 
 def test_the_job_makes_vectors_once_a_text(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,8 +234,8 @@ def test_a_step_ends_after_some_seconds_and_other_jobs_have_their_turn(
 ) -> None:
     monkeypatch.setattr(vector_store, "_CHUNK", 16)
     model = CountingEmbedder("new")
-    # Each batch takes 15 s.
-    clock = SimpleNamespace(monotonic=lambda: 15.0 * len(model.embedded) / 16)
+    # Each batch takes 8 s.
+    clock = SimpleNamespace(monotonic=lambda: 8.0 * len(model.embedded) / 16)
     monkeypatch.setattr(vector_store, "time", clock)
     models.choose(model)
     publish("alpha")

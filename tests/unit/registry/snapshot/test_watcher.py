@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,6 +52,27 @@ def test_a_registry_that_has_doubled_is_settled_anew(holder: SnapshotStore) -> N
     assert not watcher.freeze_heap()
     _hold(holder, 2501)
     assert watcher.freeze_heap()
+
+
+def test_changes_in_a_row_are_read_a_fifth_of_a_second_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    # By the waits: a change after some time of quiet, then many at once.
+    waits, reads = [0.9, 0.0, 0.0, 0.0], list[float]()
+    clock = SimpleNamespace(now=0.0)
+    clock.monotonic = lambda: clock.now
+    clock.sleep = lambda seconds: setattr(clock, "now", clock.now + seconds)
+
+    def wait() -> None:
+        if not waits:
+            raise SystemExit
+        clock.sleep(waits.pop(0))
+
+    monkeypatch.setattr(watcher, "time", clock)
+    monkeypatch.setattr(watcher, "_wait", wait)
+    monkeypatch.setattr(watcher, "_refresh", lambda: reads.append(round(clock.now, 3)))
+    monkeypatch.setattr(watcher, "freeze_heap", lambda: False)
+    with pytest.raises(SystemExit):
+        watcher._keep_fresh()
+    assert reads == [0.9, 0.9, 1.1, 1.3]
 
 
 def test_a_process_that_watches_reads_its_own_writes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

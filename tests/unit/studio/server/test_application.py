@@ -95,6 +95,41 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(run_async(ask())) == [201, 201, 503, 503]
 
 
+def test_publishes_wait_without_a_thread_and_leave_two_to_others() -> None:
+    free = threading.Event()
+    at_work: list[str] = []
+
+    def slow(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        at_work.append(environ["PATH_INFO"])
+        if environ["PATH_INFO"] != "/page":
+            free.wait(20)
+        return _echo(environ, start_response)
+
+    async def ask() -> list[int]:
+        application = _application(slow, threads=4)
+        publishes = [asyncio.ensure_future(_send(application, "/api/v1/operator/bundle_publish")) for _ in range(20)]
+        await asyncio.sleep(0.1)
+        page = await _send(application, "/page")
+        assert at_work == ["/api/v1/operator/bundle_publish"] * 2 + ["/page"]
+        free.set()
+        return [sent[0] for sent in (page, *await asyncio.gather(*publishes))]
+
+    assert run_async(ask()) == [201] * 21
+
+
+def test_a_publish_without_a_turn_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_TURN_SECONDS_MAX", 0.05)
+
+    async def ask() -> list[int]:
+        application = _application(threads=1)
+        await application._operator_turns.acquire()
+        refused = await _send(application, "/api/v1/operator/bundle_publish")
+        application._operator_turns.release()
+        return [refused[0], (await _send(application, "/api/v1/operator/bundle_publish"))[0]]
+
+    assert run_async(ask()) == [503, 201]
+
+
 def test_a_large_response_goes_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wsgi_call, "_MEMORY_BYTES", 10)
     closed = []

@@ -142,7 +142,7 @@ def test_bundle_that_has_no_turn_in_time_is_refused(pool: CheckPool, monkeypatch
 
 
 def test_more_bundles_than_will_have_their_turn_are_refused_at_once(pool: CheckPool) -> None:
-    pool._waiting = 2 * pool._most
+    pool._waiting = 16 * pool._most
     with pytest.raises(ChecksBusy):
         check_in_pool(pool, bundle())
 

@@ -236,6 +236,7 @@ def _pss(pid: int) -> float:
 
 def fill(folder: Path, size: int) -> None:
     """In a process of its own, whose settings name the directory and whose path the tree."""
+    import bundles
     import fill as filling
     from django.conf import settings
     from django.core.management import call_command
@@ -243,8 +244,8 @@ def fill(folder: Path, size: int) -> None:
 
     from registry.access import agent_keys
     from registry.common.actors import SYSTEM
-    from registry.core.transactions import write_transaction
     from registry.core.jobs.queue import OPEN
+    from registry.core.transactions import write_transaction
     from registry.matching.training_job import KIND, queue_training
     from registry.models import Job
 
@@ -264,7 +265,8 @@ def fill(folder: Path, size: int) -> None:
         facts["utterances"] = {"should_match": list(dict.fromkeys(chosen))}
         return files | {"capability.json": json.dumps(facts)}
 
-    plain, filling.bundle = filling.bundle, bundle
+    plain = bundles.bundle
+    vars(filling)["bundle"] = bundle
     filling.store_in_bulk(range(size))
     key = agent_keys.create_key(name="bench", by=SYSTEM, scopes=agent_keys.SCOPES)[1]
     with write_transaction():

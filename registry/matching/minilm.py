@@ -74,6 +74,10 @@ class MiniLmEmbedder:
         """The vectors as they are."""
         return Background(known)
 
+    def load(self) -> None:
+        """Load the model."""
+        self.embed(["."])
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """Mean of the tokens' vectors, as the model was trained."""
         with self._lock:

@@ -57,6 +57,10 @@ class UseEmbedder:
         """The vectors as they are."""
         return Background(known)
 
+    def load(self) -> None:
+        """Load the model."""
+        self.embed(["."])
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """A text with half a character (a lone surrogate) is read without it."""
         with self._lock:
@@ -90,6 +94,10 @@ class PairEmbedder:
     def can_read(self, text: str) -> bool:
         """What the multilingual model reads."""
         return self.multilingual.can_read(text)
+
+    def load(self) -> None:
+        """Load both models."""
+        self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """By both models in English, in another language by the second."""

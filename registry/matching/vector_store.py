@@ -63,7 +63,10 @@ class VectorStore:
             between(len(wanted), len(wanted))
         if not texts:
             return np.zeros((0, self.embedder.dimension), np.float32)
-        return np.stack([self._held[text] for text in texts])
+        found = np.stack([self._held[text] for text in texts])
+        # As rows of what is returned, which an index keeps anyway: each vector is in memory once.
+        self._held.update(zip(texts, found, strict=True))
+        return found
 
     def vectors_so_far(self, texts: Sequence[str]) -> Floats:
         """Shape (texts, dimension): those that the last `vectors` found or made, zeros for all others."""

@@ -26,8 +26,10 @@ class KeptAnswers:
         with self._lock:
             self._failures += 1
 
-    def get_or_make(self, snapshot: Snapshot, key: Hashable | None, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The answer for all that matters of a request, which callers do not change; with None it is not kept."""
+    def get_or_make(
+        self, snapshot: Snapshot, key: Hashable | None, make: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """The answer for all that matters of a request, which callers do not change. With None it is not kept."""
         if key is None:
             return make()
         with self._lock:

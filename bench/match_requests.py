@@ -68,12 +68,18 @@ def main() -> None:
             for _ in range(options.rounds):
                 for name, tree in trees.items():
                     row = {"tree": name, "size": size, "embedder": options.embedder}
+                    row["commit"] = _commit(tree)
                     row["database"] = "postgresql" if options.database else "sqlite"
                     copied = _copy(options, filled, Path(scratch) / "data")
                     rows.append(row | _measure(tree, copied, messages, options.seconds))
                     print(json.dumps(rows[-1]), flush=True)
                     if options.json:
                         options.json.write_text("[\n" + ",\n".join(f" {json.dumps(one)}" for one in rows) + "\n]\n")
+
+
+def _commit(tree: Path) -> str:
+    command = ["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _read_messages(folder: Path) -> list[str]:
@@ -123,6 +129,9 @@ def _make_database(options: argparse.Namespace, env: dict[str, str], template: s
 def _measure(tree: Path, env: dict[str, str], messages: list[str], seconds: float) -> dict[str, Any]:
     """What the product in a tree costs."""
     asked = iter(messages)
+    # The first start of all prepares the database and unpacks the model.
+    with _product(tree, env) as server:
+        _ask(server, [next(asked)])
     began = time.monotonic()
     with _product(tree, env) as server:
         row: dict[str, Any] = {"answers_after_ms": round((time.monotonic() - began) * 1000)}

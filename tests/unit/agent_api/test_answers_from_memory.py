@@ -11,6 +11,7 @@ from registry.matching.embedders import EndpointEmbedder
 from registry.matching.embedding import EmbedderUnavailable
 from registry.matching.index import PUBLISHED_INDEX, MatchIndex
 from registry.models import MatchCount
+from registry.publishing import publication
 from registry.usage import usage_counters
 from tests.factories import OLGA, publish
 
@@ -98,3 +99,22 @@ def test_what_a_model_that_did_not_respond_has_led_to_is_not_kept(
     _ask(api, "my weigh-in")
     _ask(api, "my weigh-in")
     assert asked == ["anything", "my weigh-in", "my weigh-in"]
+
+
+def test_an_answer_comes_whole_from_one_index(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job or a publish may end while it is worked out."""
+    publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
+    first = _ask(api, "the weigh-in")
+    match = MatchIndex.match
+
+    def retire(self: MatchIndex, message: str, **more: Any) -> Any:
+        monkeypatch.setattr(MatchIndex, "match", match)
+        publication.retire(capability_id="weights", by=OLGA)
+        assert "weights" not in PUBLISHED_INDEX.get().matcher.places
+        return match(self, message, **more)
+
+    monkeypatch.setattr(MatchIndex, "match", retire)
+    found = _ask(api, "my weigh-in")
+    assert (found["needed"], found["skill_groups"]) == (["weights"], ["health"])
+    assert found["index_revision"] == first["index_revision"]
+    assert _ask(api, "my weigh-in")["needed"] == []

@@ -58,8 +58,6 @@ def make_session(graph: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> Any:
     # One message is too small to share, and the other threads serve other requests.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # It keeps what the longest text has taken.
-    options.enable_cpu_mem_arena = False
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(tensor)) for tensor in tensors.values()]
     options.add_external_initializers([*tensors], values)
     return onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])

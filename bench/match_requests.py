@@ -95,6 +95,8 @@ def _fill_in_process(options: argparse.Namespace, size: int, tree: Path, folder:
     env = {"DATA_DIR": str(data), "EMBEDDER": options.embedder, "EXAMPLES": "off", "RATE_LIMITS": "off"}
     if options.database:
         env["DATABASE_URL"] = f"{options.database}/bench_match_{size}_{options.embedder}"
+        # Without these it does not start with a database of its own.
+        env |= {"SECRET_KEY": "of-the-bench-alone-" * 3, "ALLOWED_HOSTS": "127.0.0.1"}
     if not (data / "key").exists():
         shutil.rmtree(data, ignore_errors=True)
         _make_database(options, env)

@@ -7,7 +7,7 @@ FOLDER holds CLINC150 and BANKING77 as bench/matching.py reads them. A registry 
 times where they are fewer, with five sentences each (two past 1,000), and all vectors and the classifier are made. Then
 `python3 run.py` is started as a user does, and asked sentences of the test split, each once: the first one as soon as
 the address answers, then by one client and by eight, alone and beside two processes that spin. CPU is that of all
-processes of the product together, those of the idle product taken off; what the database works is told apart. With
+processes of the product together, those of the idle product taken off; of PostgreSQL nothing is counted. With
 `--before` a second tree, of another commit, takes turns with this one on copies of the same data. `--database` names a
 server where databases may be made; else it is SQLite. `--keep` keeps what was filled for the next run. Each registry is
 filled by the older tree. Needs Linux.

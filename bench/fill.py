@@ -22,6 +22,7 @@ django.setup()
 from django.conf import settings
 from django.core.management import call_command
 
+from capability_rules.validation import RULES_VERSION
 from registry.access import agent_keys
 from registry.common.actors import SYSTEM
 from registry.core import audit
@@ -83,7 +84,7 @@ def _revision(capability: Capability, number: int, groups: int) -> Revision:
         own = {"intent_triggers": [f"bench {number}"], "skill_groups": [f"group_{number % groups}"]}
         files["capability.json"] = json.dumps(json.loads(files["capability.json"]) | own)
     revision = Revision(
-        capability=capability, number=1, name=f"Bench {number}", rules_version="bench", created_by="bench"
+        capability=capability, number=1, name=f"Bench {number}", rules_version=RULES_VERSION, created_by="bench"
     )
     revision.files = files
     stored = load_bundle(revision)

@@ -18,6 +18,7 @@ from registry.snapshot.visibility import is_restricted, restricted_view
 from registry.usage import usage_counters
 
 if TYPE_CHECKING:
+    from registry.matching.index import MatchIndex
     from registry.matching.search import Ranking
 
 MESSAGE_MAX = 100_000
@@ -41,15 +42,26 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
     message = _required_text(values, "message", most=MESSAGE_MAX)
     rate_limits.consume("match", caller.limit_subject, cost=match_cost(message))
     top = parameters.integer(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
+    # Both are read here: what is cached has been checked.
+    limits = (parameters.string(values, "group", most=200), parameters.choice(values, "os", OS))
     index = get_index(held, caller.principal.sight)
+    # A longer one is a document, which nobody asks for twice, and 256 of them would be 25 MB.
+    key = (message, top, *limits, caller.principal.sight) if len(message) <= CHARACTERS_OF_ONE_MATCH else None
+    found = index.answers.get_or_make(held, key, lambda: _match(held, index, caller, values, message, top))
+    usage_counters.count_match(found["decision"])
+    if found["decision"] != "match":
+        nearest = found["matches"][0]["capability_id"] if found["matches"] else ""
+        usage_counters.count_unmatched(
+            message=message, decision=found["decision"], nearest=nearest, key_name=caller.key_name
+        )  # fmt: skip
+    return found
+
+
+def _match(
+    held: Snapshot, index: MatchIndex, caller: Caller, values: Mapping[str, Any], message: str, top: int
+) -> dict[str, Any]:
     takes = _filter(held, caller, values, is_behind=not index.is_made_of(held))
     verdict = index.match(message, top=top, takes=takes)
-    usage_counters.count_match(verdict.decision)
-    if verdict.decision != "match":
-        nearest = verdict.matches[0].capability_id if verdict.matches else ""
-        usage_counters.count_unmatched(
-            message=message, decision=verdict.decision, nearest=nearest, key_name=caller.key_name
-        )  # fmt: skip
     matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
     groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
     near = index.match_groups(message, top=top)

@@ -73,13 +73,16 @@ def match_message(
     clauses = split_clauses(message)
     if len(clauses) < 2 or not whole.matches:
         return whole
-    texts = _part_texts(message, clauses)
-    wanted = list(dict.fromkeys(text for readings in texts.values() for text in readings))
-    vectors = embed(wanted)
-    if vectors is None and whole_vector is not None:
+
+    def match_parts(texts: Sequence[str]) -> list[MatchResult] | None:
+        vectors = embed([*texts]) if texts else None
+        if texts and vectors is None and whole_vector is not None:
+            return None
+        return [match(text, None if vectors is None else vectors[row], 2) for row, text in enumerate(texts)]
+
+    parts = _read_parts(_part_texts(message, clauses), match_parts, matcher.threshold)
+    if parts is None:
         return whole
-    found = {text: match(text, None if vectors is None else vectors[row], 2) for row, text in enumerate(wanted)}
-    parts = {span: _reading([found[text] for text in readings]) for span, readings in texts.items()}
     caution = min(1.0, len(matcher.known) / _CAUTIOUS_FROM)
     cost = matcher.threshold * (1 + _PART_COST * caution)
     best = _best_cut(len(clauses), parts, cost, matcher.are_duplicates)
@@ -117,9 +120,30 @@ def _part_texts(message: str, clauses: Sequence[Span]) -> dict[Span, list[str]]:
     return found
 
 
-def _reading(verdicts: Sequence[MatchResult]) -> MatchResult:
-    """What a part asks for: as it stands, or, where that is close to nothing, with what it may lack."""
-    return next((verdict for verdict in verdicts if verdict.decision != "none"), verdicts[0])
+def _read_parts(
+    texts: Mapping[Span, list[str]],
+    match_parts: Callable[[Sequence[str]], list[MatchResult] | None],
+    threshold: float,
+) -> dict[Span, MatchResult] | None:
+    """What each part asks for, None where no cut can be accepted or one has no vector.
+
+    A vector costs most of all. Each cut begins with one of the first parts: where none of them is close enough, the
+    others are not read; a part that is clear as it stands is not read with what it may lack.
+    """
+    parts: dict[Span, MatchResult] = {}
+    for is_first in (True, False):
+        spans = [span for span in texts if (span[0] == 0) is is_first]
+        found = match_parts([texts[span][0] for span in spans])
+        if found is None:
+            return None
+        parts |= zip(spans, found, strict=True)
+        if is_first and not any(_is_close(one, threshold) for one in found):
+            return None
+    short = [span for span in texts if len(texts[span]) > 1 and parts[span].decision == "none"]
+    found = match_parts([texts[span][1] for span in short])
+    if found is None:
+        return None
+    return parts | {span: one for span, one in zip(short, found, strict=True) if one.decision != "none"}
 
 
 def _best_cut(
@@ -146,10 +170,14 @@ def _cuts(count: int) -> Iterator[list[Span]]:
             yield [(start, end - 1) for start, end in pairwise((0, *places, count))]
 
 
+def _is_close(part: MatchResult, threshold: float) -> bool:
+    return bool(part.matches) and part.matches[0].score >= _PART_FROM * threshold
+
+
 def _is_accepted(parts: Sequence[MatchResult], whole: float, threshold: float, mean_from: float) -> bool:
     scores = [one.matches[0].score for one in parts]
     mean = sum(scores) / len(scores)
-    return min(scores) >= _PART_FROM * threshold and mean >= _WHOLE_SHARE * whole + mean_from * threshold
+    return all(_is_close(one, threshold) for one in parts) and mean >= _WHOLE_SHARE * whole + mean_from * threshold
 
 
 def _joined(matcher: Matcher, message: str, parts: Sequence[MatchResult], whole: MatchResult, top: int) -> MatchResult:

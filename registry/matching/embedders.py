@@ -52,6 +52,9 @@ class EndpointEmbedder:
         """The vectors as they are."""
         return Background(known)
 
+    def load(self) -> None:
+        """Nothing: an endpoint is asked for texts alone."""
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """In batches; every vector must have `dimension` numbers."""
         batches = [self._ask(list(texts[at : at + _ENDPOINT_BATCH])) for at in range(0, len(texts), _ENDPOINT_BATCH)]

@@ -29,6 +29,10 @@ class Embedder(Protocol):
     @property
     def dimension(self) -> int: ...
 
+    def load(self) -> None:
+        """Load what the first text would wait for. Raises `EmbedderUnavailable`."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """What is known, such as example messages. Shape (texts, dimension), of unit length. Raises
         `EmbedderUnavailable`."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from registry.matching import kernel_classifier
 from registry.matching.calibration import Background, Calibration, UsualNearness
 from registry.matching.ngram_index import WITH_VECTORS, WITHOUT_VECTORS, FeatureIndex, Floats, NgramSpaces
+from registry.matching.row_products import RowProducts
 from registry.matching.skill_doc_similarity import SkillDocSimilarity
 
 # Beyond these, single sentences are too many to compare with each message: centroids decide.
@@ -88,6 +89,8 @@ class ExampleSimilarity:
         self.centroids = None if vectors is None else _centroids(vectors, self.starts)
         if is_large:
             self.vectors = None
+        self._products = None if self.vectors is None else RowProducts(self.vectors)
+        self._center_products = None if self.centroids is None else RowProducts(self.centroids)
         self.weights = weights
         self.is_fitted = weights is not None and is_fitted
         self.skill_docs = skill_docs
@@ -129,10 +132,10 @@ class ExampleSimilarity:
         by_words = np.zeros(len(self.samples.texts), np.float32)
         if self.spaces is not None:
             by_words = self.spaces.likeness(message)
-        by_vector = None if self.vectors is None or vector is None else self.vectors @ vector
+        by_vector = None if self._products is None or vector is None else self._products.with_vector(vector)
         nearest = self._two_nearest(by_words if by_vector is None else by_vector)
-        if self.centroids is not None and vector is not None and by_vector is None:
-            nearest = self.centroids @ vector
+        if self._center_products is not None and vector is not None and by_vector is None:
+            nearest = self._center_products.with_vector(vector)
         sentence = nearest if vector is None else self._beyond_usual(nearest, message, vector)
         if self.weights is not None:
             likeness = by_words if by_vector is None else by_words + by_vector
@@ -180,9 +183,9 @@ class ExampleSimilarity:
 
     def _without_head(self, sentence: Floats, by_words: Floats, vector: Floats | None) -> Floats:
         """Nearest sentences, the middle of all of them, and shared words."""
-        if self.centroids is None or vector is None:
+        if self._center_products is None or vector is None:
             return sentence * np.float32(2)
-        found = sentence + self.centroids @ vector + np.float32(0.7) * self._two_nearest(by_words)
+        found = sentence + self._center_products.with_vector(vector) + np.float32(0.7) * self._two_nearest(by_words)
         return np.asarray(found, np.float32)
 
     def _two_nearest(self, likeness: Floats) -> Floats:

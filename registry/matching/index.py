@@ -27,6 +27,7 @@ from registry.matching.embedders import get_embedder
 from registry.matching.embedding import Embedder, EmbedderUnavailable
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
 from registry.matching.index_vectors import IndexVectors, TextLists, cut_rows, find_embedder_meanwhile, list_texts
+from registry.matching.kept_answers import KeptAnswers
 from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult, list_trigger_languages
 from registry.matching.ngram_index import FeatureIndex, Floats
@@ -91,6 +92,7 @@ class MatchIndex:
     is_waiting: bool = False
     described_groups: tuple[CapabilityProfile, ...] = ()
     exclusive: frozenset[str] = frozenset()
+    answers: KeptAnswers = field(default_factory=KeptAnswers)
 
     @cached_property
     def search(self) -> SearchIndex:
@@ -111,6 +113,7 @@ class MatchIndex:
             return _message_vector(self.embedder, said)
         except EmbedderUnavailable as error:
             logger.warning("a message was matched by words alone: %s", error)
+            self.answers.note_failure()
             return None
 
     def match(self, message: str, *, top: int, takes: Callable[[CapabilityProfile], bool] | None = None) -> MatchResult:
@@ -132,6 +135,7 @@ class MatchIndex:
             return np.asarray(self.embedder.embed_messages(texts), np.float32)
         except EmbedderUnavailable as error:
             logger.warning("a message was matched as one: %s", error)
+            self.answers.note_failure()
             return None
 
     def _counter(self, one: CapabilityProfile, vector: Floats | None) -> float:
@@ -208,7 +212,7 @@ class MatchIndexCache:
             self.index = self._made = None
             forget_known()
         elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
-            self.index = replace(held, revisions=_revisions(snapshot))
+            self.index = replace(held, revisions=_revisions(snapshot), answers=KeptAnswers())
             return self.index
         self.index = self.build(snapshot, seconds=vector_seconds)
         took = time.monotonic() - began

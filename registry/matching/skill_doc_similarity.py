@@ -9,6 +9,7 @@ import numpy as np
 from capability_kit.text.tokenizer import stems
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.matching.ngram_index import FeatureIndex, Floats, NgramSpace
+from registry.matching.row_products import RowProducts
 
 # Beside the similarity of the nearest sentences; chosen on half of the messages of docs/matching.md.
 _VECTOR_WEIGHT = np.float32(0.8)
@@ -36,6 +37,7 @@ class SkillDocSimilarity:
         self.shares = np.array([one.described_share for one in known], np.float32)
         self.vectors = np.zeros((len(known), vectors.shape[1]), np.float32)
         self.vectors[self.shares > 0] = vectors
+        self._products = RowProducts(self.vectors)
         numbers = numbers or FeatureIndex(extract_stems)
         self.texts = [one.prose if one.described_share else "" for one in known]
         counted = numbers.of_texts(self.texts)
@@ -48,7 +50,7 @@ class SkillDocSimilarity:
 
     def nearness(self, vector: Floats) -> Floats:
         """By vectors, of each capability."""
-        return np.asarray(self.shares * _VECTOR_WEIGHT * (self.vectors @ vector), np.float32)
+        return np.asarray(self.shares * _VECTOR_WEIGHT * self._products.with_vector(vector), np.float32)
 
     def nearness_of(self, place: int, messages: Floats) -> Floats:
         """By vectors, of many messages to the capability at a place."""

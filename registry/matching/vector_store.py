@@ -66,7 +66,10 @@ class VectorStore:
             between(len(wanted), len(wanted))
         if not texts:
             return np.zeros((0, self.embedder.dimension), np.float32)
-        return np.stack([self._held[text] for text in texts])
+        found = np.stack([self._held[text] for text in texts])
+        # As rows of what is returned, which an index keeps anyway: each vector is in memory once.
+        self._held.update(zip(texts, found, strict=True))
+        return found
 
     def make_missing(self, texts: Sequence[str], *, seconds: float, between: Progress | None = None) -> bool:
         """Make and store the vectors that are not stored, for so many seconds; whether all are. Holds none of them.

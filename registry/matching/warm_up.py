@@ -1,4 +1,5 @@
-"""Builds the matching index in the background when a server starts, so that the first message does not wait for it."""
+"""Builds the matching index and loads the models in the background when a server starts, so that the first message
+does not wait for them."""
 
 from __future__ import annotations
 
@@ -31,8 +32,9 @@ def _run() -> None:
         time.sleep(0.1)
     try:
         if STORE.snapshot.entries:
-            # The model takes 200 MB, which a process that is never asked shall not pay.
             index = PUBLISHED_INDEX.get(vector_seconds=-1)
+            if index.embedder is not None:
+                index.embedder.load()
             # Reads every skill doc, while messages are matched already.
             _ = index.search
     except Exception:

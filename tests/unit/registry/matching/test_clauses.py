@@ -136,3 +136,19 @@ def test_clauses(message: str, clauses: list[str]) -> None:
 def test_strange_messages_take_no_time(ask: Callable[[str], MatchResult], message: str) -> None:
     with costs.at_most(200):
         ask(message)
+
+
+def test_parts_are_read_only_while_a_cut_can_be_accepted() -> None:
+    known = [CapabilityProfile("weights", "Weights", triggers=("weigh-in", "log my weigh-in"))]
+    known.append(CapabilityProfile("meals", "Meals", triggers=("meal", "log my meal")))
+    asked: list[list[str]] = []
+
+    def embed(texts: list[str]) -> None:
+        asked.append(texts)
+
+    matcher = Matcher(known, ExampleSimilarity(build_training_examples([one.samples for one in known]), None))
+    match_message(matcher, "the sky is blue, log my weigh-in", embed)
+    assert asked == [["the sky is blue, log my weigh-in"], ["the sky is blue"]]
+    asked.clear()
+    assert match_message(matcher, "log my weigh-in, log my meal", embed).needed == ("weights", "meals")
+    assert asked == [["log my weigh-in, log my meal"], ["log my weigh-in"], ["log my meal"]]

@@ -47,6 +47,9 @@ class CountingEmbedder:
     batches_left: int = 1000
     failure: BaseException = field(default_factory=WorkerKilled)
 
+    def load(self) -> None:
+        """Nothing to load."""
+
     def embed(self, texts: Sequence[str]) -> Floats:
         if not self.batches_left:
             raise self.failure

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from registry.matching import warm_up
+from registry.matching.embedders import get_embedder
 from registry.matching.index import PUBLISHED_INDEX
 from registry.snapshot import STORE
 from tests.factories import publish
@@ -19,6 +22,22 @@ def test_the_index_is_built_once_the_registry_has_been_read() -> None:
     assert thread.daemon, "a server that ends does not wait for it"
     thread.join(60)
     assert PUBLISHED_INDEX.index is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_model_is_loaded_before_the_first_message(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.EMBEDDER = "multilingual"
+    publish()
+    PUBLISHED_INDEX.forget()
+    get_embedder.cache_clear()
+    chosen = get_embedder()
+    assert chosen is not None
+    PUBLISHED_INDEX.make_vectors(STORE.refresh(), seconds=600)
+    PUBLISHED_INDEX.forget()
+    loaded: list[bool] = []
+    monkeypatch.setattr(type(chosen), "load", lambda _: loaded.append(True))
+    warm_up.start().join(60)
+    assert loaded == [True]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -139,7 +139,7 @@ class GuardedRequest:
 
 
 def _tls_context() -> ssl.SSLContext:
-    """The system's certificates, or those that `SSL_CERT_FILE` or `SSL_CERT_DIR` names."""
+    """The system's certificates, or those that OpenSSL's own variables name."""
     # A store of certificates is read for it: only what sends requests pays for that.
     import ssl
 

@@ -31,7 +31,7 @@ def shown(name: str) -> str:
 
 def test_a_process_that_serves_has_limits() -> None:
     CIRCUIT_BREAKER.is_serving = True
-    assert (shown("statement_timeout"), shown("lock_timeout")) == ("30s", "10s")
+    assert (shown("statement_timeout"), shown("lock_timeout")) == ("30s", "20s")
     assert shown("idle_in_transaction_session_timeout") == "1min"
 
 

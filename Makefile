@@ -1,7 +1,7 @@
 # Tasks of a contributor; each is a command that can be run by itself.
 PYTHON = .venv/bin/python
 
-.PHONY: run test test-all test-release lint format docs site lock
+.PHONY: run test test-all test-release test-kit test-rules test-client lint format docs site lock
 
 run:
 	python3 run.py
@@ -14,6 +14,10 @@ test-all:
 
 test-release:
 	python3 run.py test --all --rare --no-skips
+
+# The packages by themselves, without Django and the server: each in a minute.
+test-kit test-rules test-client: test-%:
+	$(PYTHON) -m pytest -c tests/packages.ini -n 2 --dist loadfile tests/unit/capability_$*
 
 lint:
 	$(PYTHON) -m ruff check .

@@ -7,9 +7,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytest
-from django.db import transaction
-
-from registry.common import caches
 
 
 def check_each(
@@ -38,6 +35,11 @@ def check_each(
 @contextmanager
 def rolled_back() -> Iterator[None]:
     """A process that has just begun, on the test's database; what is written is rolled back."""
+    # The packages check without Django.
+    from django.db import transaction
+
+    from registry.common import caches
+
     caches.reset_all()
     with transaction.atomic():
         yield

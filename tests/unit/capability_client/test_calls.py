@@ -22,7 +22,7 @@ from capability_kit.bundles.tool_names import wire_name
 from capability_kit.json_schema.evaluator import SchemaUnsafe
 from capability_kit.json_schema.validation import find_schema_error, without_nulls
 from tests import costs
-from tests.factories import tool
+from tests.bundle_files import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.test_session import ALL, Shelf

@@ -10,7 +10,7 @@ import pytest
 from capability_kit import prompt_fence
 from capability_kit.environment.readiness import Missing, Readiness
 from capability_kit.prompt import PromptContext, render_prompt
-from tests.factories import tool
+from tests.bundle_files import tool
 from tests.unit.capability_client.registries import bundle, example
 
 KNOWN, NEXT = "0123456789abcdef", "fedcba9876543210"

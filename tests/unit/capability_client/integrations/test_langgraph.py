@@ -8,7 +8,7 @@ import pytest
 
 from capability_client.session import ToolCall, User
 from capability_client.testing import FakeRegistry, build_bundle
-from tests.factories import tool
+from tests.bundle_files import tool
 from tests.unit.capability_client.integrations.frameworks import FromModel, FromUser, adapter
 from tests.unit.capability_client.test_session import ALL
 

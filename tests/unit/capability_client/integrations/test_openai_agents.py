@@ -10,8 +10,8 @@ import pytest
 
 from capability_client.session import AsyncSession, ToolCall
 from capability_client.testing import FakeRegistry, build_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.unit.capability_client.integrations.frameworks import adapter
 from tests.unit.capability_client.test_session import ALL
 

@@ -11,8 +11,8 @@ import pytest
 from capability_client.client.client import AsyncRegistry, Registry
 from capability_client.session import ApprovalRequired, AsyncSession, CallNotOpen, CallResult, Session, ToolCall, User
 from capability_client.testing import FakeRegistry, build_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.registries import Given, entry, examples, fake_registry, load_answer
 from tests.unit.capability_client.test_session import ALL

@@ -28,8 +28,8 @@ from capability_client.session.system_prompt import build_system_prompt
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.bundles.bundle import ListingEntry
 from capability_kit.prompt import estimate_tokens
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.json_values import parsed
 from tests.servers import ROOT
 from tests.unit.capability_client.session.test_turns import Scripted

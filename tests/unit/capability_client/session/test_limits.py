@@ -22,8 +22,8 @@ from capability_client.session import (
     ToolUnknown,
 )
 from capability_client.testing import FakeRegistry, build_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL

@@ -39,8 +39,8 @@ from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.ui.ask import CATALOG
 from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat, call_of
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.session.test_conversation import accepted
 from tests.unit.capability_client.test_session import ALL

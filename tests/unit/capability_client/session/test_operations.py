@@ -14,8 +14,8 @@ import pytest
 
 from capability_client.session import AsyncSession, ModelCall, ModelReply, Operation, Session
 from capability_client.testing import FakeRegistry, build_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.servers import ROOT
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL

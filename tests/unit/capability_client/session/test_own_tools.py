@@ -32,7 +32,7 @@ from capability_kit.errors import (
     SupportingFileNotFound,
 )
 from capability_kit.ui.ask import ReplyNotUnderstood
-from tests.factories import tool
+from tests.bundle_files import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.test_session import ALL

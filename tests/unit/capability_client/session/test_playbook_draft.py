@@ -20,8 +20,8 @@ from capability_client.session import (
 )
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_rules.validation import validate_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.servers import ROOT
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_command_line import _ok, _run

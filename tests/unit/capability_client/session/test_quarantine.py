@@ -26,8 +26,8 @@ from capability_client.session import (
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.bundles.bundle import Listing
 from capability_kit.errors import CapabilityNotFound, CapabilityQuarantined, RateLimited, RegistryError, Unavailable
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.unit.capability_client.registries import Asked, Given, bundle, entry, fake_registry, load_answer
 from tests.unit.capability_client.session.test_turns import Scripted
 from tests.unit.capability_client.test_session import ALL

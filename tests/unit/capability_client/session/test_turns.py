@@ -21,8 +21,8 @@ from capability_client.session import (
     User,
 )
 from capability_client.testing import FakeRegistry, build_bundle
+from tests.bundle_files import tool
 from tests.event_loop import run_async
-from tests.factories import tool
 from tests.unit.capability_client.test_session import ALL
 
 PUT: dict[str, Any] = {**tool("alpha_put", "write"), "args_schema": {"type": "object"}}

@@ -9,7 +9,7 @@ import pytest
 
 from capability_client.session import ApprovalRequired, ModelCall, ModelReply, Session, SessionOptions, ToolUnknown
 from capability_client.testing import FakeRegistry, build_bundle
-from tests.factories import tool
+from tests.bundle_files import tool
 from tests.json_values import parsed
 from tests.unit.capability_client.registries import bundle
 from tests.unit.capability_client.session.test_turns import Scripted

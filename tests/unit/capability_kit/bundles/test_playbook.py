@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from capability_kit.bundles.playbook import Part, PlaybookDoc, PlaybookSection, PlaybookStep
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle
+from tests.bundle_files import bundle
 
 REFUND = (Path(__file__).resolve().parents[4] / "examples/billing_refund/skill.md").read_text()
 LINES = st.sampled_from(

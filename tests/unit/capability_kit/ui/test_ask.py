@@ -9,7 +9,7 @@ import pytest
 
 from capability_kit.ui.ask import WIDGETS, Ask, ReplyNotUnderstood, ask
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle
+from tests.bundle_files import bundle
 from tests.json_values import parsed
 from tests.sweeps import check_each
 

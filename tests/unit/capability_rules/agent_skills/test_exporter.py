@@ -18,8 +18,8 @@ from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.validation import validate_bundle
+from tests.bundle_files import Files, bundle, tool
 from tests.cases import valid_bundle, valid_names
-from tests.factories import Files, bundle, tool
 from tests.servers import ROOT
 from tests.sweeps import check_each
 

@@ -15,7 +15,7 @@ from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle, tool
+from tests.bundle_files import bundle, tool
 from tests.sweeps import check_each
 
 HEAD = "name: x\ndescription: Does x.\n"

@@ -15,7 +15,7 @@ from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.validation import validate_bundle
 from capability_rules.validation.codes import list_codes
 from tests import costs
-from tests.factories import bundle, tool
+from tests.bundle_files import bundle, tool
 from tests.sweeps import check_each
 
 MIB = 1024 * 1024

@@ -14,7 +14,7 @@ from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.supporting_files import COUNT_MAX, paths_named_in
 from capability_rules.discovery.bundle_discovery import discover_in_files
 from capability_rules.validation import BUNDLE_FILES, validate_bundle
-from tests.factories import Files, bundle
+from tests.bundle_files import Files, bundle
 
 MIB = 1024 * 1024
 SKILL = "---\nname: pdf-tools\ndescription: Work with PDF files.\n---\n\n# PDF\n\nFor forms see forms.md.\n"

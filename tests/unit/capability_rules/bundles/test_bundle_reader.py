@@ -21,7 +21,7 @@ from capability_rules.discovery.bundle_discovery import discover_bundles, discov
 from capability_rules.errors import SourceUnreadable
 from capability_rules.validation import validate_bundle
 from tests import costs
-from tests.factories import Files, bundle, tool, zip_of
+from tests.bundle_files import Files, bundle, tool, zip_of
 from tests.sweeps import check_each
 
 ALPHA, BETA = bundle("alpha"), bundle("beta", [tool("beta_list")])

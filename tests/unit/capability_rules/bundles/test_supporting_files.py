@@ -6,7 +6,7 @@ import pytest
 
 from capability_rules.bundles.supporting_files import COUNT_MAX, RESERVED, is_in_folder, path_error
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle
+from tests.bundle_files import bundle
 from tests.sweeps import check_each
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

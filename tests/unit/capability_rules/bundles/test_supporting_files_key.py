@@ -9,7 +9,7 @@ import pytest
 from capability_rules.bundles.supporting_files import paths_named_in
 from capability_rules.bundles.supporting_files_key import add_supporting_files_key
 from capability_rules.errors import InvalidRequest
-from tests.factories import bundle
+from tests.bundle_files import bundle
 
 PLAIN = bundle()["capability.json"]
 TEXTS = [

@@ -11,8 +11,7 @@ from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.vendor_tools import convert_tools, find_tool_list, find_vendor
 from capability_rules.validation import validate_bundle
-from registry.authoring.quick_fixes import quick_fixes_for
-from tests.factories import bundle, tool
+from tests.bundle_files import bundle, tool
 from tests.sweeps import check_each
 
 ARGUMENTS = {
@@ -155,7 +154,7 @@ def test_half_converted_tool_keeps_the_policy_that_its_author_wrote() -> None:
 # Where it is met
 
 
-def test_check_says_it_once_for_all_tools_with_one_click_that_converts_them() -> None:
+def test_check_says_it_once_for_all_tools() -> None:
     def check(name: str) -> None:
         document = {"tools": [FORMS[name]]} if name != "Gemini" else FORMS[name]
         report = validate_bundle(_bundle(document))
@@ -163,29 +162,8 @@ def test_check_says_it_once_for_all_tools_with_one_click_that_converts_them() ->
         assert [one.code for one in errors] == ["TOOL_FORM_OTHER"]
         assert errors[0].line is not None
         assert name.partition(",")[0] in errors[0].message
-        fix = quick_fixes_for(report, "alpha")[errors[0]]
-        (edit,) = fix.edits
-        assert json.loads(edit.text)[0]["args_schema"]["required"] == ["city"]
 
     check_each(FORMS, check)
-
-
-def test_no_fix_removes_a_key_that_says_something() -> None:
-    def check(key: str) -> None:
-        given = {**tool("alpha_list"), key: {"type": "object", "properties": {"a": {"type": "string"}}}}
-        report = validate_bundle(_bundle([given]))
-        (finding,) = (one for one in report.findings if one.code == "FIELD_UNKNOWN")
-        assert "Did you mean" not in finding.hint
-        assert finding not in quick_fixes_for(report, "alpha")
-
-    check_each(["inputSchema", "input_schema", "parameters", "outputSchema", "annotations", "strict_schema"], check)
-
-
-@pytest.mark.parametrize("value", [None, "", [], {}])
-def test_unknown_key_that_says_nothing_is_removed_by_a_click(value: Any) -> None:
-    report = validate_bundle(_bundle([{**tool("alpha_list"), "parameters": value}]))
-    (finding,) = (one for one in report.findings if one.code == "FIELD_UNKNOWN")
-    assert quick_fixes_for(report, "alpha")[finding].label == "Remove the key"
 
 
 def test_import_converts_and_says_what_that_left_out() -> None:

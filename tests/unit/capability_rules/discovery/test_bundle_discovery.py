@@ -26,7 +26,7 @@ from capability_rules.discovery.bundle_discovery import (
 from capability_rules.discovery.source_files import SourceFiles
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle, tool
+from tests.bundle_files import bundle, tool
 
 SKILL = "---\nname: x\ndescription: y\n---\nText.\n"
 

@@ -10,7 +10,7 @@ import pytest
 
 from capability_rules.errors import SourceUnreadable
 from capability_rules.lint.checks import LintResult, lint_paths
-from tests.factories import bundle
+from tests.bundle_files import bundle
 from tests.git_https import commit, git
 from tests.servers import ROOT
 

@@ -13,7 +13,7 @@ from capability_rules.output.github import format_annotations
 from capability_rules.validation import Finding
 from capability_rules.validation.bundle_set import ValidationResult
 from capability_rules.validation.report import Report
-from tests.factories import bundle
+from tests.bundle_files import bundle
 from tests.servers import ROOT
 
 NO_DESCRIPTION = bundle("alpha", description=None)

@@ -10,7 +10,7 @@ from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.semantic_diff import Power, compare_powers, powers_of
 from capability_rules.validation import validate_bundle
 from tests import costs
-from tests.factories import bundle, to_json, tool
+from tests.bundle_files import bundle, to_json, tool
 from tests.sweeps import check_each
 
 TEXT = {"type": "string", "description": "T."}

@@ -17,7 +17,7 @@ from capability_rules.bundles.supporting_files import (
 )
 from capability_rules.validation import validate_bundle
 from tests import costs
-from tests.factories import Files, bundle
+from tests.bundle_files import Files, bundle
 from tests.sweeps import check_each
 
 FORMS, RULES = "# Forms\n", "# Rules\n"

@@ -12,6 +12,7 @@ from capability_rules.validation import BUNDLE_FILES, Finding, validate_bundle
 from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
 from tests.factories import Files, bundle, to_json, tool
 from tests.sweeps import check_each
+from tests.unit.capability_rules.bundles.test_vendor_tools import FORMS
 from tests.unit.capability_rules.validation.a2ui.forms import REPOSITORY
 
 CAPABILITY = json.loads(bundle()["capability.json"])
@@ -181,3 +182,35 @@ def test_a_playbook_that_states_its_confidence_is_told_and_the_line_goes() -> No
     assert _find_fix(files | {"skill.md": code}, "CONFIDENCE_STATED") is None
     other = files | {"capability.json": to_json(CAPABILITY | {"skill_profile": "agent_skill"})}
     assert _find_fix(other, "CONFIDENCE_STATED") is None
+
+
+def _with_tools(document: Any) -> Files:
+    return bundle() | {"tools.json": json.dumps(document, indent=2)}
+
+
+def test_one_click_converts_all_tools_of_a_vendor() -> None:
+    def check(name: str) -> None:
+        report = validate_bundle(_with_tools({"tools": [FORMS[name]]} if name != "Gemini" else FORMS[name]))
+        (error,) = (one for one in report.errors if one.file == "tools.json")
+        (edit,) = quick_fixes_for(report, "alpha")[error].edits
+        assert json.loads(edit.text)[0]["args_schema"]["required"] == ["city"]
+
+    check_each(FORMS, check)
+
+
+def test_no_fix_removes_a_key_that_says_something() -> None:
+    def check(key: str) -> None:
+        given = {**tool("alpha_list"), key: {"type": "object", "properties": {"a": {"type": "string"}}}}
+        report = validate_bundle(_with_tools([given]))
+        (finding,) = (one for one in report.findings if one.code == "FIELD_UNKNOWN")
+        assert "Did you mean" not in finding.hint
+        assert finding not in quick_fixes_for(report, "alpha")
+
+    check_each(["inputSchema", "input_schema", "parameters", "outputSchema", "annotations", "strict_schema"], check)
+
+
+@pytest.mark.parametrize("value", [None, "", [], {}])
+def test_unknown_key_that_says_nothing_is_removed_by_a_click(value: Any) -> None:
+    report = validate_bundle(_with_tools([{**tool("alpha_list"), "parameters": value}]))
+    (finding,) = (one for one in report.findings if one.code == "FIELD_UNKNOWN")
+    assert quick_fixes_for(report, "alpha")[finding].label == "Remove the key"

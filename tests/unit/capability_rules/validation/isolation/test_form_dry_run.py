@@ -13,7 +13,7 @@ from capability_kit.bundles.digest import bundle_digest
 from capability_kit.form_dry_run import dry_run_action
 from capability_rules.validation.isolation import pool as pool_module
 from capability_rules.validation.isolation.form_dry_run import dry_run_event
-from tests.factories import tool
+from tests.bundle_files import tool
 
 NEVER_ENDS = (
     "from capability_rules.validation.isolation import process; "

@@ -15,7 +15,7 @@ from capability_rules.validation.isolation.messages import (
     unpack_files,
     unpack_findings,
 )
-from tests.factories import bundle
+from tests.bundle_files import bundle
 
 
 def test_message_is_read_whole_or_not_at_all() -> None:

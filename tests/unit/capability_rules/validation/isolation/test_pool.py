@@ -17,7 +17,7 @@ from capability_rules.validation.isolation import pool as pool_module
 from capability_rules.validation.isolation.bundle_check import check_in_pool
 from capability_rules.validation.isolation.pool import CheckPool, ChecksBusy, current_pool, use_processes
 from capability_rules.validation.security import IdIndex
-from tests.factories import bundle, to_json, tool
+from tests.bundle_files import bundle, to_json, tool
 
 PREPARED = "from capability_rules.validation.isolation import process; process.prepare = lambda: None; "
 # The check of tools never ends, in native code that no thread could interrupt.

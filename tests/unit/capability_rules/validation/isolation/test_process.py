@@ -6,7 +6,7 @@ import io
 
 from capability_rules.validation.isolation.messages import encode_message, pack_files, read_message
 from capability_rules.validation.isolation.process import Channel, check
-from tests.factories import bundle, to_json, tool
+from tests.bundle_files import bundle, to_json, tool
 
 
 def test_process_asks_for_what_only_the_registry_knows() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle
+from tests.bundle_files import bundle
 
 
 @pytest.mark.parametrize("trigger", ["\u200btowels", "towels\u200b", "\u2060towels", "\ufefftowels", "towels\u200d"])

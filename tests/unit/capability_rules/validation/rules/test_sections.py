@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle
+from tests.bundle_files import bundle
 
 TEXT = "# Alpha\n\n{line}\n\nWhen a user asks.\n\n## Default behavior\n\nAnswer.\n\n## Examples\n\nUser: one.\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from capability_rules.validation import Finding, validate_bundle
 from capability_rules.validation.rules import tool_patterns
-from tests.factories import bundle, to_json, tool
+from tests.bundle_files import bundle, to_json, tool
 from tests.sweeps import check_each
 
 CODES = ("TOOL_SCHEMA_INVALID", "TOOL_PATTERN_NOT_CHECKED", "TOOL_DEFAULT_INVALID", "CHECK_FAILED")

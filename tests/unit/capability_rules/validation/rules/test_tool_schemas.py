@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capability_rules.validation import validate_bundle
-from tests.factories import bundle, to_json, tool
+from tests.bundle_files import bundle, to_json, tool
 from tests.unit.capability_kit.json_schema.schemas import COSTLY
 
 

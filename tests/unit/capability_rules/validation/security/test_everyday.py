@@ -12,7 +12,7 @@ import pytest
 
 from capability_rules.validation import validate_bundle
 from capability_rules.validation.security import AuthorText, check_texts
-from tests.factories import bundle, tool
+from tests.bundle_files import bundle, tool
 from tests.unit.capability_rules.validation.security.pages import verdict, verdict_of_page
 
 ROOT = Path(__file__).resolve().parents[5]

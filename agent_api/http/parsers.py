@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,12 @@ class PayloadTooLarge(RegistryError):
     code = "PAYLOAD_TOO_LARGE"
 
 
+class CodingUnsupported(RegistryError):
+    """The body is compressed, or a text of another encoding than UTF-8."""
+
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
 class BoundedJSONParser(JSONParser):
     """JSON up to `bytes_max`, or where that is 0 up to the limit that the settings set for bodies in memory."""
 
@@ -29,6 +36,9 @@ class BoundedJSONParser(JSONParser):
         try:
             return parse_json(raw)
         except ValueError as error:
+            encoding = json.detect_encoding(raw)
+            if not encoding.startswith("utf-8"):
+                raise CodingUnsupported(f"The body is a text in '{encoding}': send it in UTF-8") from None
             raise ParseError(str(error)) from None
 
 
@@ -56,8 +66,12 @@ class BytesParser(ZipParser):
 
 
 def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
-    """At most so many bytes. Raises `PayloadTooLarge` without reading the rest."""
-    length = parser_context["request"].META.get("CONTENT_LENGTH") or "0"
+    """At most so many bytes, read no further. Raises `PayloadTooLarge`, and `CodingUnsupported` where it is compressed."""
+    headers = parser_context["request"].META
+    coding = headers.get("HTTP_CONTENT_ENCODING", "").strip()
+    if coding.lower() not in ("", "identity"):
+        raise CodingUnsupported(f"The body has the Content-Encoding '{coding[:40]}': send it as it is, without one")
+    length = headers.get("CONTENT_LENGTH") or "0"
     if length.isdecimal() and int(length) > bytes_max:
         raise PayloadTooLarge(f"The body has {int(length):,} bytes; at most {bytes_max:,} are allowed")
     raw: bytes = stream.read(bytes_max + 1)

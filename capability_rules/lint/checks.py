@@ -52,14 +52,20 @@ def lint_paths(paths: Sequence[str], *, changed_since: str = "") -> LintResult:
 
 
 def _changed(sources: Sequence[SourceBundle], paths: Sequence[str], revision: str) -> list[SourceBundle]:
-    """The sources with a file that differs: the one whose folder is the nearest above the file."""
+    """The sources with a file that differs: the one whose folder is the nearest above the file.
+
+    What git keeps as a repository of its own says nothing of its files: all sources in it are among them.
+    """
     places = {Path(source.path).resolve(): source for source in sources}
     found: dict[str, SourceBundle] = {}
-    for folder in {_folder_of(Path(path)) for path in paths}:
-        for changed in list_changed_paths(folder, revision):
-            owner = next((place for place in (changed, *changed.parents) if place in places), None)
-            if owner is not None:
-                found[places[owner].path] = places[owner]
+    changed_paths = list_changed_paths({_folder_of(Path(path)) for path in paths}, revision)
+    for changed in changed_paths:
+        owner = next((place for place in (changed, *changed.parents) if place in places), None)
+        if owner is not None:
+            found[places[owner].path] = places[owner]
+    for place, source in places.items():
+        if not changed_paths.isdisjoint(place.parents):
+            found[source.path] = source
     return list(found.values())
 
 

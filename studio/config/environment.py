@@ -313,6 +313,11 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
             "OIDC_ROLES is missing: with OIDC_ISSUER set it is required, or nobody could sign in. "
             "Name the provider's groups, for example OIDC_ROLES=studio-admins=admin,studio-authors=author"
         )
+    if read.model_url and not read.model_names:
+        yield (
+            "MODEL_NAMES is missing: with MODEL_URL set it is required. "
+            "Name the models as the server calls them, for example MODEL_NAMES=llama3.2"
+        )
     protocol = given.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or given.get("OTEL_EXPORTER_OTLP_PROTOCOL")
     if (read.traces_url or read.traces_own_url) and protocol not in (None, "http/protobuf"):
         yield (

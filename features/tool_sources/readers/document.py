@@ -15,7 +15,7 @@ import yaml
 
 from capability_rules.bundles.text import decode_text
 from capability_rules.errors import SourceUnreadable
-from features.tool_sources.readers.limits import BYTES_MAX, NESTING_MAX, VALUES_MAX
+from features.tool_sources.readers.limits import BYTES_MAX, MERGED_MAX, NESTING_MAX, VALUES_MAX
 from features.tool_sources.readers.other_formats import recognize_bytes, recognize_markdown, recognize_text
 from features.tool_sources.readers.syntax_errors import explain_json_error, explain_yaml_error
 
@@ -63,6 +63,21 @@ class _Loader(_Base):  # type: ignore[misc]
     """PyYAML with the words of YAML 1.2, and texts for keys."""
 
     yaml_implicit_resolvers: dict[str, list[Any]] = {}
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._merging = self._merged = 0
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Each merged map comes through here by itself, before its keys are copied."""
+        self._merging += 1
+        super().flatten_mapping(node)
+        self._merging -= 1
+        if self._merging:
+            self._merged += len(node.value)
+        if self._merged > MERGED_MAX:
+            words = f"the merge keys (<<) up to here copy more than {MERGED_MAX:,} values"
+            raise yaml.constructor.ConstructorError(None, None, words, node.start_mark)
 
 
 def _map(loader: Any, node: yaml.MappingNode) -> Iterator[dict[str, Any]]:

@@ -14,3 +14,5 @@ SECONDS_MAX: Final = 20
 NESTING_MAX: Final = 3 * LEVELS_MAX
 # After every alias of YAML is unfolded; 10 MB of plain text have fewer.
 VALUES_MAX: Final = 5_000_000
+# That merge keys of YAML copy from one map into another: twice as many with each level of them.
+MERGED_MAX: Final = 200_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
@@ -462,3 +463,27 @@ def test_a_trigger_without_spaces_is_found_inside_a_sentence(api: Any, trigger: 
     publish("one", name="One", intent_triggers=[trigger])
     publish("two", name="Two", intent_triggers=["two"])
     assert _hits(api, message)["one"] == [trigger]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "coding"),
+    [
+        (gzip.compress(b'{"message": "hi"}'), {"Content-Encoding": "gzip"}, "gzip"),
+        (b'{"message": "hi"}', {"Content-Encoding": "br, gzip"}, "br, gzip"),
+        ('{"message": "hi"}'.encode("utf-16"), {}, "utf-16"),
+        ('{"message": "hi"}'.encode("utf-16-be"), {}, "utf-16-be"),
+        ('{"message": "hi"}'.encode("utf-32-le"), {}, "utf-32-le"),
+    ],
+    ids=["gzip", "several", "utf-16", "utf-16-be", "utf-32-le"],
+)
+def test_a_coding_of_the_body_is_named_and_refused(api: Any, body: bytes, headers: dict[str, str], coding: str) -> None:
+    response = api.post(MATCH, body, headers=headers, content_type="application/json")
+    assert f"'{coding}'" in api.error(response, 415, "UNSUPPORTED_MEDIA_TYPE")["message"]
+
+
+def test_a_body_that_is_coded_as_it_is_is_read(api: Any) -> None:
+    api.ok(api.post(MATCH, {"message": "hi"}, headers={"Content-Encoding": "identity"}), "match")
+
+
+def test_an_empty_os_is_left_out(api: Any) -> None:
+    api.ok(api.post(MATCH, {"message": "hi", "os": ""}), "match")

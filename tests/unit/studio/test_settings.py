@@ -383,6 +383,12 @@ def test_odd_rate_limits(text: str) -> None:
     assert problem(RATE_LIMITS=text).startswith(f"RATE_LIMITS has '{text}': expected")
 
 
+@pytest.mark.parametrize("names", [{}, {"MODEL_NAMES": " , "}])
+def test_a_model_needs_names(names: dict[str, str]) -> None:
+    assert problem(MODEL_URL="http://127.0.0.1:11434/v1", **names).startswith("MODEL_NAMES is missing: with MODEL_URL")
+    assert read(MODEL_URL="http://127.0.0.1:11434/v1", MODEL_NAMES="small").model_names == ("small",)
+
+
 def test_all_problems_at_once() -> None:
     found = problems(PORT="x", DEBUG="x", RATE_LIMITS="x", PUBLIC_URL="x")
     assert {message.split()[0] for message in found} == {"PORT", "DEBUG", "RATE_LIMITS", "PUBLIC_URL"}

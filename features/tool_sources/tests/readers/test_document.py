@@ -65,6 +65,12 @@ def test_document_is_refused_with_the_reason(content: bytes, words: str) -> None
         parse_document(content)
 
 
+def test_document_refuses_merge_keys_that_unfold_to_too_much_at_their_place() -> None:
+    lines = ["a0: &a0 {k: v}", *(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}" for i in range(1, 19))]
+    with pytest.raises(SourceUnreadable, match=r"^Line 17, column 6: the merge keys \(<<\) up to here"):
+        parse_document("\n".join(lines).encode())
+
+
 def test_document_refuses_aliases_that_unfold_to_too_much() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]

@@ -24,8 +24,8 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A repository whose branch `main` has two bundles and an Agent Skill; HEAD is a branch of it."""
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory: a repository whose branch `main` has two bundles and an Agent Skill; HEAD is a branch."""
     folder = tmp_path / "repository"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -33,6 +33,7 @@ def checkout(tmp_path: Path) -> Path:
         commit(folder, {f"bundles/{name}/{file}": text for file, text in bundle(name).items()})
     commit(folder, {"skills/tidy-notes/SKILL.md": SKILL})
     git(folder, "checkout", "-q", "-b", "change")
+    monkeypatch.chdir(folder)
     return folder
 
 
@@ -112,8 +113,9 @@ def test_a_revision_that_is_not_there_is_said(checkout: Path, revision: str, rea
     assert not (checkout / "x").exists()
 
 
-def test_a_folder_that_is_no_checkout_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_checkout_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write(tmp_path / "alpha", bundle("alpha"))
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SourceUnreadable, match="not a git repository"):
         lint_paths([str(tmp_path)], changed_since="main")
 

@@ -66,7 +66,7 @@ class BytesParser(ZipParser):
 
 
 def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
-    """At most so many bytes, read no further. Raises `PayloadTooLarge`, and `CodingUnsupported` where it is compressed."""
+    """At most so many bytes. Raises `PayloadTooLarge` without reading the rest, `CodingUnsupported` if compressed."""
     headers = parser_context["request"].META
     coding = headers.get("HTTP_CONTENT_ENCODING", "").strip()
     if coding.lower() not in ("", "identity"):

@@ -17,6 +17,14 @@ from tests.unit.registry.cli.conftest import Manage
 pytestmark = pytest.mark.django_db
 
 
+def test_a_file_of_cases_that_is_not_there_is_one_line(manage: Manage, tmp_path: Path) -> None:
+    publish()
+    done = manage("evaluation", "cases", "alpha", "--from", str(tmp_path / "evals.json"))
+    assert done.code != 0
+    assert done.err.count("\n") == 1
+    assert "evals.json: No such file or directory" in done.err
+
+
 def test_cases_are_read_from_a_file_played_and_listed(manage: Manage, settings: Any, tmp_path: Path) -> None:
     publish()
     file = tmp_path / "evals.json"

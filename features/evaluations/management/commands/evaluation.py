@@ -62,7 +62,7 @@ class Command(SubcommandBase):
         if options["file"] is None:
             self.stdout.write(case_store.export_cases(capability), ending="")
             return 0
-        text = options["file"].read_text("utf-8")
+        text = _read(options["file"])
         count = case_store.replace_cases(capability=capability, text=text, by=terminal_actor())
         return self.tell({"cases": count}, f"{count} cases", options)
 

@@ -32,6 +32,8 @@ def test_cases_are_read_from_a_file_played_and_listed(manage: Manage, settings: 
         {"name": "greets", "prompt": "hello", "expect": {"says": ["hi"]}},
         {"name": "fails", "prompt": "x", "expect": {"says": ["?"]}},
     ]
+    file.write_text(json.dumps({"evals": rows[:1]}), "utf-8")
+    assert manage("evaluation", "cases", "alpha", "--from", str(file)).out == "1 case\n"
     file.write_text(json.dumps({"evals": rows}), "utf-8")
     assert manage("evaluation", "cases", "alpha", "--from", str(file)).out == "2 cases\n"
     assert [row["name"] for row in json.loads(manage("evaluation", "cases", "alpha").out)["evals"]] == [

@@ -64,7 +64,7 @@ class Command(SubcommandBase):
             return 0
         text = _read(options["file"])
         count = case_store.replace_cases(capability=capability, text=text, by=terminal_actor())
-        return self.tell({"cases": count}, f"{count} cases", options)
+        return self.tell({"cases": count}, "1 case" if count == 1 else f"{count} cases", options)
 
     def upload(self, options: dict[str, Any]) -> int:
         document = parse_json(_read(options["file"]))

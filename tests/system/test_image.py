@@ -1,0 +1,188 @@
+"""The image, built from the Dockerfile and started: first start, a publish, a webhook, a restart, a move, a stop.
+
+Buildah runs it without a daemon, in a directory of its own (`chroot`), with the user and the volume that it has
+everywhere. What only an engine holds to, the health check, read_only and cap_drop, is not seen here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import httpx2
+import pytest
+
+from tests.factories import bundle
+from tests.receivers import Receiver
+from tests.servers import ROOT, answers, descendants, free_port
+
+pytestmark = [pytest.mark.system, pytest.mark.rare]
+
+BASE: Final = "localhost/python-base"
+IMAGE: Final = "localhost/capability-studio-test"
+DATA_DIR: Final = "/var/lib/studio"
+# Above its base image.
+MEGABYTES_MAX: Final = 430
+PROGRAM: Final = "studio.launcher.installed"
+_ENV: Final = {**os.environ, "STORAGE_DRIVER": "vfs", "BUILDAH_ISOLATION": "chroot"}
+
+
+def _buildah(*arguments: str, check: bool = True, text: str | None = None) -> str:
+    done = subprocess.run(
+        ["buildah", *arguments], env=_ENV, input=text, capture_output=True, text=True, check=False, timeout=1800
+    )
+    assert done.returncode == 0 or not check, (
+        f"buildah {' '.join(arguments)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+    )
+    return done.stdout.strip()
+
+
+@dataclass
+class Container:
+    """A working container of the image, and one volume in it."""
+
+    name: str
+    volume: Path
+    port: int = field(default_factory=free_port)
+    settings: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def _command(self, *words: str) -> list[str]:
+        settings = [f"PORT={self.port}", "HOST=127.0.0.1", *self.settings]
+        mount = f"{self.volume}:{DATA_DIR}"
+        return ["run", "--user", "10001:10001", "--volume", mount, self.name, "--", "env", *settings, *words]
+
+    def manage(self, *words: str, text: str | None = None) -> str:
+        return _buildah(*self._command("python", "manage.py", *words), text=text)
+
+    def start(self, log: Path) -> subprocess.Popen[bytes]:
+        """What compose.small.yml starts; returns when it answers."""
+        with log.open("wb") as output:
+            command = ["buildah", *self._command("python", "-m", PROGRAM)]
+            process = subprocess.Popen(command, env=_ENV, stdout=output, stderr=output)
+        deadline = time.monotonic() + 300
+        while not answers(f"{self.url}/readyz"):
+            is_starting = process.poll() is None and time.monotonic() < deadline
+            assert is_starting, log.read_text(errors="replace")
+            time.sleep(0.2)
+        return process
+
+
+def _stop(process: subprocess.Popen[bytes]) -> float:
+    """Send SIGTERM as an engine does, to the command and nobody else; how long it then takes, in seconds."""
+    commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(process.pid)}
+    # The last one that has the words: those before it carry them as arguments.
+    inner = [pid for pid, words in commands.items() if words.startswith(b"python\0") and PROGRAM.encode() in words]
+    began = time.monotonic()
+    os.kill(inner[-1], signal.SIGTERM)
+    process.wait(60)
+    return time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    if shutil.which("buildah") is None or shutil.which("debootstrap") is None or os.geteuid() != 0:
+        pytest.skip("needs root and Buildah: apt install buildah debootstrap crun")
+    if BASE not in _buildah("images", "--format", "{{.Name}}"):
+        subprocess.run([ROOT / "deploy" / "test_base.sh"], check=True, timeout=1800)
+    options = ["--pull-never", "--build-arg", f"PYTHON_IMAGE={BASE}", "--network", "host", "--tag", IMAGE]
+    _buildah("bud", *options, str(ROOT))
+    yield IMAGE
+    _buildah("rmi", IMAGE)
+
+
+@pytest.fixture
+def container(image: str, tmp_path: Path) -> Iterator[Container]:
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    os.chown(volume, 10001, 10001)
+    name = _buildah("from", "--pull-never", image)
+    yield Container(name, volume)
+    _buildah("rm", name)
+
+
+def _size_megabytes(image: str) -> float:
+    inspected = json.loads(_buildah("inspect", "--type", "image", image))
+    mounted = _buildah("from", "--pull-never", image)
+    try:
+        files = subprocess.run(
+            ["du", "--summarize", "--bytes", _buildah("mount", mounted)], capture_output=True, text=True, check=True
+        )
+    finally:
+        _buildah("rm", mounted)
+    assert inspected["OCIv1"]["architecture"]
+    return int(files.stdout.split()[0]) / 1e6
+
+
+def test_the_image_is_no_larger_than_it_may_be(image: str) -> None:
+    assert _size_megabytes(image) - _size_megabytes(BASE) <= MEGABYTES_MAX
+
+
+def test_a_registry_lives_in_a_volume(container: Container, tmp_path: Path) -> None:
+    container.settings = ("WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8",)
+    marker = tmp_path / "marker"
+    marker.touch()
+    log = tmp_path / "first"
+    process = container.start(log)
+    key = re.search(r"csk_\S+", log.read_text())
+    assert key is not None
+    reader = httpx2.Client(base_url=container.url, headers={"Authorization": f"Bearer {key[0]}"}, timeout=60)
+    listed = reader.get("/api/v1/capability_registry_list").json()["capabilities"]
+    assert "weights" in {one["capability_id"] for one in listed}
+    receiver = Receiver()
+    try:
+        container.manage("webhook", "create", "chat", "--url", f"http://127.0.0.1:{receiver.port}/hook")
+        created = container.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").split()[-1]
+        publisher = httpx2.Client(base_url=container.url, headers={"Authorization": f"Bearer {created}"}, timeout=60)
+        answer = publisher.post("/api/v1/operator/bundle_publish", json={"bundles": [{"path": "a", "files": bundle()}]})
+        assert answer.json()["results"][0]["status"] == "published", answer.text
+        deadline = time.monotonic() + 60
+        while not receiver.requests:
+            assert time.monotonic() < deadline, log.read_text(errors="replace")
+            time.sleep(0.2)
+    finally:
+        receiver.stop()
+    # The grace of compose.small.yml.
+    assert _stop(process) < 15
+
+    process = container.start(tmp_path / "second")
+    assert "csk_" not in (tmp_path / "second").read_text()
+    loaded = publisher.get("/api/v1/capability_skill_load", params={"capability_id": "alpha"}).json()
+    container.manage("backup", "create", "--to", f"{DATA_DIR}/backup.zip")
+    assert _stop(process) < 15
+
+    other = Container(container.name, tmp_path / "other")
+    other.volume.mkdir()
+    shutil.copy(container.volume / "backup.zip", other.volume)
+    for path in (other.volume, other.volume / "backup.zip"):
+        os.chown(path, 10001, 10001)
+    other.manage("migrate", "--verbosity", "0")
+    other.manage("backup", "restore", f"{DATA_DIR}/backup.zip")
+    process = other.start(tmp_path / "third")
+    moved = httpx2.get(
+        f"{other.url}/api/v1/capability_skill_load?capability_id=alpha", headers=publisher.headers, timeout=60
+    ).json()
+    assert moved["digest"] == loaded["digest"]
+    assert _stop(process) < 15
+
+    root = _buildah("mount", container.name)
+    written = subprocess.run(
+        ["find", root, "-xdev", "-newer", str(marker), "-type", "f", "-not", "-path", f"{root}/tmp/*"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Buildah writes these for the container.
+    assert {Path(line).name for line in written.stdout.split()} <= {"hosts", "resolv.conf", ".containerenv"}

@@ -11,14 +11,13 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
 
 from bundles import new_bundle
+from measuring import spinning
 from product import ROOT, Product, start_product
 
 
@@ -30,14 +29,8 @@ def main() -> None:
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="postgresql")
     parser.add_argument("--root", type=Path, default=ROOT)
     options = parser.parse_args()
-    with start_product(options.database, root=options.root.resolve()) as product:
-        beside = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.spinning)]
-        try:
-            row = measure(product, options.clients, options.rounds)
-        finally:
-            for process in beside:
-                process.kill()
-                process.wait()
+    with start_product(options.database, root=options.root.resolve()) as product, spinning(options.spinning):
+        row = measure(product, options.clients, options.rounds)
     named = {"database": options.database, "root": options.root.name, "spinning": options.spinning}
     print(json.dumps({**named, **row, "load": os.getloadavg()[0]}))
 

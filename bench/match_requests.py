@@ -21,7 +21,6 @@ import http.client
 import json
 import os
 import random
-import re
 import shutil
 import statistics
 import subprocess
@@ -39,7 +38,7 @@ from typing import Any, Final
 HERE: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from measuring import Server, family, free_port, run
+from measuring import Server, family, free_port, proportional_megabytes, run, spinning
 
 SEED: Final = 0
 CLIENTS: Final = 8
@@ -145,7 +144,7 @@ def _measure(tree: Path, env: dict[str, str], messages: list[str], seconds: floa
         row["idle_cpu_percent"] = round(100 * idle, 1)
         for clients in (1, CLIENTS):
             row |= _load(server, asked, clients, seconds, idle)
-        with _spinning(2):
+        with spinning(2):
             row |= {f"{name}_busy": value for name, value in _load(server, asked, 1, seconds, idle).items()}
         again = next(asked)
         _ask(server, [again])
@@ -222,26 +221,10 @@ def _load(server: Server, messages: Iterator[str], clients: int, seconds: float,
     }
 
 
-@contextmanager
-def _spinning(count: int) -> Iterator[None]:
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
 def _memory(server: Server) -> dict[str, Any]:
     """PSS of the largest process, which has the match index, and of all."""
-    each = [_pss(pid) for pid in family(server.process.pid)]
+    each = [*map(proportional_megabytes, family(server.process.pid))]
     return {"index_process_pss_mb": round(max(each)), "all_pss_mb": round(sum(each))}
-
-
-def _pss(pid: int) -> float:
-    found = re.search(r"Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text())
-    return int(found[1]) / 1e3 if found else 0.0
 
 
 def fill(folder: Path, size: int) -> None:

@@ -48,8 +48,7 @@ class Server:
 
     def proportional_megabytes(self) -> float:
         """Memory of all its processes; what several share is divided among them (PSS)."""
-        rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in family(self.process.pid))
-        return sum(int(_found(r"Pss:\s+(\d+) kB", rollup)) for rollup in rollups) / 1e3
+        return sum(map(proportional_megabytes, family(self.process.pid)))
 
     def fetch(self, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> Answer:
         """One request: status, headers, body."""
@@ -95,6 +94,11 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def proportional_megabytes(pid: int) -> float:
+    """Memory of a process; what several share is divided among them (PSS)."""
+    return int(_found(r"Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text())) / 1e3
+
+
 def _process_seconds(pid: int) -> float:
     """The process's CPU clock, threads that have ended included; its number is what clock_getcpuclockid(3) returns."""
     try:
@@ -138,12 +142,31 @@ def run(name: str, command: list[str], port: int, env: dict[str, str], headers: 
         _wait(port)
         yield Server(name, port, process, headers)
     finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            for pid in family(process.pid):
+        stop(process)
+
+
+def stop(process: subprocess.Popen[bytes], patience_seconds: float = 20) -> None:
+    """End a server, and with all that it started where it does not end by itself."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(patience_seconds)
+    except subprocess.TimeoutExpired:
+        for pid in family(process.pid):
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def spinning(count: int) -> Iterator[None]:
+    """So many processes that use whatever they get."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def _wait(port: int) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from measuring import family, free_port
+from measuring import family, free_port, stop
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 POSTGRESQL: Final = Path("/usr/lib/postgresql/15/bin")
@@ -113,7 +113,7 @@ def start_product(database: Database, *, root: Path = ROOT) -> Iterator[Product]
         process = subprocess.Popen(
             ["python3", str(root / "run.py")], env=environment, stdout=log, stderr=log, start_new_session=True
         )
-        stack.callback(_stop, process)
+        stack.callback(stop, process, 40)
         product = Product(root, port, environment, process, server)
         _await_answer(product, scratch / "log")
         product.wait_until_idle()
@@ -159,17 +159,6 @@ def _await_answer(product: Product, log: Path) -> None:
         else:
             return
     raise SystemExit(f"the product did not start: {log.read_text(errors='replace')[-3000:]}")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(40)
-    except subprocess.TimeoutExpired:
-        for pid in family(process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        process.wait()
 
 
 def _seconds(pid: int) -> float:

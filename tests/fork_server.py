@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from capability_rules.numeric_threads import SINGLE_THREAD
+
 # Found by CPU time: what a command imports, without modules that read settings when they are imported (models, views).
 # One that begins to read them ends the server with Django's sentence.
 MODULES: Final = (
@@ -76,8 +78,8 @@ MODULES: Final = (
 
 def preload() -> None:
     """Import `MODULES`, and make sure that a fork copies no thread and no settings."""
-    # numpy's library would start a thread for each core, and a fork has none of them.
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    # A library would start a thread for each core, and a fork has none of them.
+    os.environ |= SINGLE_THREAD
     for name in MODULES:
         importlib.import_module(name)
     from django.conf import settings

@@ -374,6 +374,26 @@ def _copy_or_link(source: str, target: str) -> None:
     shutil.copy2(source, target)
 
 
+def lay_out(env: Mapping[str, str]) -> None:
+    """Put what is the same in every site into an empty DATA_DIR: static files, a model's tables, SQLite's tables.
+
+    To make them takes nine tenths of the time of `prepare_site`, which finds them there and goes on.
+    """
+    data_dir = Path(env["DATA_DIR"])
+    if data_dir.exists() and any(data_dir.iterdir()):
+        return
+
+    def fill(folder: Path) -> None:
+        run_manage("prepare_site", "--static", env=studio_environment(folder))
+
+    made = make_folder_once("static files", fill)
+    for name in ("static", "models"):
+        shutil.copytree(made / name, data_dir / name, copy_function=_copy_or_link)
+    # Another choice of features has other tables.
+    if not {"DATABASE_URL", "FEATURES"} & env.keys():
+        copy_migrated(data_dir / "studio.sqlite3")
+
+
 def copy_migrated(database: Path) -> None:
     """Make an SQLite file with all tables, which are migrated once for a run of pytest."""
 
@@ -384,6 +404,7 @@ def copy_migrated(database: Path) -> None:
 
 
 def _prepare(env: Mapping[str, str], furnish: Furnish | None) -> str:
+    lay_out(env)
     printed = run_manage("prepare_site", env=env).stdout
     if furnish is not None:
         furnish(env)

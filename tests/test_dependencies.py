@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
+from tests.imports import list_imports
 from tests.servers import ROOT
 
 # The server is one distribution of four packages; the others are a folder each, with a file of their own.
@@ -35,8 +35,8 @@ def test_a_package_imports_what_its_pyproject_names_and_no_more(project: Path, p
         for package in packages
         for path in sorted((ROOT / package).rglob("*.py"))
         if path not in SCRIPTS and "tests" not in path.parts
-        for line, module in _imports(path)
-        if module not in packages and not named & _distributions_of(module, distributions)
+        for line, module in {(line, name.partition(".")[0]) for line, name in list_imports(path)}
+        if module not in {*packages, *sys.stdlib_module_names} and not named & _distributions_of(module, distributions)
     ]
     assert not faults, faults
 
@@ -52,16 +52,6 @@ def _named(project: Path) -> set[str]:
 
 def _normalize(name: str) -> str:
     return name.lower().replace("_", "-")
-
-
-def _imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and top-level module of each import that is not of the standard library."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-        for root in {name.partition(".")[0] for name in names} - sys.stdlib_module_names:
-            yield node.lineno, root
 
 
 def _distributions_of(module: str, distributions: Mapping[str, list[str]]) -> set[str]:

@@ -1,4 +1,4 @@
-"""A folder is filled once, whoever asks for it at the same time."""
+"""A folder is filled once, however many processes ask for it at the same time."""
 
 from __future__ import annotations
 

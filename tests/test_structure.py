@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from registry.common.installation import PARTS
+from tests.imports import list_imports
 from tests.servers import ROOT
 
 ROOMS = ("capability_kit", "capability_rules", "capability_client", "registry", "agent_api", "studio", "features")
@@ -51,17 +52,6 @@ def _modules(room: str) -> Iterator[Path]:
     return (path for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts)
 
 
-def _imports(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            assert node.level == 0, f"{path}:{node.lineno} imports relatively"
-            yield node.lineno, module
-            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
-
-
 def _is_within(module: str, banned: str) -> bool:
     return module == banned or module.startswith(f"{banned}.")
 
@@ -72,7 +62,7 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
         f"{path.relative_to(ROOT)}:{line} imports {module}"
         for path in _modules(room)
         if path.relative_to(ROOT).as_posix() not in CROSSINGS
-        for line, module in _imports(path)
+        for line, module in list_imports(path)
         for banned in BANNED[room]
         if _is_within(module, banned) and not _is_edge(path, module)
     ]
@@ -137,7 +127,7 @@ def test_nobody_imports_the_tests() -> None:
         for room in ROOMS
         for path in _modules(room)
         if "tests" not in path.parts
-        for line, name in _imports(path)
+        for line, name in list_imports(path)
         if _is_within(name, "tests")
     ]
     assert not faults, faults
@@ -167,7 +157,7 @@ def test_settings_are_reached_through_django_alone() -> None:
         for room in ROOMS
         for path in _modules(room)
         if path.relative_to(ROOT).as_posix() not in allowed
-        for line, module in _imports(path)
+        for line, module in list_imports(path)
         if _is_within(module, "studio.settings")
     ]
     assert not faults, faults

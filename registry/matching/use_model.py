@@ -139,8 +139,13 @@ class PieceTokenizer:
 def unpack_tables(package: Path) -> None:
     """Write the files that the model is read from, where they are not there yet. Raises `EmbedderUnavailable` where the
     package is another one, and OSError where they cannot be written."""
-    if not _folder().exists():
-        _write_files(_folder(), _read_package(package))
+    folder = _folder()
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        # A database may be on the same disk, and on a small one it goes first.
+        if shutil.disk_usage(folder.parent).free < _FREE_BYTES_MIN:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        _write_files(folder, _read_package(package))
 
 
 def _folder() -> Path:
@@ -171,10 +176,6 @@ def _open_tables(package: Path) -> tuple[RowFile | HeldRows, Tensors]:
 
 def _write_files(folder: Path, tensors: Tensors) -> None:
     """All or nothing; another process may do the same at the same time."""
-    folder.parent.mkdir(exist_ok=True)
-    # A database may be on the same disk, and on a small one it goes first.
-    if shutil.disk_usage(folder.parent).free < _FREE_BYTES_MIN:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
         tensors.pop("table").tofile(Path(made) / "table")
         np.savez(Path(made) / "tensors.npz", allow_pickle=False, **tensors)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from registry.common.installation import list_leaf_names
-from tests.servers import ROOT, run_manage, studio_environment
+from tests.servers import ROOT, lay_out, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +23,7 @@ _PROGRAM = ROOT / "tests" / "integration" / "feature_program.py"
 @pytest.mark.parametrize("features", dict.fromkeys(CHOICES.values()))
 def test_the_core_works_without(features: str, tmp_path: Path) -> None:
     env = studio_environment(tmp_path, FEATURES=features, EXAMPLES="off", AGENT_API_PUBLIC_READ="on")
+    lay_out(env)
     run_manage("prepare_site", env=env)
     done = run_manage("shell", "-c", _PROGRAM.read_text("utf-8"), env=env)
     found = json.loads(done.stdout.splitlines()[-1])
@@ -33,7 +34,7 @@ def test_the_core_works_without(features: str, tmp_path: Path) -> None:
 
 def test_a_registry_that_follows_a_source_does_not_start_without(tmp_path: Path) -> None:
     env = studio_environment(tmp_path, EXAMPLES="off")
-    run_manage("migrate", env=env)
+    lay_out(env)
     run_manage("git_source", "add", "https://git.example/skills", env=env)
     refused = run_manage("prepare_site", env={**env, "FEATURES": "none"}, check=False)
     assert refused.returncode == 2

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import ROOT, answers, descendants, free_port, run_manage, studio_environment
+from tests.servers import ROOT, answers, descendants, free_port, lay_out, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +25,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
         env = studio_environment(tmp_path, PORT=str(taken.getsockname()[1]))
+        lay_out(env)
         run_manage("prepare_site", env=env)
         done = run_manage("serve", env=env, check=False, fresh=True)
     assert done.returncode == 1
@@ -37,6 +38,7 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command as a system unit starts it, and its address."""
     port = free_port()
     env = studio_environment(tmp_path / "data", PORT=str(port))
+    lay_out(env)
     run_manage("prepare_site", env=env)
     with (tmp_path / "log").open("w") as log:
         command = [sys.executable, "manage.py", "serve"]

@@ -59,20 +59,26 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def run(plain: Tree, certificate: tuple[Path, Path]) -> Run:
-    """The product with its worker; it may reach hosts of this machine, and trusts their certificate."""
-    run = plain.start(
-        WEBHOOK_ALLOWED_NETWORKS=LOOPBACK, IMPORT_ALLOWED_NETWORKS=LOOPBACK, SSL_CERT_FILE=str(certificate[0])
-    )
+    """The product with its worker."""
+    run = plain.start(**_settings(certificate))
     run.await_answer()
     return run
 
 
+def _settings(certificate: tuple[Path, Path]) -> dict[str, str]:
+    """It may reach hosts of this machine, and trusts their certificate."""
+    return {
+        "WEBHOOK_ALLOWED_NETWORKS": LOOPBACK,
+        "IMPORT_ALLOWED_NETWORKS": LOOPBACK,
+        "SSL_CERT_FILE": str(certificate[0]),
+    }
+
+
 def _manage(plain: Tree, certificate: tuple[Path, Path], *arguments: str, text: str | None = None) -> str:
-    settings = {"WEBHOOK_ALLOWED_NETWORKS": LOOPBACK, "IMPORT_ALLOWED_NETWORKS": LOOPBACK}
     done = subprocess.run(
         ["python3", "run.py", "manage", *arguments],
         cwd=plain.root,
-        env={**plain.env, **settings, "SSL_CERT_FILE": str(certificate[0])},
+        env={**plain.env, **_settings(certificate)},
         input=text,
         capture_output=True,
         text=True,

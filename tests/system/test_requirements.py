@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from functools import cache
@@ -16,6 +15,7 @@ from registry.models import Revision
 from studio.launcher.release import list_versions
 from tests import factories
 from tests.factories import bearer, damage, publish
+from tests.imports import list_imports
 from tests.servers import ROOT
 
 fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
@@ -52,11 +52,7 @@ def _modules_in_use() -> set[str]:
     named = {*settings.INSTALLED_APPS, *settings.MIDDLEWARE}
     folders = ("studio", "registry", "agent_api", "capability_rules", "tests")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    for node in (node for path in files for node in ast.walk(ast.parse(path.read_text("utf-8")))):
-        if isinstance(node, ast.Import):
-            named |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            named.add(node.module or "")
+    named |= {name for path in files for _line, name in list_imports(path)}
     return {name.partition(".")[0] for name in named}
 
 

@@ -13,6 +13,8 @@ import pytest
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
+from registry.feature import installed_feature_names
+
 ALIAS = "migrated"
 # What each release's own code made, with a row in each table: `tests/release_databases.py` wrote them once.
 RELEASES = Path(__file__).parent / "releases"
@@ -78,7 +80,7 @@ def _rows(database: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def _tables(database: Any) -> list[str]:
-    ours = re.compile("(registry|evaluations|tool_sources|sources|waivers)_")
+    ours = re.compile(f"({'|'.join(['registry', *installed_feature_names()])})_")
     return sorted(filter(ours.match, database.introspection.table_names()))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core import checks
 from django.core.management import CommandError, call_command
 
 from registry.common import caches
@@ -39,3 +40,11 @@ def test_a_signing_key_that_cannot_be_used_stops_the_start(settings: Any, tmp_pa
     settings.SIGNING_KEY_FILE.unlink()
     assert "password: " in _prepared()
     assert settings.SIGNING_KEY_FILE.stat().st_mode & 0o777 == 0o600
+
+
+def test_migrate_imports_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(checks, "run_checks", lambda **which: asked.append(which) or [])
+    call_command("migrate", check_unapplied=True, skip_checks=False)
+    assert [which["tags"] for which in asked] == [(checks.Tags.database, checks.Tags.models)]
+    assert asked[0]["databases"] == ["default"]

@@ -119,7 +119,8 @@ class NgramSpace:
         weights = (weights / np.sqrt(np.sum(weights * weights))).astype(np.float32)
         found = [slice(self._starts[place], self._starts[place + 1]) for place in places]
         rows = np.concatenate([self._rows[one] for one in found])
-        values = np.concatenate([self._values[one] * weight for one, weight in zip(found, weights, strict=True)])
+        values = np.concatenate([self._values[one] for one in found])
+        values *= np.repeat(weights, self._starts[places + 1] - self._starts[places])
         return np.bincount(rows, weights=values, minlength=self.count).astype(np.float32)
 
     def matrix(self) -> Floats:

@@ -19,14 +19,16 @@ from capability_kit.text.tokenizer import fold_text, split_words, stem_words
 
 Floats = npt.NDArray[np.float32]
 # Numbers of parts, and how often each is there.
-TermCounts = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
+TermCounts = tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32]]
 _NO_NUMBERS: Final = np.array([], np.int32)
-_NO_COUNTS: Final = np.array([], np.float64)
+_NO_COUNTS: Final = np.array([], np.uint32)
 # Past these, parts of texts that are long gone are forgotten with all others.
 _PARTS_KEPT_MAX: Final = 2_000_000
 # Weights of the three spaces beside vectors, and without them.
 WITH_VECTORS: Final = (0.3, 0.15, 0.3)
 WITHOUT_VECTORS: Final = (0.4, 0.2, 0.4)
+# So many texts are counted in one array: more take no less time, and memory.
+_AT_ONCE: Final = 500
 _PIECE_LENGTHS: Final = (3, 4)
 _WORDS_MAX: Final = 200
 
@@ -66,9 +68,11 @@ class FeatureIndex:
         # A part that is met for the first time is given the next number.
         of_part = defaultdict(itertools.count(len(self.of_part)).__next__, self.of_part)
         new = [text for text in dict.fromkeys(texts) if text not in self._texts]
-        kinds = zip(*map(self._extract, new), strict=True)
-        counted = zip(*[_count_parts(kind, of_part) for kind in kinds], strict=True)
-        found = {**self._texts, **dict(zip(new, counted, strict=True))}
+        found = dict(self._texts)
+        for at in range(0, len(new), _AT_ONCE):
+            some = new[at : at + _AT_ONCE]
+            kinds = zip(*map(self._extract, some), strict=True)
+            found |= zip(some, zip(*[_count_parts(kind, of_part) for kind in kinds], strict=True), strict=True)
         self._texts = {text: found[text] for text in texts}
         self.of_part = dict(of_part)
         return [self._texts[text] for text in texts]
@@ -80,7 +84,7 @@ def _count_parts(texts: Sequence[Sequence[str]], of_part: Mapping[str, int]) -> 
     numbers = np.fromiter(map(of_part.__getitem__, itertools.chain.from_iterable(texts)), np.int64, sum(lengths))
     rows = np.repeat(np.arange(len(texts)), lengths)
     found, counts = np.unique(rows << 32 | numbers, return_counts=True)
-    numbers, counts = (found & 0xFFFFFFFF).astype(np.int32), counts.astype(np.float64)
+    numbers, counts = (found & 0xFFFFFFFF).astype(np.int32), counts.astype(np.uint32)
     ends = np.searchsorted(found, np.arange(len(texts) + 1) << 32).tolist()
     return [(numbers[start:end], counts[start:end]) for start, end in itertools.pairwise(ends)]
 

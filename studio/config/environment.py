@@ -46,6 +46,7 @@ from studio.config.parsers import (
     parse_price,
     parse_rate_limits,
     parse_redis_url,
+    parse_secret_file,
     parse_secret_key,
     parse_secret_keys,
     parse_tool_names,
@@ -69,13 +70,17 @@ class ConfigurationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One variable, and its row in docs/settings.md; `default_text` replaces a default that is not its own text."""
+    """One variable, and its row in docs/settings.md; `default_text` replaces a default that is not its own text.
+
+    A secret may stand in a file, which the variable of the same name with `_FILE` names.
+    """
 
     variable: str
     parse: Callable[[str], Any]
     default: Any
     default_text: str
     purpose: str
+    is_secret: bool = False
 
 
 def _setting(
@@ -85,9 +90,11 @@ def _setting(
     *,
     default_text: str = "",
     purpose: str,
+    is_secret: bool = False,
 ) -> Value:
     """A row of the table, of the type that `parse` makes. A default may follow the values of the rows above it."""
-    return cast("Value", field(metadata={"setting": Setting(variable, parse, default, default_text, purpose)}))
+    setting = Setting(variable, parse, default, default_text, purpose, is_secret)
+    return cast("Value", field(metadata={"setting": setting}))
 
 
 def _own_hosts(above: StudioEnvironment) -> tuple[str, ...]:
@@ -117,15 +124,15 @@ class StudioEnvironment:
     static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"), default_text="`static` in `DATA_DIR`",
         purpose="the collected static files, and beside them in `models` what a sentence model is read from; may be "
                 "read-only where `manage.py prepare_site --static` was run before, as in an image's build")
-    database: Database | None = _setting("DATABASE_URL", parse_database_url, None,
+    database: Database | None = _setting("DATABASE_URL", parse_database_url, None, is_secret=True,
         purpose="PostgreSQL, `postgresql://user:password@host/name?sslmode=require`; without it SQLite in `DATA_DIR`")
-    redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None,
+    redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None, is_secret=True,
         purpose="Celery's broker, and where all processes count rate limits together; without it the embedded worker "
                 "polls the database ([jobs.md](jobs.md)) and each process counts by itself")
     secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
-        default_text="generated once, stored in `DATA_DIR`",
+        default_text="generated once, stored in `DATA_DIR`", is_secret=True,
         purpose="signs sessions, encrypts secrets of second factors; required with `DATABASE_URL`")
-    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (),
+    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (), is_secret=True,
         purpose="comma-separated former values of `SECRET_KEY`: what they signed is still valid, so that nobody "
                 "is signed out by a new key")
     signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parse_key_file, None,
@@ -162,7 +169,8 @@ class StudioEnvironment:
     import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parse_networks, (),
         purpose="addresses or networks that `bundle import`, followed sources and sources of tools may fetch from "
                 "beside public ones; what is there by plain http too")
-    mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None, default_text="`console`",
+    mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None, is_secret=True,
+        default_text="`console`",
         purpose="the server that sends e-mails to members, such as "
                 "`smtp+starttls://user:password@mail.example.com:587`; also `smtps://` and `smtp://`; `console`: "
                 "printed by the worker ([reviews.md](reviews.md#e-mail-notifications))")
@@ -204,7 +212,7 @@ class StudioEnvironment:
                 "endpoint in OpenAI's form; `auto` is the first of these that is installed "
                 "([matching.md](matching.md))")
     embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small", purpose="the endpoint's model")
-    embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")
+    embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", is_secret=True, purpose="the endpoint's key")
     embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768,
         purpose="how many numbers a vector of the endpoint has; one of another length is refused")
     model_url: str | None = _setting("MODEL_URL", parse_model_url, None,
@@ -214,7 +222,8 @@ class StudioEnvironment:
         purpose="the form of its interface: `openai` (chat completions) or `anthropic` (messages)")
     model_names: tuple[str, ...] = _setting("MODEL_NAMES", parse_tool_names, (),
         purpose="the names of its models, comma separated; required with `MODEL_URL`")
-    model_api_key: str = _setting("MODEL_API_KEY", str, "", purpose="its key; never stored, shown or logged")
+    model_api_key: str = _setting("MODEL_API_KEY", str, "", is_secret=True,
+        purpose="its key; never stored, shown or logged")
     model_price: tuple[float, float] | None = _setting("MODEL_PRICE", parse_price, None,
         purpose="the price of a million tokens that it reads and of a million that it writes, such as `0.15/0.60`")
     model_tokens_a_day: int = _setting("MODEL_TOKENS_A_DAY",
@@ -225,7 +234,7 @@ class StudioEnvironment:
                 "([sign-in.md](sign-in.md#openid-connect))")
     oidc_client_id: str = _setting("OIDC_CLIENT_ID", str, "",
         purpose="what the provider calls this Studio; required with `OIDC_ISSUER`")
-    oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "",
+    oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "", is_secret=True,
         purpose="the client's secret; none for a public client, which PKCE protects")
     oidc_name: str = _setting("OIDC_NAME", parse_label, "single sign-on",
         purpose="the provider's name on the button of the sign-in page")
@@ -262,7 +271,11 @@ class StudioEnvironment:
 SETTINGS: Mapping[str, Setting] = {
     row.name: row.metadata["setting"] for row in fields(StudioEnvironment) if "setting" in row.metadata
 }
-VARIABLES = tuple(setting.variable for setting in SETTINGS.values())
+# The variable of each secret's file, with that of the secret.
+SECRET_FILES: Mapping[str, str] = {
+    f"{setting.variable}_FILE": setting.variable for setting in SETTINGS.values() if setting.is_secret
+}
+VARIABLES = (*(setting.variable for setting in SETTINGS.values()), *SECRET_FILES)
 
 
 def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnvironment:
@@ -271,11 +284,11 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnv
     Raises ConfigurationError with all problems at once.
     """
     given = {name: text.strip() for name, text in environ.items() if text.strip()}
+    problems = list(_read_secret_files(given))
     read = SimpleNamespace()
-    problems = []
     for name, setting in SETTINGS.items():
         setattr(read, name, setting.default(read) if callable(setting.default) else setting.default)
-        if setting.variable in given:
+        if given.get(setting.variable):
             try:
                 setattr(read, name, setting.parse(given[setting.variable]))
             except ValueError as error:
@@ -289,6 +302,21 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnv
     public_host = (format_host(urlsplit(read.public_url).hostname or ""),) if read.public_url else ()
     read.allowed_hosts = tuple(dict.fromkeys((*read.allowed_hosts, *public_host)))
     return StudioEnvironment(**vars(read), warnings=tuple(_warnings(environ, read.secret_key)))
+
+
+def _read_secret_files(given: dict[str, str]) -> Iterator[str]:
+    """Put the text of each file into `given`, and an empty one where it has none: the reason is the problem then."""
+    for name, variable in SECRET_FILES.items():
+        if name not in given:
+            continue
+        if variable in given:
+            yield f"{name} and {variable} are both set: expected one of them. Remove the other"
+            continue
+        given[variable] = ""
+        try:
+            given[variable] = parse_secret_file(given[name])
+        except ValueError as error:
+            yield f"{name} {error}"
 
 
 def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator[str]:

@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from registry.common.installation import list_leaf_names
 
+SECRET_BYTES_MAX = 65_536
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 Network = IPv4Network | IPv6Network
@@ -165,6 +166,27 @@ def parse_file(text: str) -> Path:
     if path is None or path.is_dir():
         raise ValueError(f"is '{text[:200]}': expected a file, such as CHECKPOINT_FILE=/var/lib/studio/checkpoint.json")
     return path
+
+
+def parse_secret_file(text: str) -> str:
+    """The secret that the file of this name has, without blanks at its ends: editors add a newline."""
+    try:
+        with Path(text).open("rb") as file:
+            content = file.read(SECRET_BYTES_MAX + 1)
+        secret = content.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"is '{text[:200]}', which is not UTF-8: expected a text file with the secret") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the name of no file"
+        raise ValueError(
+            f"is '{text[:200]}', which cannot be read ({reason}): expected a file with the secret, such as "
+            "/run/secrets/studio_key, that the user of this process may read"
+        ) from None
+    if len(content) > SECRET_BYTES_MAX:
+        raise ValueError(f"is '{text[:200]}', which has more than {SECRET_BYTES_MAX} bytes: expected one secret")
+    if not secret:
+        raise ValueError(f"is '{text[:200]}', which is empty: expected a file with the secret")
+    return secret
 
 
 def parse_secret_key(text: str) -> str:

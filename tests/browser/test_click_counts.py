@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 
 CLICKS_TO_PUBLISHED = 20
 CLICKS_TO_FIRST_LOAD = 20

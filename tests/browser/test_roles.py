@@ -23,7 +23,7 @@ from tests.unit.studio.conftest import PASSWORD as CHOSEN
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 
 People = Callable[[str], "Page"]
 # On a machine that does other things beside.

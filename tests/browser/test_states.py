@@ -65,6 +65,7 @@ def _keep_picture(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{file}.png")
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("name", STATES)
 def test_a_state_fits(name: str, open_state: Callable[[State], Page]) -> None:
     page = open_state(STATES[name])

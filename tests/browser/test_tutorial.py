@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.rare]
 
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
 PASSWORD = "what-only-the-operator-knows-4"

@@ -20,7 +20,14 @@ CHOICES = {
 _PROGRAM = ROOT / "tests" / "integration" / "feature_program.py"
 
 
-@pytest.mark.parametrize("features", dict.fromkeys(CHOICES.values()))
+# To have none of them is to be without each.
+@pytest.mark.parametrize(
+    "features",
+    [
+        choice if choice == "none" else pytest.param(choice, marks=pytest.mark.rare)
+        for choice in dict.fromkeys(CHOICES.values())
+    ],
+)
 def test_the_core_works_without(features: str, tmp_path: Path) -> None:
     env = studio_environment(tmp_path, FEATURES=features, EXAMPLES="off", AGENT_API_PUBLIC_READ="on")
     lay_out(env)

@@ -78,7 +78,11 @@ def _read(studio: Studio, key: str) -> httpx2.Client:
 
 
 # Within one engine nothing is translated that these two do not show.
-@pytest.mark.parametrize(("old", "new"), [("sqlite", "postgresql"), ("postgresql", "sqlite")], indirect=True)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("sqlite", "postgresql"), pytest.param("postgresql", "sqlite", marks=pytest.mark.rare)],
+    indirect=True,
+)
 def test_a_backup_of_a_busy_registry_goes_on_elsewhere(old: Site, new: Studio, tmp_path: Path) -> None:
     key = old.run("backup_desk.py", "fill")["key"]
     path = tmp_path / "backup.zip"
@@ -137,6 +141,7 @@ def _goes_on(client: httpx2.Client, registry_revision: int) -> None:
     assert client.get(LIST).json()["registry_revision"] == registry_revision + 2
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("old", ["sqlite"], indirect=True)
 def test_six_hundred_capabilities(old: Site, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """More rows than are read or written at once."""

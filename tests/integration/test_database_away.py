@@ -75,7 +75,7 @@ def wait_until(is_true: Callable[[], bool], seconds: float) -> float:
     return time.monotonic() - began
 
 
-@pytest.fixture(params=["stopped", "paused"])
+@pytest.fixture(params=["stopped", pytest.param("paused", marks=pytest.mark.rare)])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     database = start_postgresql()
     studio = None

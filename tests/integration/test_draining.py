@@ -62,7 +62,7 @@ class Running:
             time.sleep(0.02)
 
 
-@pytest.fixture(params=[GRANIAN, pytest.param(LAUNCHER, marks=pytest.mark.slow)])
+@pytest.fixture(params=[GRANIAN, pytest.param(LAUNCHER, marks=pytest.mark.rare)])
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
     env = studio_environment(tmp_path, EXAMPLES="off")
     copy_prepared(tmp_path, EXAMPLES="off")

@@ -47,7 +47,8 @@ STEPS_ON_POSTGRESQL = ("example after 4", "commit before 1", "commit after 1")
 
 @pytest.mark.parametrize(
     ("site", "step"),
-    [("sqlite", step) for step in STEPS] + [("postgresql", step) for step in STEPS_ON_POSTGRESQL],
+    [("sqlite", step) for step in STEPS]
+    + [pytest.param("postgresql", step, marks=pytest.mark.rare) for step in STEPS_ON_POSTGRESQL],
     indirect=["site"],
 )
 def test_a_first_start_that_is_killed_is_completed_by_the_next(site: Site, step: str) -> None:
@@ -75,9 +76,9 @@ def count(database: Path, table: str) -> int:
     ("table", "rows", "number"),
     [
         pytest.param("django_migrations", 5, signal.SIGKILL, id="few tables, killed"),
-        pytest.param("django_migrations", 16, signal.SIGINT, id="most tables, interrupted"),
-        pytest.param("registry_operator", 1, signal.SIGKILL, id="operator, killed"),
-        pytest.param("registry_capability", 2, signal.SIGKILL, id="examples, killed"),
+        pytest.param("django_migrations", 16, signal.SIGINT, id="most tables, interrupted", marks=pytest.mark.rare),
+        pytest.param("registry_operator", 1, signal.SIGKILL, id="operator, killed", marks=pytest.mark.rare),
+        pytest.param("registry_capability", 2, signal.SIGKILL, id="examples, killed", marks=pytest.mark.rare),
         pytest.param("registry_capability", 2, signal.SIGINT, id="examples, interrupted"),
     ],
 )

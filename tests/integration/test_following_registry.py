@@ -104,6 +104,7 @@ def test_a_mirror_has_the_same_digests_and_tells_what_is_retired(
     assert _drift(downstream) == {"tea": "gone_from_source"}
 
 
+@pytest.mark.rare
 def test_utterances_stay_in_the_registry_that_has_them(upstream: Studio, downstream: Studio, tmp_path: Path) -> None:
     said = ["is the kettle already singing"]
     _publish(upstream, tmp_path, "tea", utterances={"should_match": said}, triggers=["brew some tea"])
@@ -126,6 +127,7 @@ def test_utterances_stay_in_the_registry_that_has_them(upstream: Studio, downstr
     assert _sync(downstream) == {}
 
 
+@pytest.mark.rare
 def test_what_is_published_there_is_told_and_published_here(
     upstream: Studio, downstream: Studio, tmp_path: Path
 ) -> None:

@@ -68,7 +68,7 @@ def _assert_everything_is_answered(studio: Studio) -> None:
         assert client.post("/api/v1/capability_match", json={"message": "my weight"}).status_code == 200
 
 
-@pytest.mark.parametrize("count", [4, 300])
+@pytest.mark.parametrize("count", [4, pytest.param(300, marks=pytest.mark.rare)])
 def test_unfinished_bodies_keep_nobody_waiting(studio: Studio, count: int) -> None:
     with _connections(studio, count, *_unfinished(studio)):
         time.sleep(0.5)
@@ -109,6 +109,7 @@ def test_a_slow_body_that_keeps_its_pace_is_accepted(studio: Studio) -> None:
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.rare
 def test_two_thousand_idle_connections_leave_room(studio: Studio) -> None:
     with httpx2.Client(base_url=studio.url) as client:
         assert client.get("/healthz").is_success
@@ -147,6 +148,7 @@ def _queued_bytes(port: int) -> list[int]:
     return [int(row[4].partition(":")[0], 16) for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "01"]
 
 
+@pytest.mark.rare
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says what the kernel holds")
 def test_a_client_that_does_not_read_holds_little(tmp_path: Path) -> None:
     """Its whole response was kept in the kernel, megabytes for each connection."""

@@ -170,7 +170,7 @@ def run_on_full(disk: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize("how", ["head", "half"])
+@pytest.mark.parametrize("how", ["head", pytest.param("half", marks=pytest.mark.rare)])
 def test_a_damaged_file_ends_a_start_with_the_fix(tmp_path: Path, how: str) -> None:
     data = tmp_path / "data"
     env = studio_environment(data)
@@ -215,6 +215,7 @@ def test_a_file_that_is_damaged_below_a_server_is_named(tmp_path: Path) -> None:
         assert "The database file is damaged" in (tmp_path / "log").read_text()
 
 
+@pytest.mark.rare
 def test_a_head_that_is_damaged_below_a_server_is_seen_by_a_probe(tmp_path: Path) -> None:
     studio = start_studio(tmp_path / "data", tmp_path / "log")
     with serving(studio) as client:
@@ -255,6 +256,7 @@ def postgresql(disk: Path) -> Iterator[tuple[Server, str]]:
         server.stop()
 
 
+@pytest.mark.rare
 def test_postgresql_without_room_is_named(postgresql: tuple[Server, str], disk: Path, tmp_path: Path) -> None:
     _, url = postgresql
     studio = start_studio(tmp_path / "data", tmp_path / "log", EXAMPLES="on", **on_postgresql(url))
@@ -270,6 +272,7 @@ def test_postgresql_without_room_is_named(postgresql: tuple[Server, str], disk: 
         assert ready(client) == (200, {"ready": True, "database": "ok"})
 
 
+@pytest.mark.rare
 def test_postgresql_that_takes_no_writes_is_named(postgresql_url: str, tmp_path: Path) -> None:
     url = new_database(postgresql_url)
     studio = start_studio(tmp_path / "data", tmp_path / "log", EXAMPLES="on", **on_postgresql(url))

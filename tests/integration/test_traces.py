@@ -221,7 +221,7 @@ def test_nothing_is_sent_and_nothing_added_when_it_is_off(tmp_path: Path, collec
     assert collector.bodies == []
 
 
-@pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "away"])
+@pytest.mark.parametrize("is_silent", [True, pytest.param(False, marks=pytest.mark.rare)], ids=["silent", "away"])
 def test_a_dead_collector_delays_nothing_and_loses_no_request(tmp_path: Path, is_silent: bool) -> None:
     silent = Receiver(reply=hang)
     studio, client = serve(tmp_path, f"http://127.0.0.1:{silent.port if is_silent else free_port()}")
@@ -251,6 +251,7 @@ def test_a_dead_collector_delays_nothing_and_loses_no_request(tmp_path: Path, is
     assert len(said) <= 2
 
 
+@pytest.mark.rare
 def test_a_worker_of_celery_sends_its_own(
     request: pytest.FixtureRequest, tmp_path: Path, collector: Collector, redis_url: str
 ) -> None:

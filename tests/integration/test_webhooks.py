@@ -131,6 +131,7 @@ def test_a_worker_that_is_asked_to_leave_ends_its_delivery_first(desk: Desk, rec
     assert (_states(desk), len(receiver.requests)) == (["delivered"], 1)
 
 
+@pytest.mark.rare
 @pytest.mark.redis
 def test_a_lost_message_is_made_up_for_in_order(redis_desk: Desk, receiver: Receiver, redis_url: str) -> None:
     import redis

@@ -339,6 +339,7 @@ def test_a_kind_is_done_by_the_worker_of_its_queue(redis_desk: Desk) -> None:
     assert f"job {job_id} " not in others.read_text()
 
 
+@pytest.mark.rare
 @pytest.mark.redis
 def test_a_job_past_its_soft_limit_fails_and_is_tried_again(redis_desk: Desk) -> None:
     log = _celery(redis_desk)
@@ -351,6 +352,7 @@ def test_a_job_past_its_soft_limit_fails_and_is_tried_again(redis_desk: Desk) ->
     assert f"job {job_id} hang queued, try 1" in log.read_text()
 
 
+@pytest.mark.rare
 @pytest.mark.redis
 def test_a_message_that_is_lost_costs_delay_alone(redis_desk: Desk, redis_url: str) -> None:
     import redis
@@ -366,6 +368,7 @@ def test_a_message_that_is_lost_costs_delay_alone(redis_desk: Desk, redis_url: s
     assert redis_desk.written == 1
 
 
+@pytest.mark.rare
 @pytest.mark.redis
 def test_a_celery_worker_that_is_killed_leaves_its_job_to_the_sweep(redis_desk: Desk) -> None:
     _celery(redis_desk)

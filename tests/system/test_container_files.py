@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
-from studio.config.environment import VARIABLES
+from studio.config.environment import SETTINGS, VARIABLES
 from studio.launcher.commands import ROOT
 from studio.launcher.env_file import fill_template, values_for
 from studio.launcher.serving import MALLOC
@@ -72,6 +72,7 @@ def test_the_small_file_is_one_service_with_its_data_in_a_volume() -> None:
     assert service["read_only"] is True
     assert (service["cap_drop"], service["security_opt"]) == (["ALL"], ["no-new-privileges:true"])
     # This machine alone, unless somebody says otherwise.
+    assert service["env_file"] == [{"path": ".env", "required": False}]
     assert service["ports"] == ["${PUBLISH:-127.0.0.1:8000}:8000"]
     assert image_environment()["DATA_DIR"] in {volume.partition(":")[2] for volume in service["volumes"]}
     assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
@@ -131,7 +132,7 @@ def test_no_password_has_a_default() -> None:
     given = variables()
     secrets = {name for name in given if re.search("PASSWORD|SECRET|KEY", name)}
     # What nobody need have, and nothing is open without.
-    optional = {"EMBEDDER_API_KEY", "OIDC_CLIENT_SECRET", "SECRET_KEY_FALLBACKS"}
+    optional = {"EMBEDDER_API_KEY", "MODEL_API_KEY", "OIDC_CLIENT_SECRET", "SECRET_KEY_FALLBACKS", "SIGNING_KEY_FILE"}
     assert secrets - optional == {"POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY"}
     assert all(given[name] is None for name in secrets - optional)
     assert not any(given[name] for name in optional)
@@ -164,6 +165,18 @@ def test_what_is_required_is_what_the_secrets_command_writes() -> None:
 def test_a_service_of_ours_gets_settings_that_exist(name: str) -> None:
     if name in OURS:
         assert set(SERVICES[name]["environment"]) <= set(VARIABLES)
+
+
+def test_every_setting_reaches_a_container() -> None:
+    own = {
+        **dict.fromkeys(("DATA_DIR", "STATIC_DIR", "HOST", "PORT"), "the image's"),
+        "DEBUG": "for developers, who use the checkout",
+        "WEB_THREADS": "the commands say --threads",
+    }
+    rows = {setting.variable for setting in SETTINGS.values()}
+    for name in OURS:
+        assert rows - set(SERVICES[name]["environment"]) == set(own)
+    assert set(own) - {"DEBUG", "WEB_THREADS"} <= set(image_environment())
 
 
 def test_the_image_sets_nothing_that_is_no_setting() -> None:

@@ -185,6 +185,7 @@ def test_the_hook_stops_a_commit_and_the_files_are_what_their_programs_take(
     assert "bundles/alpha: not publishable" in done.stdout
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("name", PIPELINES)
 def test_main_is_published_once(name: str, repository: Path, studio: Studio, key: str) -> None:
     mine = name.partition("-")[0]
@@ -214,6 +215,7 @@ def test_main_is_published_once(name: str, repository: Path, studio: Studio, key
     }
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("name", PIPELINES)
 def test_a_wrong_key_fails_it_with_the_reason(name: str, repository: Path, studio: Studio) -> None:
     _put(repository, "alpha")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from django.test import override_settings
 from registry.models import Operator
 from studio import settings as product  # noqa: TID251 (the product's own value, which the tests override)
 from studio.config.email_url import MailServer
-from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
+from studio.config.environment import SECRET_FILES, VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.config.parsers import DEFAULT_RATE_LIMITS, Rate
 from studio.config.secret_key import describe_open_directory, get_stored_secret_key, protect_database
 from tests.servers import ROOT
@@ -96,6 +97,46 @@ def test_timeouts(variable: str) -> None:
 
 def test_odd_log_format() -> None:
     assert problem(LOG_FORMAT="xml") == "LOG_FORMAT is 'xml': expected text or json, for example json"
+
+
+def test_a_secret_may_stand_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    for text, found in (("s" * 40, "s" * 40), ("s" * 40 + "\n", "s" * 40), (" a b" * 9 + "\r\n\n", "a b" + " a b" * 8)):
+        file.write_text(text)
+        assert read(SECRET_KEY_FILE=str(file)).secret_key == found
+        assert read(MODEL_API_KEY_FILE=f" {file} ").model_api_key == found
+    file.write_text("postgresql://studio:secret@db/studio")
+    environment = read(DATABASE_URL_FILE=str(file), SECRET_KEY="s" * 40, ALLOWED_HOSTS="studio.example.com")
+    assert environment.database is not None
+    assert environment.database.password == "secret"
+
+
+def test_every_secret_has_a_file() -> None:
+    assert set(SECRET_FILES.values()) == {
+        name for name in VARIABLES if re.search("SECRET_KEY|API_KEY|CLIENT_SECRET|^(DATABASE|REDIS|EMAIL)_URL", name)
+    } - set(SECRET_FILES)
+
+
+@pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff" * 40, b"secret" * 20_000])
+def test_a_file_without_a_secret_ends_the_start(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "key"
+    if content is not None:
+        file.write_bytes(content)
+    said = problem(SECRET_KEY_FILE=str(file), DATABASE_URL="postgresql://db/studio", ALLOWED_HOSTS="a.example.com")
+    assert said.startswith(f"SECRET_KEY_FILE is '{file}', which ")
+    assert "secretsecret" not in said
+
+
+def test_a_secret_and_its_file_are_not_both_given(tmp_path: Path) -> None:
+    assert problem(REDIS_URL="redis://h/0", REDIS_URL_FILE=str(tmp_path)).startswith("REDIS_URL_FILE and REDIS_URL are")
+    assert problem(REDIS_URL_FILE=f"{tmp_path}\0").startswith("REDIS_URL_FILE is ")
+
+
+def test_what_is_wrong_in_a_file_is_said_without_it(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("mysql://root:hunter2@h/x")
+    said = problem(DATABASE_URL_FILE=str(tmp_path / "url"), SECRET_KEY="s" * 40, ALLOWED_HOSTS="a.example.com")
+    assert said.startswith("DATABASE_URL begins with")
+    assert "hunter2" not in said
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

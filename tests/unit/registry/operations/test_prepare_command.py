@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.core import checks
@@ -43,8 +44,9 @@ def test_a_signing_key_that_cannot_be_used_stops_the_start(settings: Any, tmp_pa
 
 
 def test_migrate_imports_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(checks, "run_checks", lambda **which: asked.append(which) or [])
+    run_checks = mock.Mock(return_value=[])
+    monkeypatch.setattr(checks, "run_checks", run_checks)
     call_command("migrate", check_unapplied=True, skip_checks=False)
-    assert [which["tags"] for which in asked] == [(checks.Tags.database, checks.Tags.models)]
-    assert asked[0]["databases"] == ["default"]
+    (asked,) = run_checks.call_args_list
+    assert asked.kwargs["tags"] == (checks.Tags.database, checks.Tags.models)
+    assert asked.kwargs["databases"] == ["default"]

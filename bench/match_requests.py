@@ -38,7 +38,8 @@ from typing import Any, Final
 HERE: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from measuring import Server, family, free_port, proportional_megabytes, run, spinning
+from measuring import Server, family, free_port, proportional_megabytes, spinning
+from product import run_product
 
 SEED: Final = 0
 CLIENTS: Final = 8
@@ -158,12 +159,11 @@ def _measure(tree: Path, env: dict[str, str], messages: list[str], seconds: floa
 
 @contextmanager
 def _product(tree: Path, env: dict[str, str]) -> Iterator[Server]:
-    """`python3 run.py`, as users type it, until the block ends."""
+    """The product, whose clients send the key of what was filled."""
     port = free_port()
     headers = {"Authorization": f"Bearer {Path(env['DATA_DIR'], 'key').read_text()}"}
-    python = str(Path(sys.executable).resolve())
-    with run("product", [python, str(tree / "run.py")], port, {**os.environ, **env, "PORT": str(port)}, headers) as one:
-        yield one
+    with run_product(tree, port, {**os.environ, **env, "PORT": str(port)}) as process:
+        yield Server("product", port, process, headers)
 
 
 def _ask(server: Server, messages: list[str]) -> list[float]:

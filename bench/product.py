@@ -109,15 +109,26 @@ def start_product(database: Database, *, root: Path = ROOT) -> Iterator[Product]
             server, environment["DATABASE_URL"] = stack.enter_context(_start_postgresql(scratch))
             environment |= {"SECRET_KEY": secrets.token_urlsafe(50), "ALLOWED_HOSTS": "127.0.0.1"}
         (scratch / "data").mkdir()
-        log = stack.enter_context((scratch / "log").open("wb"))
+        process = stack.enter_context(run_product(root, port, environment))
+        product = Product(root, port, environment, process, server)
+        product.wait_until_idle()
+        yield product
+
+
+@contextmanager
+def run_product(root: Path, port: int, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """`python3 run.py` of a tree, as users type it, from when it says that it answers until the block ends."""
+    with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             ["python3", str(root / "run.py")], env=environment, stdout=log, stderr=log, start_new_session=True
         )
-        stack.callback(stop, process, 40)
-        product = Product(root, port, environment, process, server)
-        _await_answer(product, scratch / "log")
-        product.wait_until_idle()
-        yield product
+        try:
+            if not _is_answering(process, port):
+                log.seek(0)
+                raise SystemExit(f"the product did not start: {log.read().decode(errors='replace')[-3000:]}")
+            yield process
+        finally:
+            stop(process, 40)
 
 
 @contextmanager
@@ -147,18 +158,14 @@ def _start_postgresql(scratch: Path) -> Iterator[tuple[subprocess.Popen[bytes], 
         process.wait(60)
 
 
-def _await_answer(product: Product, log: Path) -> None:
+def _is_answering(process: subprocess.Popen[bytes], port: int) -> bool:
     deadline = time.monotonic() + 180
-    while time.monotonic() < deadline:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{product.port}/readyz", timeout=5).close()
-        except OSError:
-            if product.process.poll() is not None:
-                break
-            time.sleep(0.2)
-        else:
-            return
-    raise SystemExit(f"the product did not start: {log.read_text(errors='replace')[-3000:]}")
+    while time.monotonic() < deadline and process.poll() is None:
+        with suppress(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).close()
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def _seconds(pid: int) -> float:

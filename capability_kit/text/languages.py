@@ -63,7 +63,9 @@ _WORDS: Final = {
     for words in _SMALL_WORDS.values()
     for word in words.split()
 }
-_ENGLISH_WORDS: Final = "the and or of to for with is are be from when this that it your you use by an on"
+_ENGLISH_WORDS: Final = (
+    "the and or of to for with is are be from when this that it your you use by an on i my do how what where can have"
+)
 _ENGLISH: Final = frozenset(_ENGLISH_WORDS.split())
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _CHARACTERS_MAX: Final = 1000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from capability_kit.text.stemmer import stem, stem_in_language
 
@@ -33,8 +33,7 @@ _LENGTH_MAX: Final = 1000
 _LENGTH_KEPT: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of a text: its stem, its place in code points, and whether a hyphen alone stands before the next."""
 
     stem: str
@@ -45,19 +44,27 @@ class Word:
 
 def tokenize(text: str, *, most: int | None = None, language: str = "") -> list[Word]:
     """The words of a text in order, the first `most` of them, stemmed by the rules of English or of `language`."""
-    found: list[Word] = []
-    matches = list(islice(_WORD.finditer(text), None if most is None else most + 1))
-    for index, match in enumerate(matches[:most]):
-        end = match.end()
-        following = matches[index + 1].start() if index + 1 < len(matches) else -1
-        is_hyphened = following == end + 1 and text[end] in _HYPHENS
-        found.append(Word(fold_and_stem(match[0], language), match.start(), end, is_hyphened))
-    return found
+    places = [match.span() for match in islice(_WORD.finditer(text), None if most is None else most + 1)]
+    following = [start for start, _ in places[1:]] + [-1]
+    return [
+        Word(fold_and_stem(text[start:end], language), start, end, after == end + 1 and text[end] in _HYPHENS)
+        for (start, end), after in zip(places[:most], following, strict=False)
+    ]
 
 
 def stems(text: str, *, most: int | None = None) -> list[str]:
     """The stems of the words of a text in order, the first `most` of them: as `tokenize`, without the places."""
-    return [fold_and_stem(word) for word in islice(_WORD.findall(text), most)]
+    return stem_words(split_words(text, most=most))
+
+
+def split_words(text: str, *, most: int | None = None) -> list[str]:
+    """The words of a text in order as they stand in it, the first `most` of them."""
+    return _WORD.findall(text)[:most]
+
+
+def stem_words(words: Iterable[str]) -> list[str]:
+    """`fold_and_stem` of each, by the rules of English."""
+    return [_kept_stem(word) if len(word) <= _LENGTH_KEPT else fold_and_stem(word) for word in words]
 
 
 def count_stems(text: str) -> Counter[str]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from capability_kit.text.tokenizer import (
     UNSPACED,
@@ -43,8 +43,7 @@ _FOUND: Final = 0
 Node = dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerHit:
+class TriggerHit(NamedTuple):
     """A trigger found at `start` to `end` (code points) of the message. Weak: by its content word alone."""
 
     owner: str
@@ -136,6 +135,18 @@ class TriggerIndex:
         """The triggers in a text, of any owner, without those that are found by their content word alone."""
         return {hit.trigger for hit in self._hits(text) if not hit.is_weak}
 
+    def find_strong_and_keys(self, text: str) -> tuple[set[str], set[str]]:
+        """As `find_strong`, and all that a trigger can be found by in the text: its stems in English and the languages
+        of these triggers, those of words that hyphens join, and characters of unspaced scripts after a NUL."""
+        found: set[str] = set()
+        keys = {f"\0{character}" for character in list_substring_characters(text)}
+        for language in sorted({"", *self._tries}):
+            words = _Words(text, tokenize(text, language=language), language)
+            keys |= {_in_language(language, key) for key in _root_keys(words)} if language else _root_keys(words)
+            found.update(hit.trigger for hit in self._walks(words) if not hit.is_weak)
+        found.update(hit.trigger for hit in self._substrings(text))
+        return found, keys
+
     def find(self, message: str) -> list[TriggerHit]:
         """Every place of every trigger, in the order of the message, at most `HITS_MAX`."""
         # A trigger that is its own joined form is met twice at one place, and one that has a language by both stems.
@@ -146,12 +157,15 @@ class TriggerIndex:
         return [hit for hit in hits if not hit.is_weak or (hit.owner, hit.trigger) not in strong]
 
     def _hits(self, message: str) -> Iterator[TriggerHit]:
-        for language, trie in sorted(self._tries.items()):
-            found = tokenize(message, language=language)
-            for index in range(len(found)):
-                yield from self._walk(trie, _Words(message, found, language), index, found[index].start)
-        if self._unspaced:
-            yield from self._substrings(message)
+        for language in sorted(self._tries):
+            yield from self._walks(_Words(message, tokenize(message, language=language), language))
+        yield from self._substrings(message)
+
+    def _walks(self, words: _Words) -> Iterator[TriggerHit]:
+        trie = self._tries.get(words.language, {})
+        for index, word in enumerate(words.found):
+            if word.stem in trie or word.is_hyphened:
+                yield from self._walk(trie, words, index, word.start)
 
     def _walk(self, node: Node, words: _Words, index: int, start: int) -> Iterator[TriggerHit]:
         """Follow the trie with the word at `index`, and with the words that hyphens join to it as one."""
@@ -174,22 +188,14 @@ class TriggerIndex:
             last += 1
 
     def _substrings(self, message: str) -> Iterator[TriggerHit]:
+        if not self._unspaced:
+            return
         text, starts, ends = _folded_places(message)
         for place, character in enumerate(text):
             for phrase, owner, trigger in self._unspaced.get(character, ()):
                 if text.startswith(phrase, place):
                     end = ends[place + len(phrase) - 1]
                     yield TriggerHit(owner, trigger, starts[place], end, is_weak=False)
-
-
-def root_keys(text: str, languages: Iterable[str] = ()) -> set[str]:
-    """All that a trigger's stems can be found by in a text: its stems in English and these languages, and those of
-    words that hyphens join."""
-    keys = _root_keys(_Words(text, tokenize(text), ""))
-    for language in languages:
-        own = _root_keys(_Words(text, tokenize(text, language=language), language))
-        keys.update(_in_language(language, key) for key in own)
-    return keys
 
 
 def _root_keys(words: _Words) -> set[str]:
@@ -205,7 +211,7 @@ def _root_keys(words: _Words) -> set[str]:
 
 
 def strong_paths(trigger: str, language: str = "") -> list[tuple[str, ...]]:
-    """The keys that lead to a trigger in full, for each of its forms, as `root_keys` has them."""
+    """The keys that lead to a trigger in full, for each of its forms, as `find_strong_and_keys` has them."""
     paths = _paths_by_language(trigger, language)
     return [tuple(_in_language(own, stem) for stem in stems) for own, stems, is_weak in paths if stems and not is_weak]
 
@@ -316,6 +322,8 @@ def fold_substring(text: str) -> str:
 
 def list_substring_characters(text: str) -> set[str]:
     """The folded characters of a text that a trigger which is found as a substring can consist of."""
+    if text.isascii():
+        return set()
     folded = fold_substring(text)
     return {*UNSPACED.findall(folded), *filter(_is_picture, folded)}
 

@@ -171,7 +171,8 @@ class ExampleSimilarity:
                 found = messages @ self.centroids[place]
             else:
                 likeness = messages @ vectors[spans[place]].T
-                found = np.sort(likeness, axis=1)[:, -2:].mean(axis=1)
+                two = np.sort(likeness, axis=1)[:, -2:]
+                found = two.sum(axis=1) / np.float32(two.shape[1])
             of_doc = np.float32(0) if docs is None else docs.nearness_of(place, messages)
             return np.asarray(found + of_doc, np.float32)
 

@@ -109,6 +109,7 @@ class Matcher:
         self.known = tuple(known)
         self.evidence = evidence
         self.places = {one.capability_id: place for place, one in enumerate(self.known)}
+        self._open_to_model = np.array([not one.is_closed_to_model for one in self.known], bool)
         self.triggers = _index_triggers(self.known) if triggers is None else triggers
         self._counts = (trigger_evidence or TriggerEvidence()).counts(self.known, self.triggers)
         has_vectors = evidence is not None and evidence.centroids is not None
@@ -133,7 +134,9 @@ class Matcher:
     ) -> MatchResult:
         """`vector` is the message's own; `takes` says which capabilities may be returned at all, of those that are open
         to the model; `counter` how near the message is to a sentence that must not lead there, 0 to 1."""
-        allowed = np.array([not one.is_closed_to_model and (takes is None or takes(one)) for one in self.known], bool)
+        allowed = self._open_to_model
+        if takes is not None:
+            allowed = allowed & np.fromiter(map(takes, self.known), bool, len(self.known))
         if self.evidence is None or not allowed.any():
             return MatchResult("none", (), "No capability is published that could answer.")
         hits = self.hits(message)

@@ -18,7 +18,6 @@ from capability_kit.text.trigger_matching import (
     TriggerIndex,
     is_substring,
     list_substring_characters,
-    root_keys,
     strong_paths,
 )
 from capability_rules.bundles.profile import CapabilityProfile
@@ -52,8 +51,8 @@ class TriggerEvidence:
         self._owners: Counter[str] = Counter()
         # Of each trigger: how many of its owners have each language.
         self._owner_languages: dict[str, Counter[str]] = {}
-        # Those by whose rules sentences are stemmed.
-        self._languages: frozenset[str] = frozenset()
+        # The index before: by the rules of its languages sentences are stemmed.
+        self._triggers = TriggerIndex(())
         self._sentences = 0
         self._clear_sentences()
 
@@ -79,26 +78,28 @@ class TriggerEvidence:
             for one in new:
                 self._add(one)
             kept = phrases_before & self._owners.keys()
-            if triggers.languages != self._languages or any(
+            has_same_languages = triggers.languages == self._triggers.languages
+            self._triggers = triggers
+            if not has_same_languages or any(
                 self._phrase_languages(phrase) != languages_before[phrase] for phrase in kept
             ):
                 # A trigger is found by other words now, in any sentence.
                 self._clear_sentences()
-                self._languages = triggers.languages
             if self._sentences > SENTENCES_MAX:
                 self._clear_sentences()
             elif self._is_counting:
-                self._follow(new, phrases_before, triggers)
+                self._follow(new, phrases_before)
             else:
                 self._clear_sentences()
                 self._is_counting = True
-                self._follow(self._known.values(), set(self._owners), triggers)
+                self._follow(self._known.values(), set(self._owners))
             return TriggerCounts(self._own.copy(), self._seen.copy(), self._owners.copy())
 
     def _phrase_languages(self, phrase: str) -> frozenset[str]:
         """The languages by which a trigger is stemmed for one of its owners; "" is English alone."""
         owned = self._owner_languages.get(phrase, Counter())
-        return frozenset(language if language in self._languages else "" for language, count in owned.items() if count)
+        languages = self._triggers.languages
+        return frozenset(language if language in languages else "" for language, count in owned.items() if count)
 
     def _add(self, one: CapabilityProfile) -> None:
         self._known[one.capability_id] = one
@@ -126,12 +127,12 @@ class TriggerEvidence:
             self._uses[text] -= 1
             if not self._uses[text]:
                 del self._uses[text], self._found[text]
-                for key in self._keys(text):
+                for key in self._triggers.find_strong_and_keys(text)[1]:
                     self._with_key[key].remove(text)
                     if not self._with_key[key]:
                         del self._with_key[key]
 
-    def _follow(self, new: Iterable[CapabilityProfile], phrases_before: set[str], triggers: TriggerIndex) -> None:
+    def _follow(self, new: Iterable[CapabilityProfile], phrases_before: set[str]) -> None:
         """Count the sentences of what is new, and its new triggers in the sentences that were there before."""
         new = list(new)
         # First those before: the sentences that are added below are asked for all triggers at once.
@@ -143,8 +144,8 @@ class TriggerEvidence:
         for one in new:
             for text in one.samples:
                 if text not in self._found:
-                    self._found[text] = triggers.find_strong(text)
-                    for key in self._keys(text):
+                    self._found[text], keys = self._triggers.find_strong_and_keys(text)
+                    for key in keys:
                         self._with_key.setdefault(key, []).append(text)
                 self._uses[text] += 1
                 self._seen.update(self._found[text])
@@ -173,10 +174,6 @@ class TriggerEvidence:
             texts = [self._with_key.get(key, []) for key in keys]
             found.update(texts[np.argmin([len(one) for one in texts])])
         return found
-
-    def _keys(self, text: str) -> set[str]:
-        """What a trigger in a sentence is found by: its stems, joined ones too, and characters of unspaced scripts."""
-        return root_keys(text, self._languages) | {f"\0{character}" for character in list_substring_characters(text)}
 
 
 def _needed(phrase: str, language: str) -> Iterator[tuple[str, ...]]:

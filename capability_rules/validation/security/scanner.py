@@ -42,7 +42,6 @@ from capability_rules.validation.security.normalization import (
 )
 from capability_rules.validation.security.rule_loader import load_literal_index, load_rules
 from capability_rules.validation.security.sentences import Span, split_sentences
-from capability_rules.validation.security.suspicion import find_suspicious_sentences
 from capability_rules.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 MOST_PER_CODE = PER_CODE_MAX
@@ -145,6 +144,9 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
 
 
 def _read(view: TextView, budget: ScanBudget, file: str) -> Iterator[RuleHit]:
+    # It imports numpy, for which a command that reads no text has no time.
+    from capability_rules.validation.security.suspicion import find_suspicious_sentences
+
     literals = load_literal_index()
     prose = SearchedText(unwrap_lines(view), literals)
     yield from run_rules(load_rules("prose"), prose, budget)

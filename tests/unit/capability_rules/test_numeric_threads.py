@@ -57,3 +57,9 @@ def test_what_is_given_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     limit_numeric_threads()
     assert (os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"]) == ("3", "1")
+
+
+def test_a_command_that_reads_no_text_does_not_load_them() -> None:
+    script = "import sys, capability_rules.validation.security as _; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -28,6 +28,8 @@ from capability_kit.text.languages import ALGORITHMS, detect_language, get_stemm
         ("", "处理客户的退款。"),
         ("", "Handles refunds and cancellations for a customer."),
         ("", "Logs the weight in kg on a scale, via the app, in Rio de Janeiro or in La Paz."),
+        ("", "How do I make tuna salad? How do I make an omelette?"),
+        ("pl", "Do kiedy i co mam zrobić, bo nie wiem, jak."),
         ("", "SaaS, CRM: café à la carte"),
         ("", ""),
     ],

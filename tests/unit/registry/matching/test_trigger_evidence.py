@@ -116,6 +116,17 @@ def test_an_index_that_is_gone_on_from_stays_as_it_is() -> None:
     assert before.replaced("b", ("weigh-in", "体重"), ("weigh-in", "体重")) is before
 
 
+@pytest.mark.parametrize("text", [*PHRASES, *SENTENCES])
+def test_a_sentence_has_the_keys_of_the_triggers_in_it(text: str) -> None:
+    languages = ("", "de", "fr")
+    index = TriggerIndex(("a", phrase, language) for phrase in PHRASES for language in languages)
+    found, keys = index.find_strong_and_keys(text)
+    assert found == index.find_strong(text)
+    for phrase in found:
+        needed = [each for language in languages for each in trigger_evidence._needed(phrase, language)]
+        assert any(keys.issuperset(each) for each in needed)
+
+
 def test_how_specific_a_trigger_is() -> None:
     known = [
         CapabilityProfile("a", "Scales", triggers=("weigh-in",), sentences=("a weigh-in today",)),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
+from django.core import checks
 from django.core.management import CommandError, call_command
 
 from registry.common import caches
@@ -39,3 +41,12 @@ def test_a_signing_key_that_cannot_be_used_stops_the_start(settings: Any, tmp_pa
     settings.SIGNING_KEY_FILE.unlink()
     assert "password: " in _prepared()
     assert settings.SIGNING_KEY_FILE.stat().st_mode & 0o777 == 0o600
+
+
+def test_migrate_imports_no_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_checks = mock.Mock(return_value=[])
+    monkeypatch.setattr(checks, "run_checks", run_checks)
+    call_command("migrate", check_unapplied=True, skip_checks=False)
+    (asked,) = run_checks.call_args_list
+    assert asked.kwargs["tags"] == (checks.Tags.database, checks.Tags.models)
+    assert asked.kwargs["databases"] == ["default"]

@@ -152,6 +152,20 @@ def _history_can_be_emptied(pytestconfig: pytest.Config) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _vectors_are_not_timed(pytestconfig: pytest.Config) -> Iterator[None]:
+    """What a match finds must not depend on how fast the machine is: a busy one would compare words alone."""
+    if not pytestconfig.pluginmanager.hasplugin("django"):
+        yield
+        return
+    from registry.matching import index, playground_index
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "_SECONDS_AT_ONCE", 600.0)
+        patch.setattr(playground_index, "_SECONDS", 600.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _checks_are_not_timed() -> Iterator[None]:
     """What a check finds must not depend on how fast the machine is; tests of the limit set it themselves."""
     from capability_rules.validation import in_place

@@ -182,13 +182,13 @@ class MatchIndexCache:
     _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, *, may_lag: bool = False, vector_seconds: float = _SECONDS_AT_ONCE) -> MatchIndex:
+    def get(self, *, may_lag: bool = False, vector_seconds: float | None = None) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
 
         With `may_lag` it is the one before while the next is made, where the last one took more than two seconds: no
         caller waits longer for it.
-        Vectors that are not stored are made for `vector_seconds`; with a negative number none are, and no model is
-        loaded.
+        Vectors that are not stored are made for `vector_seconds`, two by default; with a negative number none are, and
+        no model is loaded.
         """
         snapshot = current_snapshot()
         held = self.index
@@ -201,7 +201,7 @@ class MatchIndexCache:
             held = self.index
             return held if held is not None and self._is_good(held, snapshot) else self._renew(snapshot, vector_seconds)
 
-    def _renew(self, snapshot: Snapshot, vector_seconds: float = _SECONDS_AT_ONCE) -> MatchIndex:
+    def _renew(self, snapshot: Snapshot, vector_seconds: float | None = None) -> MatchIndex:
         """The next index; the caller holds the lock."""
         held, began = self.index, time.monotonic()
         may_have_grown = held is not None and self._may_have_grown(held)
@@ -214,7 +214,7 @@ class MatchIndexCache:
         elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
             self.index = replace(held, revisions=_revisions(snapshot), answers=KeptAnswers())
             return self.index
-        self.index = self.build(snapshot, seconds=vector_seconds)
+        self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE if vector_seconds is None else vector_seconds)
         took = time.monotonic() - began
         # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
         self._took = took if held is not None and not held.is_waiting else 0.0

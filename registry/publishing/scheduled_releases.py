@@ -150,12 +150,12 @@ def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: i
     update_row(release, state=state, reason=reason, revision=revision, ended_at=timezone.now())
 
 
-def cancel_pending(capability: Capability, *, revision: int) -> None:
-    """Something else was published meanwhile; in the publisher's transaction."""
+def cancel_pending(capability: Capability, *, why: str) -> None:
+    """Somebody decided otherwise meanwhile, as `why` says; in the transaction of that decision."""
     release = get_pending_release(capability)
     if release is not None:
         _cancel_job(release)
-        _end(release, ScheduleState.CANCELLED, reason=f"Revision {revision} was published before its time came")
+        _end(release, ScheduleState.CANCELLED, reason=f"{why} before its time came")
 
 
 def publish_scheduled(lease: Lease) -> CommitAction | None:
@@ -250,6 +250,11 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 def get_pending_release(capability: Capability) -> ScheduledRelease | None:
     """The release of a capability that waits for its time."""
     return ScheduledRelease.objects.filter(capability=capability, state=ScheduleState.WAITING).first()
+
+
+def find_pending_release(capability_id: str) -> ScheduledRelease | None:
+    """As `get_pending_release`, by the id of a capability that may not exist."""
+    return ScheduledRelease.objects.filter(capability__capability_id=capability_id, state=ScheduleState.WAITING).first()
 
 
 def list_releases(*, waiting: bool, search: str = "") -> QuerySet[ScheduledRelease]:

@@ -49,6 +49,7 @@ _WITHDRAWN: Final = {
     "retired": "It was retired here; the source's is the draft",
     "quarantined": "It is quarantined here; the source's is the draft",
 }
+_ELSEWHERE: Final = "It comes from another source that is followed, {spec}; it was left alone"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
 # What the gate requires a person to resolve.
 _FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD", "WAS_RETIRED"}
@@ -255,6 +256,9 @@ def _import_bundle(
     if one.fault or one.source is None:
         columns: dict[str, Any] = {"capability_id": one.capability_id, "status": _Status.REFUSED}
         columns["detail"] = one.fault[:500]
+    elif not was_ours and (other := _find_other_source(source, one.capability_id)) is not None:
+        detail = _ELSEWHERE.format(spec=other.spec)[:500]
+        columns = {"capability_id": one.capability_id, "status": _Status.FOREIGN, "detail": detail}
     elif not source.may_adopt and not was_ours and Capability.objects.filter(capability_id=one.capability_id).exists():
         is_same = bool(one.content_digest) and content_digest(one.capability_id) == one.content_digest
         status, detail = (_Status.UNCHANGED, "") if is_same else (_Status.FOREIGN, _FOREIGN)
@@ -274,6 +278,14 @@ def _import_bundle(
     }
     with write_transaction():
         return GitSourceItem.objects.update_or_create(source=source, path=one.path, defaults=columns)[0]
+
+
+def _find_other_source(source: GitSource, capability_id: str) -> GitSource | None:
+    """The source that this capability came from first, and comes from still."""
+    items = GitSourceItem.objects.filter(capability_id=capability_id, is_managed=True).exclude(source=source)
+    here = Capability.objects.filter(capability_id=capability_id)
+    item = items.exclude(upstream_state=GitSourceItem.UpstreamState.GONE).select_related("source").first()
+    return item.source if item is not None and here.exists() else None
 
 
 def _import(

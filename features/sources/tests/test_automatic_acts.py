@@ -218,3 +218,18 @@ def test_retirement_names_the_plan_and_the_source(monkeypatch: pytest.MonkeyPatc
         "ends_release": release.due_at.isoformat(),
         "followed_from": ["https://git.example.org/lib"],
     }
+
+
+def test_a_second_source_leaves_alone_what_comes_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, body in (("one", "One."), ("two", "Two.")):
+        found = SourceBundle("alpha", dict(bundle(body=body)))
+        monkeypatch.setattr(source_sync, "discover_in_git", lambda _spec, found=found: ([found], "c0ffee"))
+        spec = f"https://git.example.org/{name}"
+        source = add_git_source(spec=spec, mode="publish", every_minutes=60, by=OLGA)
+        sync_source(source_id=source.pk, by=BY_ITSELF)
+    first, second = GitSourceItem.objects.order_by("pk")
+    assert (first.status, second.status, _readers()) == ("published", "foreign", ("published", 1))
+    assert "https://git.example.org/one" in second.detail
+    remove_source(source_id=first.source_id, by=OLGA)
+    sync_source(source_id=second.source_id, by=BY_ITSELF)
+    assert _readers() == ("published", 2)

@@ -147,7 +147,7 @@ def _tree(files: Mapping[str, ArchiveReader]) -> _Tree:
 
 def _is_secondary(folder: str) -> bool:
     """Whether it is below a folder of what is not current: of two bundles with one id the first one is taken."""
-    return any(step.lower() in _SECONDARY for step in folder.split("/"))
+    return any(step.lower() in _SECONDARY for step in folder.split("/")[:-1])
 
 
 def discover_in_tree(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:

@@ -46,7 +46,8 @@ class Feature:
     page of the core, `import_observers` to functions that get what `events.IMPORTED` is called with, `export_files` to
     a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
     `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
-    `finding_codes`. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
+    `finding_codes`, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which releases of
+    a capability come. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
     sentence "There are ...".
     """
 
@@ -62,6 +63,7 @@ class Feature:
     export_files: str = ""
     findings: str = ""
     finding_codes: tuple[str, ...] = ()
+    origins: str = ""
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)

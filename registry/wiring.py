@@ -53,4 +53,4 @@ def wire() -> None:
         for verb, paths in feature.audit_observers.items():
             audit.RECORDED_VERBS.setdefault(verb, Hook()).register(*paths)
         events.IMPORTED.register(*feature.import_observers)
-    events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")
+    events.SUPERSEDED.register("registry.publishing.scheduled_releases.cancel_pending")

@@ -27,7 +27,6 @@ from capability_rules.errors import InvalidRequest
 from capability_rules.validation.rules.json_schema import type_word
 from capability_rules.validation.sarif_reader import BYTES_MAX
 from registry.catalog import drafts, exporter
-from registry.catalog.needed_skills import list_needing
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
@@ -35,6 +34,7 @@ from registry.publishing import bundle_powers as powers
 from registry.publishing import publication, scan_results
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
+from registry.selectors.effects import get_retirement_effects
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _FORMAT = query_parameter("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporter.FORMATS))
@@ -125,12 +125,13 @@ def capability_deprecate(request: Request, caller: Caller) -> Response:
 
 @operator_write(answer="CapabilityStatus", body="RetireRequest", also=NOT_FOUND | CONFLICT)
 def capability_retire(request: Request, caller: Caller) -> Response:
-    """Retire a capability: readers can no longer load it. The response names the capabilities that need it."""
+    """Retire a capability: readers can no longer load it. The response names the capabilities that need it, the
+    scheduled release that ends with it, and the followed sources that it comes from."""
     values = parameters.json_object(request)
     capability_id, dry_run = parameters.capability_id(values), parameters.flag(values, "dry_run")
-    needed_by = list_needing(capability_id)
+    effects = get_retirement_effects(capability_id)
     capability = publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values), dry_run=dry_run)
-    return _status(capability, **({"needed_by": needed_by} if needed_by else {}))
+    return _status(capability, **effects.as_dict())
 
 
 @operator_write(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT)

@@ -181,7 +181,8 @@ class Chat:
         try:
             set_value(data, path, value)
             # As the widgets keep it: a choice is a list.
-            self._entered[form.call_id] = fill_form(form.entry, data, request_id=form.call_id)
+            tools = self._session.bundles[form.capability_id].tools
+            self._entered[form.call_id] = fill_form(form.entry, data, tools=tools, request_id=form.call_id)
         except ValueError as error:
             self._print(f"[{error}]")
             return

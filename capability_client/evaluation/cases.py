@@ -1,7 +1,7 @@
 """`evals/evals.json`: what a user says, how tools answer, and what is expected of the agent.
 
-The file is a superset of the one of Anthropic's skill-creator: its `prompt` is the one message of a case, its
-`expected_output` and `expectations` are kept for people. docs/evaluations.md describes each key.
+The file is a superset of the one of Anthropic's skill-creator: its `prompt` is the one message of a case, and what no
+run reads, such as `expected_output`, `expectations` or `assertions`, is kept. docs/evaluations.md describes each key.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ TEXT_LENGTH_MAX: Final = 4000
 NAME_LENGTH_MAX: Final = 200
 BYTES_MAX: Final = 1024 * 1024
 _LIST_MAX: Final = 50
-# Kept as they are: they are for people, or for other tools.
-_FOR_PEOPLE: Final = ("expected_output", "expectations", "files")
 _EXPECT_KEYS: Final = (
     "loads", "does_not_load", "calls", "no_writes", "asks_before", "opens_form", "says", "does_not_say",
     "calls_max", "tokens_max",
 )  # fmt: skip
-_CASE_KEYS: Final = (
-    "id", "name", "prompt", "messages", "mocks", "forms", "approve", "expect", "must", "rubric", *_FOR_PEOPLE,
-)  # fmt: skip
+# What a run reads of a case. All else is kept as it is, for people or for other tools.
+_KNOWN_BESIDE: Final = ("id", "eval_name", "prompt", "expected_output", "expectations", "assertions", "files")
+_CALL_KEYS: Final = ("tool", "arguments")
+_MOCK_KEYS: Final = ("tool", "arguments", "result", "error")
+_CASE_KEYS: Final = ("name", "messages", "mocks", "forms", "approve", "expect", "must", "rubric")
 
 
 class CasesInvalid(ValueError):
@@ -38,10 +38,12 @@ class CasesInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that has to be made: `arguments` are contained in its own; `*` in a text stands for anything."""
+    """A call that has to be made: `arguments` are contained in its own; `*` in a text stands for anything. `beside` is
+    what the file has and no run reads, here as in the other parts of a case."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Expectations:
     does_not_say: tuple[str, ...] = ()
     calls_max: int | None = None
     tokens_max: int | None = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class ToolMock:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     result: Any = None
     error: str = ""
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class EvaluationCase:
     @property
     def digest(self) -> str:
         """SHA-256 over all that a run depends on."""
-        document = {name: value for name, value in case_document(self).items() if name not in _FOR_PEOPLE}
+        document = {name: value for name, value in case_document(self).items() if name in _CASE_KEYS}
         return "sha256:" + hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
@@ -113,8 +117,24 @@ def parse_cases(text: str) -> list[EvaluationCase]:
 
 def write_cases(capability_id: str, cases: Iterable[EvaluationCase]) -> str:
     """The file again."""
-    rows = [{"id": number, **case_document(case)} for number, case in enumerate(cases, 1)]
+    rows = [{"id": number, **_as_written(case)} for number, case in enumerate(cases, 1)]
     return json.dumps({"skill_name": capability_id, "evals": rows}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _as_written(case: EvaluationCase) -> dict[str, Any]:
+    """One case as other tools read it: `prompt` where it came with one, and no name that was made for it."""
+    document = case_document(case)
+    prompt = document.get("prompt")
+    if prompt is not None:
+        del document["messages" if document["messages"] == [prompt] else "prompt"]
+    if case.name == _made_name(case.for_people, case.messages[0]):
+        del document["name"]
+    return document
+
+
+def _made_name(given: Mapping[str, Any], message: str) -> str:
+    """What a case without a name is called."""
+    return str(given.get("eval_name") or given.get("id") or message[:80])
 
 
 def case_document(case: EvaluationCase) -> dict[str, Any]:
@@ -123,7 +143,10 @@ def case_document(case: EvaluationCase) -> dict[str, Any]:
     expected: dict[str, Any] = {
         "loads": expect.loads,
         "does_not_load": expect.does_not_load,
-        "calls": [_without_empty({"tool": one.tool, "arguments": dict(one.arguments)}) for one in expect.calls],
+        "calls": [
+            _without_empty({"tool": one.tool, "arguments": dict(one.arguments)}) | dict(one.beside)
+            for one in expect.calls
+        ],
         "no_writes": expect.no_writes,
         "asks_before": list(expect.asks_before),
         "opens_form": expect.opens_form,
@@ -137,6 +160,7 @@ def case_document(case: EvaluationCase) -> dict[str, Any]:
             "tool": one.tool,
             **_without_empty({"arguments": dict(one.arguments), "error": one.error}),
             "result": one.result,
+            **one.beside,
         }
         for one in case.mocks
     ]
@@ -146,11 +170,10 @@ def case_document(case: EvaluationCase) -> dict[str, Any]:
         "mocks": mocks,
         "forms": dict(case.forms),
         "must": case.must,
-        "expect": _without_empty(expected),
+        "expect": _without_empty(expected) | dict(expect.beside),
         "rubric": case.rubric,
-        **case.for_people,
     }
-    return _without_empty(document) | ({} if case.approve else {"approve": False})
+    return _without_empty(document) | dict(case.for_people) | ({} if case.approve else {"approve": False})
 
 
 def _without_empty(document: dict[str, Any]) -> dict[str, Any]:
@@ -160,16 +183,15 @@ def _without_empty(document: dict[str, Any]) -> dict[str, Any]:
 
 def parse_case(row: Any, place: str) -> EvaluationCase:
     """One case. Raises `CasesInvalid` with `place` in it."""
-    found = _object(row, place, _CASE_KEYS)
+    found = _mapping(row, place)
     messages = found.get("messages")
     if messages is None and "prompt" in found:
         messages = [found["prompt"]]
     said = _texts(messages, f"{place}.messages", most=MESSAGES_MAX)
     if not said:
         raise CasesInvalid(f"{place}.messages: expected at least one message of the user")
-    name = found.get("name") or found.get("id") or said[0][:80]
     return EvaluationCase(
-        name=_text(str(name) if isinstance(name, int) else name, f"{place}.name", most=NAME_LENGTH_MAX),
+        name=_text(found.get("name") or _made_name(found, said[0]), f"{place}.name", most=NAME_LENGTH_MAX),
         messages=said,
         expect=_expectations(found.get("expect", {}), f"{place}.expect"),
         mocks=tuple(_mock(one, f"{place}.mocks[{n}]") for n, one in enumerate(_list(found, "mocks", place))),
@@ -177,7 +199,7 @@ def parse_case(row: Any, place: str) -> EvaluationCase:
         approve=_flag(found.get("approve", True), f"{place}.approve"),
         must=_flag(found.get("must", False), f"{place}.must"),
         rubric=_rubric(found.get("rubric"), f"{place}.rubric"),
-        for_people={key: found[key] for key in _FOR_PEOPLE if key in found},
+        for_people=_beside(found, _CASE_KEYS),
     )
 
 
@@ -189,7 +211,7 @@ def _rubric(value: Any, place: str) -> str:
 
 
 def _expectations(value: Any, place: str) -> Expectations:
-    found = _object(value, place, _EXPECT_KEYS)
+    found = _mapping(value, place)
     calls = enumerate(_list(found, "calls", place))
     return Expectations(
         loads=None if found.get("loads") is None else _text(found["loads"], f"{place}.loads"),
@@ -202,27 +224,36 @@ def _expectations(value: Any, place: str) -> Expectations:
         does_not_say=_texts(found.get("does_not_say", []), f"{place}.does_not_say"),
         calls_max=_count(found.get("calls_max"), f"{place}.calls_max"),
         tokens_max=_count(found.get("tokens_max"), f"{place}.tokens_max"),
+        beside=_beside(found, _EXPECT_KEYS),
     )
 
 
 def _expected_call(value: Any, place: str) -> ExpectedCall:
-    found = _object(value, place, ("tool", "arguments"))
-    return ExpectedCall(_text(found.get("tool"), f"{place}.tool"), _mapping(found.get("arguments", {}), place))
+    found = _mapping(value, place)
+    arguments = _mapping(found.get("arguments", {}), place)
+    return ExpectedCall(_text(found.get("tool"), f"{place}.tool"), arguments, _beside(found, _CALL_KEYS))
 
 
 def _mock(value: Any, place: str) -> ToolMock:
-    found = _object(value, place, ("tool", "arguments", "result", "error"))
+    found = _mapping(value, place)
     error = _text(found["error"], f"{place}.error") if found.get("error") else ""
     arguments = _mapping(found.get("arguments", {}), f"{place}.arguments")
-    return ToolMock(_text(found.get("tool"), f"{place}.tool"), arguments, found.get("result"), error)
+    tool = _text(found.get("tool"), f"{place}.tool")
+    return ToolMock(tool, arguments, found.get("result"), error, _beside(found, _MOCK_KEYS))
 
 
-def _object(value: Any, place: str, keys: Iterable[str]) -> dict[str, Any]:
-    found = _mapping(value, place)
-    unknown = sorted(set(found) - set(keys))
-    if unknown:
-        raise CasesInvalid(f"{place}.{unknown[0]}: not a known key; there are {', '.join(keys)}")
-    return found
+def _beside(found: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """What a part has beside these keys."""
+    return {name: value for name, value in found.items() if name not in keys}
+
+
+def list_unread_keys(cases: Iterable[EvaluationCase]) -> list[str]:
+    """The keys that no run reads and that are not of a format known here, sorted: one may be a slip of the pen."""
+    found: set[str] = set()
+    for case in cases:
+        parts: list[Expectations | ExpectedCall | ToolMock] = [case.expect, *case.expect.calls, *case.mocks]
+        found |= {*_beside(case.for_people, _KNOWN_BESIDE), *(name for part in parts for name in part.beside)}
+    return sorted(found)
 
 
 def _mapping(value: Any, place: str) -> dict[str, Any]:

@@ -25,19 +25,26 @@ _INTERRUPTED_RUNNING: Final = (
     "The turn was interrupted while this call ran, and its result is not known. If it writes, find out whether it "
     "took effect before you call it again."
 )
+_WAITING: Final = (
+    "This call waits for a person, who decides later; nothing has happened yet. Do not call it again: say that it "
+    "waits. Its result comes once they have decided."
+)
 
 
-def interrupted_result(call: ModelCall, *, was_running: bool = False) -> Message:
-    """The result of a call that a turn has left open."""
+def interrupted_result(call: ModelCall, *, was_running: bool = False, waiting: str = "") -> Message:
+    """The result of a call that a turn has left open; `waiting` is its id at the gate where a person is to decide."""
     words = _INTERRUPTED_RUNNING if was_running else _INTERRUPTED
-    return Message("tool", json.dumps({"error": {"code": "INTERRUPTED", "message": words}}), call_id=call.call_id)
+    error = {"code": "INTERRUPTED", "message": words}
+    if waiting:
+        error = {"code": "WAITING_FOR_APPROVAL", "message": _WAITING, "call_id": waiting}
+    return Message("tool", json.dumps({"error": error}), call_id=call.call_id)
 
 
-def repair(messages: Iterable[Message], *, was_running: bool = False) -> list[Message]:
+def repair(messages: Iterable[Message], *, was_running: bool = False, waiting: str = "") -> list[Message]:
     """The messages with one result for each call, directly behind it and in the order of the calls.
 
     A result without a call is left out; a call without a result gets an error `INTERRUPTED`. `was_running`: the first
-    call without a result had begun.
+    call without a result had begun. `waiting`: it waits for a person, under this id.
     """
     found = list(messages)
     if _is_whole(found):
@@ -49,7 +56,7 @@ def repair(messages: Iterable[Message], *, was_running: bool = False) -> list[Me
             pending.append(message)
             continue
         if kept:
-            kept += _results_of(kept[-1], pending, was_running=was_running)
+            kept += _results_of(kept[-1], pending, was_running=was_running, waiting=waiting)
         pending = []
         if message is not None:
             kept.append(message)
@@ -72,7 +79,7 @@ def _is_whole(messages: Sequence[Message]) -> bool:
     return answered == len(calls)
 
 
-def _results_of(message: Message, found: Iterable[Message], *, was_running: bool) -> list[Message]:
+def _results_of(message: Message, found: Iterable[Message], *, was_running: bool, waiting: str) -> list[Message]:
     """One for each call of the message, of those that were found behind it."""
     results: dict[str, list[Message]] = {}
     for result in found:
@@ -82,8 +89,8 @@ def _results_of(message: Message, found: Iterable[Message], *, was_running: bool
         if results.get(call.call_id):
             made.append(results[call.call_id].pop(0))
         else:
-            made.append(interrupted_result(call, was_running=was_running))
-            was_running = False
+            made.append(interrupted_result(call, was_running=was_running, waiting=waiting))
+            was_running, waiting = False, ""
     return made
 
 

@@ -84,7 +84,7 @@ class SessionForms(SessionLayout):
                     raise ApprovalRequired(call)
         call_id = f"form_{secrets.token_hex(8)}"
         try:
-            filled = fill_form(entry, data, request_id=call_id)
+            filled = fill_form(entry, data, tools=bundle.tools, request_id=call_id)
         except FormDataInvalid as error:
             raise ArgumentsInvalid(f"The data of {entry['schema_id']} does not fit: {error}") from None
         form = SkillForm(call_id, bundle.capability_id, entry["schema_id"], bundle.digest, entry, filled, data)

@@ -133,6 +133,8 @@ class SessionState:
         self._turn_mutex = threading.Lock()
         self._running_turn: Callable[[], object] = no_turn
         self._is_tool_running = False
+        # The call about which a person is asked at this moment.
+        self._undecided_call_id = ""
         self._is_cancelled = False
         # Calls that were cancelled and go on in their threads.
         self._detached: set[str] = set()

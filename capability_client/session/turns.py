@@ -239,8 +239,10 @@ class SessionTurns(SessionCalls):
                 yield self._record(Message("user", text))
                 yield from self._replies(host)
             finally:
-                self.messages[:] = repair(self.messages, was_running=self._is_tool_running)
-                self._is_tool_running = False
+                self.messages[:] = repair(
+                    self.messages, was_running=self._is_tool_running, waiting=self._undecided_call_id
+                )
+                self._is_tool_running, self._undecided_call_id = False, ""
                 self._forget_lost()
 
     def _replies(self, host: Host) -> Steps[None]:
@@ -369,7 +371,10 @@ class SessionTurns(SessionCalls):
             ).result
 
     def _result_of_decision(self, call: ToolCall, host: Host) -> Steps[Any]:
+        # Where nobody can answer now, the turn ends here and the call goes on waiting.
+        self._undecided_call_id = call.call_id
         said = yield operation_of_call("approve", host.approve, call)
+        self._undecided_call_id = ""
         approval = said if isinstance(said, Approval) else None
         if said is not True and approval is None:
             return self.result_of_rejected(call.call_id)

@@ -1,7 +1,8 @@
 """The data of a form: its fields, what it begins with, and whether what a model gives for it fits.
 
 A form's `dataModel` holds the author's sample values (docs/ui-schemas.md 1). A form that is opened for a user begins
-empty instead, and with what the model knows: an invented value must never be sent as if somebody had entered it.
+with the defaults of the tool's arguments and with what the model knows, and else empty: an invented value must never be
+sent as if somebody had entered it, and what nobody set is left out of the call.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from capability_kit.json_pointer import decode_step
+from capability_kit.json_schema.coercion import resolve_target
 from capability_kit.text.sanitize import one_line
 
 Json = dict[str, Any]
@@ -34,16 +37,19 @@ class FormDataInvalid(ValueError):
     """The data does not fit the form; the sentence names all errors."""
 
 
-def fill_form(entry: Mapping[str, Any], data: Mapping[str, Any], *, request_id: str = "") -> Json:
-    """The data model to open a form with: `data` as its widgets keep it, and empty fields where it says nothing.
+def fill_form(
+    entry: Mapping[str, Any], data: Mapping[str, Any], *, tools: Sequence[Mapping[str, Any]] = (), request_id: str = ""
+) -> Json:
+    """The data model to open a form with: `data` as its widgets keep it, and defaults or empty fields where it says
+    nothing.
 
-    `entry` is one of ui_schemas.json. Values may have the types of the tools: 187.6 becomes "187.6", "lb" becomes
-    ["lb"]. Raises `FormDataInvalid`.
+    `entry` is one of ui_schemas.json, `tools` are those of its bundle. Values may have the types of the tools: 187.6
+    becomes "187.6", "lb" becomes ["lb"]. Raises `FormDataInvalid`.
     """
     sample = entry["definition"].get("dataModel")
     if not isinstance(sample, dict) or not sample:
         return dict(data)
-    filler = _Filler(entry["definition"], request_id)
+    filler = _Filler(entry, tools, request_id)
     made: Json = filler.object_of(data, sample, ())
     if filler.errors:
         more = len(filler.errors) - _ERRORS_MAX
@@ -59,6 +65,61 @@ def find_inputs(definition: Mapping[str, Any]) -> dict[Path, Json]:
         path = binding_of(component.get("value"), scope)
         if component.get("component") in INPUTS and path is not None:
             found.setdefault(path, component)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """What a button sends from a path of the data: the schema of the tool that takes it."""
+
+    schema: Any
+    root: Any
+    is_required: bool
+
+    def find(self, steps: Path) -> _Argument | None:
+        """The argument below it; None where its schema does not say."""
+        found = self
+        for step in steps:
+            target = resolve_target(found.schema, self.root) or {}
+            if step == ANY_ITEM or step.isdecimal():
+                found = _Argument(target.get("items"), self.root, is_required=True)
+            else:
+                found = _Argument.of(target, step, self.root)
+        return found if resolve_target(found.schema, self.root) is not None else None
+
+    @staticmethod
+    def of(schema: Mapping[str, Any], name: str, root: Any) -> _Argument:
+        properties, required = schema.get("properties"), schema.get("required")
+        known = properties if isinstance(properties, dict) else {}
+        return _Argument(known.get(name), root, is_required=isinstance(required, list) and name in required)
+
+
+def _find_arguments(entry: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> dict[Path, _Argument]:
+    """The arguments of tools by the paths that the form's buttons send them from."""
+    schemas = {tool["name"]: tool["args_schema"] for tool in tools if isinstance(tool.get("args_schema"), dict)}
+    actions = entry.get("actions")
+    found: dict[Path, _Argument] = {}
+    for component, scope in walk_components(entry["definition"]):
+        action = component.get("action")
+        event = action.get("event") if isinstance(action, dict) else None
+        bound = actions.get(event.get("name")) if isinstance(event, dict) and isinstance(actions, dict) else None
+        schema = schemas.get(bound.get("tool")) if isinstance(bound, dict) else None
+        context = event.get("context") if isinstance(event, dict) else None
+        if schema is not None and isinstance(context, dict):
+            found |= _paths_sent(_Argument(schema, schema, is_required=True), context, scope)
+    return found
+
+
+def _paths_sent(argument: _Argument, written: Mapping[str, Any], scope: Path) -> dict[Path, _Argument]:
+    target = resolve_target(argument.schema, argument.root) or {}
+    found: dict[Path, _Argument] = {}
+    for name, value in written.items():
+        inner = _Argument.of(target, name, argument.root)
+        path = binding_of(value, scope)
+        if path is not None:
+            found[path] = inner
+        elif isinstance(value, dict) and "call" not in value:
+            found |= _paths_sent(inner, value, scope)
     return found
 
 
@@ -133,7 +194,9 @@ def _shape(value: Any, levels: int) -> str:
 class _Filler:
     """One fill: the inputs of the form, and the errors so far."""
 
-    def __init__(self, definition: Mapping[str, Any], request_id: str) -> None:
+    def __init__(self, entry: Mapping[str, Any], tools: Sequence[Mapping[str, Any]], request_id: str) -> None:
+        definition = entry["definition"]
+        self._arguments = _find_arguments(entry, tools)
         self._inputs = find_inputs(definition)
         scopes = {scope for _, scope in walk_components(definition)}
         self._templates = {scope[:end] for scope in scopes for end, step in enumerate(scope) if step == ANY_ITEM}
@@ -186,9 +249,14 @@ class _Filler:
 
     def _empty(self, sample: Any, path: Path) -> Any:
         """What a field begins with that nothing is known of; an error where the user could not enter it."""
-        component = self._input(path)
+        component, argument = self._input(path), self._argument(path)
+        default = argument.schema.get("default") if argument is not None else None
+        if default is not None:
+            return self._value(default, sample, path)
         if component is not None:
-            return _EMPTY.get(component["component"], component.get("min", 0))
+            # A box or a slider always sends something: only where the call needs it, somebody has set it so.
+            is_left_out = argument is not None and not argument.is_required and component["component"] in _ALWAYS_SET
+            return None if is_left_out else _EMPTY.get(component["component"], component.get("min", 0))
         if isinstance(sample, dict):
             return {name: self._empty(item, (*path, name)) for name, item in sample.items()}
         if isinstance(sample, list) and self._is_template(path):
@@ -199,8 +267,10 @@ class _Filler:
             return self._request_id
         if sample in ("", None) or sample == []:
             return sample
-        shown = one_line(repr(sample) if not isinstance(sample, str) else f'"{sample}"', most=60)
-        return self._report(path, f"give it, such as {shown}: no field of the form asks for it")
+        if argument is not None and not argument.is_required:
+            return None
+        expected = _describe(argument.schema) if argument is not None else _kind(sample)
+        return self._report(path, f"give {expected}: no field of the form asks for it")
 
     def _widget_value(self, given: Any, component: Mapping[str, Any], path: Path) -> Any:
         kind = component["component"]
@@ -246,6 +316,14 @@ class _Filler:
     def _input(self, path: Path) -> Json | None:
         return self._inputs.get(path) or self._inputs.get(_general(path))
 
+    def _argument(self, path: Path) -> _Argument | None:
+        """The argument that the value at `path` is sent as, or a part of one."""
+        for place in (path, _general(path)):
+            for end in range(len(place), 0, -1):
+                if place[:end] in self._arguments:
+                    return self._arguments[place[:end]].find(place[end:])
+        return None
+
     def _is_template(self, path: Path) -> bool:
         return path in self._templates or _general(path) in self._templates
 
@@ -254,6 +332,19 @@ class _Filler:
 
 
 _EMPTY: Final[Mapping[str, Any]] = {"TextField": "", "DateTimeInput": "", "CheckBox": False, "ChoicePicker": []}
+
+
+_ALWAYS_SET: Final = frozenset({"CheckBox", "Slider"})
+
+
+def _describe(schema: Mapping[str, Any]) -> str:
+    """What a required value may be, from the tool's schema and never from the author's sample."""
+    words = schema.get("enum")
+    if isinstance(words, list) and words:
+        return f"one of {one_line(', '.join(map(str, words[:20])), most=200)}"
+    kinds = {"string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+    named = schema.get("type")
+    return {**kinds, "array": "a list", "object": "an object"}.get(named if isinstance(named, str) else "", "it")
 
 
 def _general(path: Path) -> Path:

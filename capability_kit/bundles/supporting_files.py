@@ -11,7 +11,7 @@ from capability_kit.bundles.digest import text_digest
 from capability_kit.text.files import write_atomically
 
 FOLDERS: Final = ("references", "scripts", "assets")
-COUNT_MAX: Final = 100
+COUNT_MAX: Final = 1000
 BYTES_MAX: Final = 1024 * 1024
 PATH_MAX: Final = 200
 # Paths come from others and are read by models and written to disks: no look-alike or invisible characters, no step

@@ -9,11 +9,13 @@ The rules, by the type of the target schema, at every level:
 - number or integer: a numeric string becomes that number ("187.6", "5", "-2.5e3").
 - boolean: the strings "true" and "false" become true and false.
 - any type but array: a list of one item becomes that item, which is then coerced, too.
-- object: a property that is not required and is "" is left out; the others are coerced one by one.
+- object: a property that is not required and that nobody set is left out; the others are coerced one by one. Not set
+  are "", null, a list in which nothing is set (that of an array with a default stays: everything may have been taken
+  out of it), and an object with properties none of which is set.
 - array: its items are coerced one by one.
 
 Everything else is left as it is, for the tool's own validation to accept or refuse. Nothing is ever guessed: "about 5"
-stays a string, and an empty list stays an empty list.
+stays a string, and an empty list that is required stays an empty list.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class _Coercion:
 
 
 def _coerce(value: Any, schema: Any, run: _Coercion, depth: int) -> Any:
-    target = _target(schema, run.root)
+    target = resolve_target(schema, run.root)
     if depth <= 0 or target is None:
         return value
     types = _types(target)
@@ -76,8 +78,9 @@ def _coerce(value: Any, schema: Any, run: _Coercion, depth: int) -> Any:
     return _scalar(value, types) if isinstance(value, str) else value
 
 
-def _target(schema: Any, root: Any) -> Schema | None:
-    """Follow local references, and an anyOf or oneOf with one alternative that is not null."""
+def resolve_target(schema: Any, root: Any) -> Schema | None:
+    """The schema that decides, past local references and an anyOf or oneOf with one alternative that is not null; None
+    where there is none."""
     for _ in range(_REFERENCES_MAX):
         if not isinstance(schema, dict):
             return None
@@ -141,8 +144,23 @@ def _properties(value: dict[str, Any], schema: Schema, run: _Coercion, depth: in
     return {
         key: _coerce(item, known.get(key, schema.get("additionalProperties")), run, depth - 1)
         for key, item in value.items()
-        if item != "" or key in kept
+        if key in kept or not _is_left_out(item, known.get(key), run)
     }
+
+
+def _is_left_out(item: Any, schema: Any, run: _Coercion) -> bool:
+    """Whether nobody set an optional property."""
+    target = resolve_target(schema, run.root) if isinstance(item, list) else None
+    has_default = target is not None and "array" in _types(target) and bool(target.get("default"))
+    return not has_default and _is_unset(item, _DEPTH_MAX)
+
+
+def _is_unset(value: Any, depth: int) -> bool:
+    if isinstance(value, list) and depth:
+        return all(_is_unset(item, depth - 1) for item in value)
+    if isinstance(value, dict) and value and depth:
+        return all(_is_unset(item, depth - 1) for item in value.values())
+    return value is None or value == ""
 
 
 def _scalar(text: str, types: set[str]) -> Any:

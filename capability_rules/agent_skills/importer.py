@@ -147,15 +147,18 @@ def import_priority(name: str) -> tuple[bool, str]:
 def find_supporting_texts(
     names: Collection[str], read: Callable[[str], bytes | str], four: Mapping[str, bytes | str]
 ) -> dict[str, str]:
-    """The texts among these files that a bundle keeps beside its four: by their paths, as many as it may have and as
-    fit. One that is too large makes way for those behind it; of two names that collide neither is kept."""
+    """The texts among these files that a bundle keeps beside its four: by their paths, as many as fit. One that is too
+    large makes way for those behind it; of two names that collide neither is kept. Where there are more
+    than a bundle may have, one too many is kept, and the whole is refused by its checks: what a skill names must not be
+    gone without anyone having decided so."""
     named = sorted((name for name in names if not path_error(name)), key=import_priority)
     collisions = set(find_collisions(named))
     marked = set(paths_named_in(four["capability.json"]))
     room = BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values()) - (0 if marked else _MARK_BYTES)
     kept: dict[str, str] = {}
     for name in named:
-        if name in collisions or len(kept) == COUNT_MAX:
+        # One too many is refused by the checks, and reading the rest would tell nothing more.
+        if name in collisions or len(kept) > COUNT_MAX:
             continue
         text = _text_of(read(name))
         size = size_bytes(text or "") + (0 if is_in_folder(name) or name in marked else size_bytes(f"{name}\\n"))
@@ -187,7 +190,7 @@ def _text_of(content: bytes | str) -> str | None:
 def _note_others(source: SourceBundle, used: set[str], losses: LossReport) -> None:
     others = sorted({*source.files, *source.odd} - used)
     reasons = {name: reason for name in others if (reason := _reason(name, source, used))}
-    kept = f"A bundle keeps texts alone, at most {COUNT_MAX}."
+    kept = f"A bundle keeps texts alone, at most {COUNT_MAX:,}."
     _note_left_out(others, reasons, losses, f"{kept} Rename the files that agents need and whose path is invalid.")
 
 

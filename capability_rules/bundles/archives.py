@@ -15,7 +15,7 @@ from typing import Final
 from capability_rules.bundles.supporting_files import IGNORED_FOLDERS
 from capability_rules.errors import SourceUnreadable
 
-ENTRIES_MAX: Final = 500
+ENTRIES_MAX: Final = 2000
 ENTRY_BYTES_MAX: Final = 5 * 1024 * 1024
 ARCHIVE_BYTES_MAX: Final = 20 * 1024 * 1024
 RATIO_MAX: Final = 100
@@ -92,7 +92,7 @@ def _refuse_many_entries(data: bytes, path: str) -> None:
 
 def _refuse_count(entries: int, path: str) -> None:
     if entries > ENTRIES_MAX:
-        raise SourceUnreadable(f"{path}: {entries:,} entries; at most {ENTRIES_MAX} are allowed")
+        raise SourceUnreadable(f"{path}: {entries:,} entries; at most {ENTRIES_MAX:,} are allowed")
 
 
 def _zip_entry(info: zipfile.ZipInfo) -> _ArchiveEntry:

@@ -319,7 +319,7 @@ def _read_supporting(documents: ParsedBundle, files: Mapping[str, bytes | str], 
             problem = RawFinding("FILE_PATH_INVALID", name, (), describe_path_error(name, fault), "Rename the file.")
             documents.report_at(problem, None, "")
     if len(names) > COUNT_MAX:
-        message = f"There are {len(names):,} supporting files; at most {COUNT_MAX} are allowed"
+        message = f"There are {len(names):,} supporting files; at most {COUNT_MAX:,} are allowed"
         problem = RawFinding("FILES_TOO_MANY", names[COUNT_MAX], (), message, "Join some of them, or leave some out.")
         documents.report_at(problem, None, "")
     return sum(texts.size_bytes(files[name]) for name in names[:COUNT_MAX])

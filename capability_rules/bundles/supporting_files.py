@@ -24,7 +24,7 @@ FOLDERS_TEXT: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
 EVALUATION_FILES: Final = ("evals/evals.json", "evals/results.json")
 # The key below `metadata` of capability.json that names those outside of the folders.
 METADATA_KEY: Final = SUPPORTING_FILES_KEY
-COUNT_MAX: Final = 100
+COUNT_MAX: Final = supporting_files.COUNT_MAX
 PATH_MAX: Final = supporting_files.PATH_MAX
 # What tools leave behind; no author meant it to be part of a bundle, and no reader looks into it.
 # What systems and git leave in a folder, with no meaning for a bundle.

@@ -37,12 +37,16 @@ from capability_rules.validation import BUNDLE_FILES
 
 # Of all bundles of a source together, which are in memory at a time. What was read of one last bundle comes on top.
 SOURCE_BYTES_MAX: Final = 128 * 1024 * 1024
+# Folders of what is not released yet, or not any more.
+_SECONDARY: Final = frozenset(
+    ("preview", "previews", "beta", "experimental", "draft", "drafts", "archive", "archived", "deprecated", "legacy")
+)
 # Of what could not be taken, those that a refusal names.
 _ODD_NAMED_MAX: Final = 5
 
 
 def discover_bundles(source: str) -> list[SourceBundle]:
-    """The bundles and Agent Skills at a SOURCE, ordered by path.
+    """The bundles and Agent Skills at a SOURCE, ordered by path, those in folders such as `preview` last.
 
     Raises `SourceUnreadable` where there is none, or where the source breaks a rule.
     """
@@ -141,6 +145,11 @@ def _tree(files: Mapping[str, ArchiveReader]) -> _Tree:
     return _Tree(folders)
 
 
+def _is_secondary(folder: str) -> bool:
+    """Whether it is below a folder of what is not current: of two bundles with one id the first one is taken."""
+    return any(step.lower() in _SECONDARY for step in folder.split("/")[:-1])
+
+
 def discover_in_tree(source: SourceFiles, path: str, root_name: str) -> list[SourceBundle]:
     """As `discover_bundles` for files that can be read by their paths; `root_name` names the folder of the first."""
     guard_readers(source)
@@ -152,7 +161,7 @@ def discover_in_tree(source: SourceFiles, path: str, root_name: str) -> list[Sou
     below = _below(tree, owners)
     found: list[SourceBundle] = []
     held = 0
-    for folder, kind in sorted(owners.items()):
+    for folder, kind in sorted(owners.items(), key=lambda owner: (_is_secondary(owner[0]), owner[0])):
         name = folder.rpartition("/")[2] or root_name
         names = tree.folders[folder]
         own = below[folder]

@@ -192,6 +192,7 @@ def _hidden_parts(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any
     shown_mocks = {id(mock) for name in names if (mock := _plain_mock(case, name))}
     calls, mocks = document.get("expect", {}).get("calls", []), document.get("mocks", [])
     expect = {key: value for key, value in document.get("expect", {}).items() if key in ("does_not_load", "tokens_max")}
+    expect |= case.expect.beside
     expect["calls"] = [row for one, row in zip(case.expect.calls, calls, strict=True) if id(one) not in shown_calls]
     expect["asks_before"] = [name for name in case.expect.asks_before if name not in may_be_asked]
     if not texts.form_ids and case.expect.opens_form:

@@ -14,6 +14,7 @@ from capability_client.evaluation.cases import (
     CasesInvalid,
     EvaluationCase,
     case_document,
+    list_unread_keys,
     parse_case,
     parse_cases,
     write_cases,
@@ -97,7 +98,9 @@ def replace_cases(*, capability: Capability, text: str, by: Actor) -> int:
             models.SavedCase(capability=capability, name=case.name, document=case_document(case), updated_by=str(by))
             for case in cases
         )
-        _record(capability, "evaluation.save_case", f"{len(cases)} cases of a file", by)
+        unread = list_unread_keys(cases)
+        named = f"; kept, and read by no run: {', '.join(unread[:20])}" if unread else ""
+        _record(capability, "evaluation.save_case", f"{len(cases)} cases of a file{named}"[:500], by)
     return len(cases)
 
 

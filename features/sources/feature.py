@@ -22,6 +22,7 @@ FEATURE: Final = Feature(
     addresses="features.sources.addresses",
     navigation="features.sources.navigation.SECTIONS",
     dangerous_actions="features.sources.dangerous_actions.ACTIONS",
+    origins="features.sources.source_selectors.list_publishing_sources",
     rights="features.sources.rights.RIGHTS",
     rows_kept={"registry_gitsource": "followed sources"},
 )

@@ -76,6 +76,14 @@ def get_source_page(source_id: int) -> SourcePage:
     )
 
 
+def list_publishing_sources(capability_id: str) -> list[str]:
+    """The addresses of the sources that publish what they have of this capability."""
+    found = GitSource.objects.filter(
+        mode=GitSource.Mode.PUBLISH, items__capability_id=capability_id, items__is_managed=True
+    )
+    return [source.spec for source in found.distinct()]
+
+
 def capabilities_of_source(source_id: int) -> Sequence[str]:
     """The ids of the capabilities in the registry that came from the source."""
     found = GitSourceItem.objects.filter(source_id=source_id, is_managed=True).exclude(capability_id="")

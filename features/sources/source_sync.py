@@ -44,9 +44,15 @@ SOURCES_MAX: Final = 50
 # A source that cannot be read is an incident after this many syncs, or at once where trying again would not help.
 FAILURES_BEFORE_INCIDENT: Final = 3
 _HELD: Final = "It was published here with other content since; the source's is the draft"
+# What a person has taken from readers does not come back by itself.
+_WITHDRAWN: Final = {
+    "retired": "It was retired here; the source's is the draft",
+    "quarantined": "It is quarantined here; the source's is the draft",
+}
+_ELSEWHERE: Final = "It comes from another source that is followed, {spec}; it was left alone"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
 # What the gate requires a person to resolve.
-_FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD"}
+_FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD", "WAS_RETIRED"}
 _FOR_SOMEBODY: Final = "Saved as a draft; publish it manually"
 _Status = GitSourceItem.Status
 
@@ -250,6 +256,9 @@ def _import_bundle(
     if one.fault or one.source is None:
         columns: dict[str, Any] = {"capability_id": one.capability_id, "status": _Status.REFUSED}
         columns["detail"] = one.fault[:500]
+    elif not was_ours and (other := _find_other_source(source, one.capability_id)) is not None:
+        detail = _ELSEWHERE.format(spec=other.spec)[:500]
+        columns = {"capability_id": one.capability_id, "status": _Status.FOREIGN, "detail": detail}
     elif not source.may_adopt and not was_ours and Capability.objects.filter(capability_id=one.capability_id).exists():
         is_same = bool(one.content_digest) and content_digest(one.capability_id) == one.content_digest
         status, detail = (_Status.UNCHANGED, "") if is_same else (_Status.FOREIGN, _FOREIGN)
@@ -271,11 +280,19 @@ def _import_bundle(
         return GitSourceItem.objects.update_or_create(source=source, path=one.path, defaults=columns)[0]
 
 
+def _find_other_source(source: GitSource, capability_id: str) -> GitSource | None:
+    """The source that this capability came from first, and comes from still."""
+    items = GitSourceItem.objects.filter(capability_id=capability_id, is_managed=True).exclude(source=source)
+    here = Capability.objects.filter(capability_id=capability_id)
+    item = items.exclude(upstream_state=GitSourceItem.UpstreamState.GONE).select_related("source").first()
+    return item.source if item is not None and here.exists() else None
+
+
 def _import(
     source: GitSource, one: SourceBundleState, known: GitSourceItem | None, commit: str, by: Actor
 ) -> dict[str, Any]:
     """Through the import and the gate, as everybody's bundles go."""
-    held = source.mode == "publish" and _changed_locally(one, known)
+    held = _why_held(one, known) if source.mode == "publish" else ""
     mode: batch.Mode = "publish" if source.mode == "publish" and not held else "draft"
     note = f"From {source.spec} at {commit[:12] if source.kind == GitSource.Kind.GIT else commit}"
     assert one.source is not None  # noqa: S101 (the caller has asked)
@@ -287,7 +304,7 @@ def _import(
             batch.import_all([one.source], by=by, mode="draft", note=note)
         _note_held(source, result, by)
     if held and status == "draft":
-        status, detail = _Status.HELD, _HELD
+        status, detail = _Status.HELD, held
     return {"capability_id": result.capability_id[:64] or one.capability_id, "status": status, "detail": detail}
 
 
@@ -301,6 +318,12 @@ def _note_held(source: GitSource, result: BatchResult, by: Actor) -> None:
         capability = Capability.objects.filter(capability_id=result.capability_id).first()
         if capability is not None:
             open_held_incident(capability=capability, message=message, findings=waiting, by=by)
+
+
+def _why_held(one: SourceBundleState, known: GitSourceItem | None) -> str:
+    """Why it is stored as a draft instead of published; empty where it is not."""
+    here = Capability.objects.filter(capability_id=one.capability_id).values_list("status", flat=True).first()
+    return _WITHDRAWN.get(here or "", _HELD if _changed_locally(one, known) else "")
 
 
 def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:

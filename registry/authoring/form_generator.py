@@ -180,7 +180,10 @@ def _field(
     if kind == "array":
         return _list(name, schema, bound, making, depth)
     if kind == "boolean":
-        return [making.add(name, component="CheckBox", **bound)], schema.get("default") is True
+        default = schema.get("default")
+        # Optional and without a default it is not sent until somebody ticks it.
+        unset = False if is_needed else None
+        return [making.add(name, component="CheckBox", **bound)], default if isinstance(default, bool) else unset
     if kind == "string" and schema.get("format") in ("date", "date-time"):
         return _moment(name, schema, bound, making, is_needed=is_needed)
     if kind in ("string", "integer", "number"):
@@ -201,14 +204,14 @@ def _choice(
     if not words or not all(isinstance(one, str) and one for one in words) or len(set(words)) != len(words):
         return None
     options = [{"label": _label(one), "value": one} for one in words]
+    if not several and not is_needed:
+        # What is chosen in a choice of one cannot be taken back in it.
+        options.insert(0, {"label": "No choice", "value": ""})
     variant = "multipleSelection" if several else "mutuallyExclusive"
     made = making.add(name, component="ChoicePicker", variant=variant, options=options, **bound)
     if is_needed:
         making.required.append(bound["value"]["path"])
-    if several or is_needed:
-        return [made], [schema["default"]] if schema.get("default") in words else []
-    # Where nothing is chosen an empty list is sent, which an argument that takes one of these refuses.
-    return [made], [schema["default"] if schema.get("default") in words else words[0]]
+    return [made], [schema["default"]] if schema.get("default") in words else []
 
 
 def _list(

@@ -6,6 +6,7 @@ a person has to choose one. Without the text that both are based on, every diffe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -25,6 +26,7 @@ CHOICES: Final[tuple[Choice, ...]] = ("mine", "theirs", "both")
 # occur there again and again are skipped, for without that the time grows with the cube.
 LINES_MAX: Final = 4000
 CONFLICTS_MAX: Final = 100
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])(?=\s)|(?<=\n)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,17 @@ def merge_draft(
 
 
 def _both(chunk: MergeChunk) -> str:
-    gap = "" if not chunk.mine or chunk.mine.endswith("\n") else "\n"
-    return chunk.mine + gap + chunk.theirs
+    """What both have, once, and where they differ mine before theirs: by sentences, for a paragraph is one line."""
+    mine, theirs = _SENTENCE_END.split(chunk.mine), _SENTENCE_END.split(chunk.theirs)
+    if len(mine) + len(theirs) > LINES_MAX:
+        mine, theirs = [chunk.mine], [chunk.theirs]
+    parts: list[str] = []
+    for is_same, one, other in _compared(mine, theirs):
+        parts += mine[slice(*one)]
+        added = "" if is_same else "".join(theirs[slice(*other)])
+        is_joined = not added or not parts or not parts[-1] or parts[-1].endswith("\n") or added[0].isspace()
+        parts += [added] if is_joined else ["\n", added]
+    return "".join(parts)
 
 
 def _two_ways(mine: list[str], theirs: list[str]) -> Iterator[MergeChunk]:

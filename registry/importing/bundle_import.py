@@ -73,7 +73,7 @@ def import_archive(data: bytes, name: str) -> list[SourceBundle]:
 def import_files(files: Sequence[tuple[str, bytes]], name: str) -> list[SourceBundle]:
     """The bundles among the files of a folder, by their paths in it. Raises `SourceUnreadable`."""
     if len(files) > ENTRIES_MAX:
-        raise SourceUnreadable(f"{name}: {len(files):,} files; at most {ENTRIES_MAX} are allowed")
+        raise SourceUnreadable(f"{name}: {len(files):,} files; at most {ENTRIES_MAX:,} are allowed")
     if sum(len(data) for _, data in files) > ARCHIVE_BYTES_MAX:
         raise SourceUnreadable(f"{name}: more than 20 MiB")
     found: dict[str, bytes] = {}

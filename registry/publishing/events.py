@@ -6,7 +6,8 @@ from typing import Final
 
 from registry.core.hooks import Hook
 
-# Called with a capability that was there before and the number of its new revision, in the transaction of the release.
-PUBLISHED: Final = Hook()
+# Called with a capability and why a release that was planned before holds no more: something else was published, or it
+# was rolled back, retired or quarantined; in the transaction of what was done.
+SUPERSEDED: Final = Hook()
 # Called with an id, the files of the source (`{path: content}`) and an actor, once a bundle of that id was imported.
 IMPORTED: Final = Hook()

@@ -25,6 +25,7 @@ from registry.publishing.release_rules import (
     DEFAULT_RULE,
     EffectiveRule,
     PublishConditions,
+    check_retirement,
     check_rule,
 )
 
@@ -112,8 +113,9 @@ def build_gate_report(
     unchanged = comparable and published is not None and has_same_content(published, report.bundle)
     if comparable and terms.decides_held and (terms.was_quarantined or not unchanged):
         findings = sort_findings([*findings, *_held_findings(report)])
-    if comparable and not unchanged:
-        findings = sort_findings([*findings, *check_rule(report, changes, terms)])
+    if comparable:
+        rules = () if unchanged else check_rule(report, changes, terms)
+        findings = sort_findings([*findings, *rules, *check_retirement(report, terms)])
     return GateReport(
         report=report,
         findings=findings,

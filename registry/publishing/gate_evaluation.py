@@ -108,6 +108,8 @@ def _terms(
         open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
         previously_published=asked.previously_published,
         was_quarantined=asked.was_quarantined,
+        was_retired=capability is not None and capability.status == "retired",
+        by_itself=asked.by is not None and asked.by.kind == "system",
     )
 
 

@@ -29,7 +29,7 @@ from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
 from registry.models import Capability, Draft, RegistryState, Revision, ToolName
 from registry.publishing import reviews
-from registry.publishing.events import PUBLISHED
+from registry.publishing.events import SUPERSEDED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
 from registry.publishing.held_passages import forget_waiting, list_revision_decisions, record_held
@@ -248,7 +248,7 @@ def _publish(
     forget_waiting(capability.capability_id)
     if not is_new:
         reviews.close_active(capability, report, revision=revision.number, by=by)
-        PUBLISHED(capability, revision=revision.number)
+        SUPERSEDED(capability, why=f"Revision {revision.number} was published")
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
 
 
@@ -340,6 +340,7 @@ def rollback(
         detail |= audit.changed({"revision": _number(capability)}, {"revision": to})
         set_published_revision(state, capability, revision, status=capability.status)
         audit.record(by=by, verb="capability.rollback", subject=capability_id, detail=detail)
+        SUPERSEDED(capability, why=f"{by.name} rolled it back to revision {to}")
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)
 
 
@@ -422,6 +423,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "", dry_run: bool = Fal
         detail = {"note": note} | audit.changed({"status": capability.status}, {"status": "retired"})
         set_published_revision(state, capability, capability.published_revision, status="retired")
         audit.record(by=by, verb="capability.retire", subject=capability_id, detail=detail)
+        SUPERSEDED(capability, why=f"{by.name} retired it")
         return capability
 
 

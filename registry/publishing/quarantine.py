@@ -17,6 +17,7 @@ from registry.common.errors import Forbidden, StatusConflict
 from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import AuditEvent, Capability, RegistryState, Revision
+from registry.publishing.events import SUPERSEDED
 from registry.publishing.held_passages import end_decisions
 from registry.publishing.release_pointer import set_published_revision
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
@@ -43,6 +44,7 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
         # What was thought to be fine is decided again before it is given back.
         end_decisions(capability_id)
         audit.record(by=by, verb="capability.quarantine", subject=capability_id, detail=detail)
+        SUPERSEDED(capability, why=f"{by.name} quarantined it")
         return capability
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from django.utils.module_loading import import_string
 
 from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.bundles.problem import Severity
 from capability_rules.errors import InvalidRequest
 from capability_rules.semantic_diff import Change
 from capability_rules.validation import Finding, Report
@@ -70,7 +71,8 @@ class PublishConditions:
     """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
     second person has approved these very texts; `open_comments` counts those of the review that is at work;
     `previously_published` says that they were published before; `missing_scanners` are required tools that have not
-    looked at these texts; `unmet` is what features miss; `was_quarantined` says that they were."""
+    looked at these texts; `unmet` is what features miss; `was_quarantined` says that they were, `was_retired` that the
+    capability is retired, and `by_itself` that no person asks for this publish."""
 
     rule: EffectiveRule = EffectiveRule()
     can_loosen: bool = True
@@ -81,6 +83,8 @@ class PublishConditions:
     missing_scanners: tuple[str, ...] = ()
     unmet: tuple[UnmetCondition, ...] = ()
     was_quarantined: bool = False
+    was_retired: bool = False
+    by_itself: bool = False
 
     @property
     def decides_held(self) -> bool:
@@ -141,6 +145,14 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
         yield _finding(report, "APPROVAL_REQUIRED", *asked)
 
 
+def check_retirement(report: Report, terms: PublishConditions) -> Iterator[Finding]:
+    """That it is retired, which a person may undo by publishing and nothing may that happens by itself."""
+    if terms.was_retired and not terms.previously_published:
+        words, hint = "It is retired, and publishing gives it back to agents", "Leave it, unless that is intended."
+        severity: Severity = "error" if terms.by_itself else "warning"
+        yield _finding(report, "WAS_RETIRED", words, hint, severity=severity)
+
+
 def _why_second_person(report: Report, loosened: str, terms: PublishConditions) -> tuple[str, str] | None:
     """Why a second person must approve, and what to do; None where nobody must. `loosened` says what is looser."""
     rule, ask = terms.rule, "Ask for a review in the Studio."
@@ -159,9 +171,11 @@ def describe_open_threads(count: int) -> str:
     return "1 comment of the review is open" if count == 1 else f"{count} comments of the review are open"
 
 
-def _finding(report: Report, code: str, message: str, hint: str, subject: str = "") -> Finding:
+def _finding(
+    report: Report, code: str, message: str, hint: str, subject: str = "", *, severity: Severity = "error"
+) -> Finding:
     has_text = FILE in report.files
-    return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint, subject)
+    return Finding(code, severity, FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint, subject)
 
 
 def set_rule(

@@ -6,7 +6,7 @@ rights of the operator who scheduled it, stops it: that opens an incident which 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -69,7 +69,10 @@ def schedule_release(
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id, version=draft_version)
         waiting = get_pending_release(draft.capability)
-        if waiting is not None:
+        if waiting is not None and (stop := find_stop(waiting)):
+            _cancel_job(waiting)
+            _end(waiting, ScheduleState.CANCELLED, reason=f"{stop}; {by.name} scheduled it again")
+        elif waiting is not None:
             raise StatusConflict(f"A release of '{capability_id}' is already scheduled: reschedule or cancel it")
         release = ScheduledRelease.objects.create(
             capability=draft.capability,
@@ -150,12 +153,12 @@ def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: i
     update_row(release, state=state, reason=reason, revision=revision, ended_at=timezone.now())
 
 
-def cancel_pending(capability: Capability, *, revision: int) -> None:
-    """Something else was published meanwhile; in the publisher's transaction."""
+def cancel_pending(capability: Capability, *, why: str) -> None:
+    """Somebody decided otherwise meanwhile, as `why` says; in the transaction of that decision."""
     release = get_pending_release(capability)
     if release is not None:
         _cancel_job(release)
-        _end(release, ScheduleState.CANCELLED, reason=f"Revision {revision} was published before its time came")
+        _end(release, ScheduleState.CANCELLED, reason=f"{why} before its time came")
 
 
 def publish_scheduled(lease: Lease) -> CommitAction | None:
@@ -206,10 +209,15 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     """Why it cannot be made whatever the gate says; empty where it can."""
     if draft is None:
         return "The draft was discarded or published after the release was scheduled"
-    if files_digest(draft.files) != release.files_digest:
+    if draft.version != release.draft_version and files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
     actor = _actor(release.scheduled_by)
     return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
+
+
+def find_stop(release: ScheduledRelease) -> str:
+    """Why a pending release could not be made as things are now; empty where only the gate is left to ask."""
+    return _fault(release, get_active_draft(release.capability))
 
 
 def _actor(text: str) -> Actor:
@@ -250,6 +258,25 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 def get_pending_release(capability: Capability) -> ScheduledRelease | None:
     """The release of a capability that waits for its time."""
     return ScheduledRelease.objects.filter(capability=capability, state=ScheduleState.WAITING).first()
+
+
+def find_pending_release(capability_id: str) -> ScheduledRelease | None:
+    """As `get_pending_release`, by the id of a capability that may not exist."""
+    return ScheduledRelease.objects.filter(capability__capability_id=capability_id, state=ScheduleState.WAITING).first()
+
+
+def list_stopped(by: Actor, *, since: datetime) -> Iterator[tuple[ScheduledRelease, str]]:
+    """What `by` had scheduled and will not go out, with why: pending ones that are stopped, and those that somebody's
+    decision has ended since then. Nothing of a capability for which something is scheduled that can be made."""
+    found = ScheduledRelease.objects.filter(scheduled_by=str(by)).select_related("capability").order_by("-id")
+    ended = Q(state=ScheduleState.CANCELLED, ended_at__gte=since) & ~Q(reason="")
+    seen: set[int] = set()
+    for release in found.filter(Q(state=ScheduleState.WAITING) | ended):
+        is_newest = release.capability_id not in seen
+        seen.add(release.capability_id)
+        why = find_stop(release) if release.state == ScheduleState.WAITING else release.reason
+        if is_newest and why:
+            yield release, why
 
 
 def list_releases(*, waiting: bool, search: str = "") -> QuerySet[ScheduledRelease]:

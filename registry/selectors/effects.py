@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import QuerySet, Sum
+from django.utils.module_loading import import_string
 
 from registry.access.operators import get_operator
+from registry.catalog.needed_skills import list_needing
+from registry.feature import installed_features
 from registry.models import (
     Capability,
     Draft,
@@ -22,6 +25,7 @@ from registry.models import (
 )
 from registry.publishing.audience import DAYS
 from registry.publishing.reviews import ACTIVE_STATES
+from registry.publishing.scheduled_releases import find_pending_release
 
 NAMES_SHOWN: Final = 5
 
@@ -45,6 +49,32 @@ class MemberWork:
     drafts: Sequence[str]
     reviews: int
     releases: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetirementEffects:
+    """What a retirement affects beside readers: the ids of those that say that they need it, the scheduled release that
+    it ends, and the addresses of followed sources whose releases of it are drafts from then on."""
+
+    needed_by: Sequence[str]
+    ends_release: ScheduledRelease | None
+    followed_from: Sequence[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What there is of it, as command line and operator API return it."""
+        due_at = self.ends_release.due_at.isoformat() if self.ends_release is not None else None
+        found = {"needed_by": self.needed_by, "ends_release": due_at, "followed_from": self.followed_from}
+        return {key: value for key, value in found.items() if value}
+
+
+def get_retirement_effects(capability_id: str) -> RetirementEffects:
+    """What retiring it would affect; nothing for an unknown one."""
+    origins = [import_string(feature.origins) for feature in installed_features() if feature.origins]
+    return RetirementEffects(
+        list_needing(capability_id),
+        find_pending_release(capability_id),
+        [address for origin in origins for address in origin(capability_id)],
+    )
 
 
 def _recent_loads() -> QuerySet[LoadCount]:

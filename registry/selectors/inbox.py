@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final, Literal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
@@ -21,7 +22,7 @@ from registry.core.queries import LOADABLE_STATUSES, list_open_incidents
 from registry.models import AuditEvent, Capability, Draft, Operator, Proposal, Review
 from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
-from registry.publishing.scheduled_releases import list_releases
+from registry.publishing.scheduled_releases import list_releases, list_stopped
 from registry.usage import demand
 from registry.usage.revision_health import find_regressions
 
@@ -35,6 +36,7 @@ Kind = Literal[
     "failing",
     "source",
     "release_failed",
+    "release_stopped",
     "tool_broken",
     "regression",
     "release",
@@ -95,6 +97,7 @@ def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
         list(_reviews(operator, actor, closed)),
         list(_decisions(operator, closed)),
         list(_incidents(closed)),
+        list(_stopped(actor)),
         list(_regressions(closed)),
         list(_releases(today_ends, closed)),
         list(_proposals(closed)),
@@ -177,6 +180,14 @@ def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
     columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "subject", "count")
     for kind, capability_id, at, details, source, address, count in found.values_list(*columns)[:KIND_MAX]:
         yield InboxItem(kinds[kind], capability_id or "", at, address, details, str(source or ""), count)
+
+
+def _stopped(actor: str) -> Iterator[InboxItem]:
+    """What the person had scheduled and will not go out, for as long as a rollback is listed."""
+    by = Actor("operator", actor.partition(":")[2])
+    found = list_stopped(by, since=timezone.now() - timedelta(days=TAKEN_DAYS))
+    for release, why in islice(found, KIND_MAX):
+        yield InboxItem("release_stopped", release.capability.capability_id, release.ended_at, actor, why)
 
 
 def _regressions(closed: QuerySet[Capability]) -> Iterator[InboxItem]:

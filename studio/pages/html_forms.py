@@ -150,7 +150,8 @@ def _entered(field: HtmlField, given: Sequence[str]) -> Any:
     """As the widget would have written it into the data (docs/ui-schemas.md 2)."""
     texts = [text[:_TEXT_MAX] for text in given]
     if field.kind == "check":
-        return bool(texts)
+        # A box that nobody has set is not set by what a browser leaves out.
+        return True if texts else False if field.value else field.value
     if field.kind in ("choice", "choices"):
         return [text for text in texts if text]
     return texts[0] if texts else ""

@@ -116,6 +116,13 @@ def _release_failed(item: InboxItem) -> InboxRow:
     return InboxRow("calendar-clock", "danger", title, url, _("Open draft"), meta)
 
 
+def _release_stopped(item: InboxItem) -> InboxRow:
+    title = _("Your scheduled release of %(name)s won't go out") % {"name": item.name}
+    url = reverse("studio:gate_show", args=[item.capability_id])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
+    return InboxRow("calendar-clock", "warning", title, url, _("Schedule again"), meta)
+
+
 def _tool_broken(item: InboxItem) -> InboxRow:
     title = _("A tool of %(name)s can no longer be called as it says") % {"name": item.name}
     url = reverse("studio:capability_show", args=[item.capability_id])
@@ -171,6 +178,7 @@ _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
     "decision": _decision,
     "failing": _failing,
     "release_failed": _release_failed,
+    "release_stopped": _release_stopped,
     "tool_broken": _tool_broken,
     "source": _source,
     "regression": _regression,

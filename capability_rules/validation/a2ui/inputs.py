@@ -62,7 +62,8 @@ def check_sample(component: Component, path: Path, sample: object) -> Iterator[R
 
 def _suits(kind: str, sample: object) -> bool:
     if kind == "CheckBox":
-        return isinstance(sample, bool)
+        # null: nobody has set it.
+        return sample is None or isinstance(sample, bool)
     if kind == "Slider":
         return isinstance(sample, int | float) and not isinstance(sample, bool)
     if kind == "ChoicePicker":

@@ -27,7 +27,6 @@ from capability_rules.output.text import (
 from capability_rules.validation import Finding
 from features.waivers.cli import WaiverVerbs
 from registry.catalog import drafts, exporter
-from registry.catalog.needed_skills import list_needing
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, pick, terminal_actor
 from registry.cli.decision_verbs import DecisionVerbs, describe_command
@@ -41,6 +40,7 @@ from registry.publishing import batch, bundle_powers, publication
 from registry.publishing.batch import BatchResult
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import get_files_digest
+from registry.selectors.effects import RetirementEffects, get_retirement_effects
 
 ResultRow = dict[str, Any]
 
@@ -308,9 +308,9 @@ class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
         return self.tell(row, "{capability_id}: {visibility}".format_map(row), options)
 
     def retire(self, options: dict[str, Any]) -> int:
-        needed_by = list_needing(options["capability_id"])
+        effects = get_retirement_effects(options["capability_id"])
         capability = publication.retire(**pick(options, "capability_id", "note", "dry_run"))
-        return self._status(capability, options, needed_by)
+        return self._status(capability, options, effects)
 
     def quarantine(self, options: dict[str, Any]) -> int:
         return self._status(quarantine(**pick(options, "capability_id", "note")), options)
@@ -320,17 +320,14 @@ class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
         document = {"capability_id": options["capability_id"], "status": "discarded"}
         return self.tell(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
 
-    def _status(self, capability: Capability, options: dict[str, Any], needed_by: Sequence[str] = ()) -> int:
+    def _status(self, capability: Capability, options: dict[str, Any], effects: RetirementEffects | None = None) -> int:
         replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
         document: dict[str, Any] = {"capability_id": capability.capability_id, "status": capability.status}
         document["replaced_by"] = replaced_by
         words = f"{capability.capability_id}: {capability.status}"
         words += f", replaced by {replaced_by}" if replaced_by else ""
-        if not needed_by:
-            return self.tell(document, words, options)
-        document["needed_by"] = needed_by
-        needed = f"  needed by {', '.join(needed_by)}: their instructions may hand over to it"
-        return self.tell(document, [words, needed], options)
+        document |= effects.as_dict() if effects is not None else {}
+        return self.tell(document, [words, *_list_effects(document)], options)
 
 
 def _note(parser: argparse.ArgumentParser) -> None:
@@ -374,6 +371,18 @@ def _source_finding(error: SourceUnreadable) -> Finding:
     is_right = is_git_url(path) or Path(path).is_dir()
     hint = "" if is_right else "Name a folder or an archive."
     return Finding(error.code, "error", "", "", None, None, error.message, hint)
+
+
+def _list_effects(document: dict[str, Any]) -> list[str]:
+    """What a retirement affects beside readers, one line each."""
+    words = {
+        "needed_by": "needed by {}: their instructions may hand over to it",
+        "ends_release": "the release scheduled for {} ends with it",
+        "followed_from": "comes from {}: what is new there is a draft from now on",
+    }
+    found = {key: document[key] for key in words if key in document}
+    lists = {key: [value] if isinstance(value, str) else value for key, value in found.items()}
+    return [f"  {words[key].format(', '.join(value))}" for key, value in lists.items()]
 
 
 def _unread(error: SourceUnreadable) -> dict[str, Any]:

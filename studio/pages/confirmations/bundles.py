@@ -13,7 +13,6 @@ from capability_rules.bundles.supporting_files import find_supporting_files
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
-from registry.catalog.needed_skills import list_needing
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
@@ -68,19 +67,17 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
             _("Deprecated in favor of it, and then without a replacement: %(names)s.")
             % {"names": names_words(replaced)}
         )
-    needing = list_needing(capability_id)
-    if needing:
-        changes.append(
-            _("These say that they need it, and may hand over to it: %(names)s.") % {"names": names_words(needing)}
-        )
+    affected = effects.get_retirement_effects(capability_id)
+    if affected.needed_by:
+        words = _("These say that they need it, and may hand over to it: %(names)s.")
+        changes.append(words % {"names": names_words(affected.needed_by)})
     changes.append(_("Its tool names become available to other capabilities."))
-    waiting = scheduled_releases.get_pending_release(capability)
-    if waiting is not None:
-        changes.append(
-            format_html(
-                _("A release of it is scheduled for {when}. It is not canceled."), when=local_time(waiting.due_at)
-            )
-        )
+    if affected.ends_release is not None:
+        due = local_time(affected.ends_release.due_at)
+        changes.append(format_html(_("Its release scheduled for {when} is canceled."), when=due))
+    if affected.followed_from:
+        words = _("It comes from %(names)s. What is new there becomes a draft, until somebody publishes it.")
+        changes.append(words % {"names": names_words(affected.followed_from)})
     return Confirmation(
         title=_("Retire capability “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Retire capability"),

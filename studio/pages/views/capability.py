@@ -32,6 +32,7 @@ from studio.pages.form_data import get_note, get_text
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 from studio.pages.powers import group_powers
 from studio.pages.reauthentication import is_recently_confirmed
+from studio.pages.scheduled import build_scheduled_context
 from studio.pages.snippets import build_load_snippets
 
 
@@ -55,6 +56,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         **(_drafted_context(draft) if draft and not revision else {}),
         "draft": draft,
         "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
+        **build_scheduled_context(capability),
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),

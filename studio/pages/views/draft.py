@@ -35,6 +35,7 @@ from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.formatting import actor_name
 from studio.pages.permissions import StudioRequest, actor_of, author_required
+from studio.pages.scheduled import build_scheduled_context
 
 # With fewer of them, others are suggested.
 FEW_TRIGGERS: Final = 3
@@ -114,6 +115,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     files, version = drafts.editable_files(capability)
     report = drafts.validate_draft_files(capability_id, files)
     context = _context(capability_id, files, version, report) | {"facts": _facts(files)}
+    context |= build_scheduled_context(capability)
     context["changes_requested"] = reviews.list_changes_requested().filter(capability=capability).first()
     return render(request, "studio/draft/edit.html", context)
 

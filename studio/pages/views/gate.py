@@ -32,6 +32,7 @@ from studio.pages.lists import FoldedGroup
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
 from studio.pages.release_steps import PLACEHOLDER, list_release_steps
+from studio.pages.scheduled import build_scheduled_context
 
 FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
@@ -167,6 +168,7 @@ def render_gate(
     found = publish_context.get_publish_context(capability)
     context = {
         "capability": capability,
+        **build_scheduled_context(capability),
         "stays_quarantined": is_quarantine_open(capability),
         "capability_id": capability_id,
         "display_name": list_facets(draft.capability_json).name_or(capability_id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -55,13 +56,16 @@ def test_an_approval_survives_a_restart_as_the_page_says() -> None:
 
     def model(session: Session, messages: tuple[Message, ...]) -> ModelReply:
         if messages[-1].role == "tool":
-            return ModelReply("Done." if "INTERRUPTED" not in messages[-1].text else "Again.")
+            return ModelReply("Again.")
+        if messages[-1].text.startswith("Approved"):
+            return ModelReply(messages[-1].text)
         session.load("alpha")
         return ModelReply(calls=(ModelCall(str(len(messages)), "alpha__put", {"n": 1}),))
 
     namespace: dict[str, Any] = {
         **{each.__name__: each for each in (Approval, Session, ToolCall, datetime, timedelta)},
         "UTC": UTC,
+        "json": json,
         "store": store,
         "tools": tools,
         "model": model,
@@ -73,6 +77,6 @@ def test_an_approval_survives_a_restart_as_the_page_says() -> None:
     ((call_id, summary),) = namespace["waiting"]().items()
     assert summary.startswith("put of alpha")
     assert ran == []
-    assert namespace["decide"](call_id, "Ada") == "Done."
+    assert namespace["decide"](call_id, "Ada") == 'Approved and done: {"put": 1}'
     assert ran == [{"n": 1, "by": "Ada"}]
     assert namespace["waiting"]() == {}

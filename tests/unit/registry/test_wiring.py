@@ -15,7 +15,7 @@ from registry.publishing import events
 from tests.servers import ROOT
 from tests.sweeps import check_each
 
-_HOOKS = (audit.RECORDED, *audit.RECORDED_VERBS.values(), events.PUBLISHED, events.IMPORTED)
+_HOOKS = (audit.RECORDED, *audit.RECORDED_VERBS.values(), events.SUPERSEDED, events.IMPORTED)
 _PATHS = [*wiring.HANDLERS.values(), *wiring.OBSERVERS.values(), *(path for hook in _HOOKS for path in hook.paths)]
 
 

@@ -73,8 +73,8 @@ def _goes_on(session: Session) -> None:
     [
         (_raises(KeyboardInterrupt()), bool, ["INTERRUPTED", "INTERRUPTED"]),
         (_raises(SystemExit()), bool, ["INTERRUPTED", "INTERRUPTED"]),
-        (_run, _raises(KeyboardInterrupt()), ["ok", "INTERRUPTED"]),
-        (_run, _raises(OSError("no terminal")), ["ok", "INTERRUPTED"]),
+        (_run, _raises(KeyboardInterrupt()), ["ok", "WAITING_FOR_APPROVAL"]),
+        (_run, _raises(OSError("no terminal")), ["ok", "WAITING_FOR_APPROVAL"]),
     ],
 )
 def test_a_turn_that_was_interrupted_leaves_a_result_for_each_call(run: Any, approve: Any, results: list[str]) -> None:
@@ -103,6 +103,19 @@ def test_a_call_that_was_running_is_told_from_one_that_had_not_begun() -> None:
     with pytest.raises(KeyboardInterrupt):
         session.say("save", Scripted(TWO), run=_run, approve=_raises(KeyboardInterrupt()))
     assert "nothing has happened" in session.messages[-1].text, "a person was asked, and nothing ran"
+    (waiting,) = session.gate.waiting()
+    assert json.loads(session.messages[-1].text)["error"]["call_id"] == waiting.call_id
+    session.approve(waiting.call_id, by="Ada")
+    session.run_call(waiting.call_id, _run)
+    asked: list[ToolCall] = []
+    again = ModelReply("", (ModelCall("3", "alpha__alpha_put", {"a": 1}),))
+
+    def refuse(call: ToolCall) -> bool:
+        asked.append(call)
+        return False
+
+    session.say("save", Scripted(again), run=_run, approve=refuse)
+    assert len(asked) == 1, "a yes is for one call, not for the next one like it"
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4])
@@ -166,7 +179,7 @@ def test_a_turn_that_was_cancelled_leaves_a_result_for_each_call(where: str) -> 
         await _goes_on_async(session)
         return found
 
-    expected = {"model": [], "run": ["INTERRUPTED"] * 2, "approve": ["ok", "INTERRUPTED"]}
+    expected = {"model": [], "run": ["INTERRUPTED"] * 2, "approve": ["ok", "WAITING_FOR_APPROVAL"]}
     assert run_async(talk()) == expected[where]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from capability_kit.bundles.form_data import FormDataInvalid, fill_form, find_inputs, format_shape
+from capability_kit.json_schema.coercion import coerce
+from capability_kit.ui.form_text import list_buttons, press_button
 from tests.servers import ROOT
 
 ROW: dict[str, Any] = {"measured_on": "2026-01-13", "weight": 188.2, "unit": "lb", "include": True}
@@ -21,6 +24,16 @@ def _form(capability_id: str, schema_id: str) -> dict[str, Any]:
 
 ENTRY = _form("weights", "WeightEntryForm.v1")
 BATCH = _form("weights", "WeightBatchEditor.v1")
+
+
+def _tools(capability_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((ROOT / "examples" / capability_id / "tools.json").read_text("utf-8"))
+    return found
+
+
+def _requiring(tool: dict[str, Any], name: str) -> dict[str, Any]:
+    schema = tool["args_schema"]
+    return {**tool, "args_schema": {**schema, "required": [*schema["required"], name]}}
 
 
 def _errors(entry: dict[str, Any], data: Any) -> str:
@@ -45,8 +58,43 @@ def test_values_of_tools_become_what_the_widgets_keep() -> None:
     }
 
 
+def test_a_box_that_the_model_leaves_out_begins_with_the_default() -> None:
+    rows = [{key: value for key, value in ROW.items() if key != "include"}]
+    filled = fill_form(BATCH, {"source": "chat", "entries": rows}, tools=_tools("weights"))
+    assert [row["include"] for row in filled["entries"]] == [True]
+
+
+def _example_forms() -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    for folder in sorted((ROOT / "examples").iterdir()):
+        if (folder / "ui_schemas.json").exists() and (folder / "tools.json").exists():
+            for entry in json.loads((folder / "ui_schemas.json").read_text("utf-8")):
+                yield entry, _tools(folder.name)
+
+
+@pytest.mark.parametrize(("entry", "tools"), [pytest.param(*one, id=one[0]["schema_id"]) for one in _example_forms()])
+def test_form_of_an_example_sends_nothing_that_nobody_chose(entry: dict[str, Any], tools: list[dict[str, Any]]) -> None:
+    try:
+        filled = fill_form(entry, {}, tools=tools)
+    except FormDataInvalid:
+        return  # The model has to give what the call requires, and no field asks for.
+    schemas = {tool["name"]: tool["args_schema"] for tool in tools}
+    for button in list_buttons(entry["definition"]):
+        event = press_button(entry["definition"], filled, button)
+        schema = schemas.get(entry["actions"][event["name"]].get("tool"))
+        if schema is not None:
+            sent = coerce(event["context"], schema)
+            written = {name for name, value in event["context"].items() if isinstance(value, str) and value}
+            defaults = {name for name, one in schema["properties"].items() if "default" in one}
+            assert set(sent) <= {*schema["required"], *defaults, *written}
+
+
 def test_what_no_field_asks_for_has_to_be_given() -> None:
-    assert _errors(BATCH, {"entries": [ROW]}) == 'source: give it, such as "import": no field of the form asks for it'
+    assert _errors(BATCH, {"entries": [ROW]}) == "source: give a text: no field of the form asks for it"
+    tools = _tools("weights")
+    assert fill_form(BATCH, {"entries": [ROW]}, tools=tools)["source"] is None, "the tool does not require it"
+    required = [_requiring(tool, "source") for tool in tools]
+    with pytest.raises(FormDataInvalid, match="source: give one of chat, scale, import"):
+        fill_form(BATCH, {"entries": [ROW]}, tools=required)
     question = _form("introduction", "AskCapabilities.v1")
     assert fill_form(question, {"prompt": "Which?"}, request_id="form_1") == {
         "request_id": "form_1",
@@ -116,7 +164,7 @@ def test_a_list_that_is_only_shown_takes_any_number_of_rows() -> None:
     entry = {"definition": {"components": components, "dataModel": {"days": [{"day": "Monday"}]}}}
     assert fill_form(entry, {"days": [{"day": "a"}, {"day": "b"}]}) == {"days": [{"day": "a"}, {"day": "b"}]}
     assert fill_form(entry, {"days": []}) == {"days": []}
-    assert _errors(entry, {}).startswith("days/0/day: give it")
+    assert _errors(entry, {}).startswith("days/0/day: give a text")
 
 
 def test_the_shape_names_what_data_may_hold() -> None:

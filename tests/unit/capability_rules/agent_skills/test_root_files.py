@@ -142,13 +142,13 @@ def test_pictures_and_names_that_are_one_elsewhere_are_left_out() -> None:
     assert f"3 files beside SKILL.md are left out: {same}" in taken.findings[0].message
 
 
-def test_the_formats_own_folders_come_first() -> None:
+def test_more_texts_than_a_bundle_may_have_are_refused_and_none_is_left_out() -> None:
     many = {f"a{number:03}.md": "x" for number in range(COUNT_MAX)} | {"scripts/z.py": "x", "references/z.md": "x"}
     taken = _take({"SKILL.md": SKILL, **many})
-    assert len(_beside(taken)) == COUNT_MAX
+    assert len(_beside(taken)) == COUNT_MAX + 1
     assert {"scripts/z.py", "references/z.md"} < set(_beside(taken))
-    assert "2 files beside SKILL.md are left out: a098.md, a099.md" in taken.findings[0].message
-    assert validate_bundle(taken.files or {}).ok
+    # Nothing is published without those whose names are last.
+    assert [one.code for one in validate_bundle(taken.files or {}).errors] == ["FILES_TOO_MANY"]
     (found,) = discover_in_files({"SKILL.md": SKILL.encode(), **{k: v.encode() for k, v in many.items()}}, "x.zip")
     assert import_skill(found).files == taken.files
 

@@ -260,10 +260,10 @@ def _noise(size: int) -> bytes:
     return random.Random(7).randbytes(size)
 
 
-def test_five_hundred_entries_are_taken_and_one_more_is_not() -> None:
-    entries = ALPHA | {f"{number}.txt": "" for number in range(500 - len(ALPHA))}
+def test_two_thousand_entries_are_taken_and_one_more_is_not() -> None:
+    entries = ALPHA | {f"{number}.txt": "" for number in range(2000 - len(ALPHA))}
     assert len(read_bundle_zip(zip_of(entries), "a.zip")) == 1
-    assert "501 entries" in _refusal(zip_of(entries | {"one-more": ""}))
+    assert "2,001 entries" in _refusal(zip_of(entries | {"one-more": ""}))
 
 
 def test_half_a_million_entries_are_refused_before_they_are_read() -> None:

@@ -366,3 +366,10 @@ def test_a_skill_without_a_name_keeps_its_texts_for_the_id_that_it_is_given() ->
     taken = import_skill(found).files or {}
     assert taken["references/api.md"] == "text"
     assert json.loads(taken["capability.json"])["capability_id"] == "tea"
+
+
+@pytest.mark.parametrize("name", ["preview", "archive", "Beta"])
+def test_what_is_current_comes_before_a_preview_of_the_same_name(name: str) -> None:
+    files = {f"{folder}/alpha/SKILL.md": SKILL.encode() for folder in (name, "skills")}
+    found = discover_in_files(files, "x.zip")
+    assert [one.path for one in found] == ["x.zip/skills/alpha", f"x.zip/{name}/alpha"]

@@ -43,6 +43,7 @@ RAISED_ELSEWHERE = {
     "POLICY_LOOSENED": "test_gate.py",
     "TOOL_SOURCE_BROKEN": "features/tool_sources/tests/test_drift.py",
     "TOOL_SOURCE_CHANGED": "features/tool_sources/tests/test_drift.py",
+    "WAS_RETIRED": "features/sources/tests/test_automatic_acts.py",
     "SEC_LOOKALIKE_ID": "security/test_identity.py",
     "TOOL_NAME_COLLISION": "test_publishing.py",
     "TRIGGER_OVERLAP": "matching/test_overlaps.py",

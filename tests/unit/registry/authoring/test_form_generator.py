@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from capability_kit.bundles.form_data import fill_form
+from capability_kit.json_schema.coercion import coerce
+from capability_kit.ui.form_text import press_button
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
 from registry.authoring.form_generator import generate_form
@@ -99,6 +102,55 @@ def test_the_tools_of_every_example_have_a_form_that_passes() -> None:
             assert _faults(after) == [], (folder.name, one["name"])
             made += 1
     assert made > 5
+
+
+FIELDS: dict[str, Any] = {
+    "choice": {"type": "string", "enum": ["a", "b"]},
+    "choices": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+    "box": {"type": "boolean"},
+    "day": {"type": "string", "format": "date"},
+    "number": {"type": "number"},
+    "text": {"type": "string"},
+    "place": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    "list": {"type": "array", "items": {"type": "string"}},
+}
+DEFAULTS: dict[str, Any] = {"choice": "b", "choices": ["a"], "box": True, "number": 5, "text": "x"}
+
+
+def _sent(properties: dict[str, Any], required: list[str], data: dict[str, Any]) -> Any:
+    """What a form that was generated for such a tool sends when its button is pressed at once."""
+    schema = {"type": "object", "properties": properties, "required": required}
+    tool = {"name": "alpha_save", "args_schema": schema}
+    made = generate_form(files={"tools.json": json.dumps([tool])}, tool_name="alpha_save")
+    (entry,) = json.loads(made.texts["ui_schemas.json"])
+    filled = fill_form(entry, data, tools=[tool])
+    begins = entry["definition"]["dataModel"]
+    calls = [
+        coerce(press_button(entry["definition"], start, "send")["context"], schema)
+        for start in ([begins, filled] if not data else [filled])
+    ]
+    assert all(call == calls[0] for call in calls), "the sample and an opened form begin alike"
+    return calls[0]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_that_nobody_set_is_not_sent(name: str) -> None:
+    assert _sent({name: FIELDS[name]}, [], {}) == {}
+    assert _sent({name: FIELDS[name], "other": {"type": "string"}}, [], {"other": "x"}) == {"other": "x"}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_field_begins_with_the_default_of_its_argument(name: str) -> None:
+    properties = {name: FIELDS[name] | {"default": DEFAULTS[name]}}
+    if name == "choices":
+        assert _sent(properties, [], {"choices": []}) == {"choices": []}, "all of it was taken out"
+    else:
+        assert _sent(properties, [], {}) == {name: DEFAULTS[name]}
+
+
+def test_a_choice_that_was_made_can_be_taken_back() -> None:
+    assert _sent({"choice": FIELDS["choice"]}, [], {"choice": "a"}) == {"choice": "a"}
+    assert _sent({"choice": FIELDS["choice"]}, [], {"choice": [""]}) == {}
 
 
 def test_a_second_form_of_a_tool_has_another_id_and_leaves_the_first_alone() -> None:

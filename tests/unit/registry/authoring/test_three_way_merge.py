@@ -53,6 +53,14 @@ def test_a_removed_line_beside_an_added_one() -> None:
     assert resolve_conflicts(chunks, ()) == "one\nthree\nfour\nfive\nsix\n"
 
 
+def test_both_has_what_is_equal_once() -> None:
+    base = "One. Two.\n"
+    chunks = merge_texts(base, "One. Two. Mine.\n", "One. Two. Theirs.\n")
+    assert resolve_conflicts(chunks, ("both",)) == "One. Two. Mine. Theirs.\n"
+    chunks = merge_texts(base, "One. Zwei.\nMore.\n", "Uno. Two.\nMore.\n")
+    assert resolve_conflicts(chunks, ("both",)) == "One. Zwei.\nUno. Two.\nMore.\n"
+
+
 def test_both_of_texts_without_a_line_break_at_the_end_stay_two_lines() -> None:
     assert resolve_conflicts(merge_texts("a", "b", "c"), ("both",)) == "b\nc"
 

@@ -99,7 +99,7 @@ def test_the_files_of_a_folder_are_read_by_their_paths() -> None:
         ([("a\\capability.json", b"{}")], "is invalid"),
         ([("notes.txt", b"")], "no bundle"),
         ([], "no bundle"),
-        ([(f"{n}", b"") for n in range(501)], "at most 500"),
+        ([(f"{n}", b"") for n in range(2001)], "at most 2,000"),
         ([("capability.json", b"x" * (20 * 1024 * 1024 + 1))], "more than 20 MiB"),
     ],
 )

@@ -348,7 +348,7 @@ def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world:
         "40 loads without a key will fail too.",
         "Most used by: agent.",
         "Deprecated in favor of it, and then without a replacement: beta.",
-        "A release of it is scheduled for",
+        "is canceled",
         "You can restore it later",
         "Type <code>alpha</code> to confirm",
         ">Retire capability</button>",

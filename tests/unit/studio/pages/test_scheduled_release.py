@@ -12,7 +12,9 @@ from django.utils import timezone
 from registry.catalog import drafts
 from registry.models import Job, Operator, Revision, ScheduledRelease
 from registry.operations.worker import Worker
+from registry.publishing import publication
 from registry.publishing.scheduled_releases import KIND
+from registry.selectors.inbox import build_inbox
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import confirm, form_with
@@ -139,3 +141,37 @@ def test_a_role_that_was_lost_meanwhile_plans_nothing(client: Client) -> None:
 def test_without_a_draft_there_is_nothing_to_plan(client: Client) -> None:
     publish()
     assert client.post(f"{GATE}later/", {"note": "x", "due_at": _when()})["Location"] == "/capabilities/alpha/"
+
+
+def test_edit_that_stops_a_scheduled_release_is_said_before_and_after(client: Client, signed_in: SignIn) -> None:
+    publish()
+    _draft()
+    _plan(client)
+    author = signed_in("author")
+    pages = ("/capabilities/alpha/edit/", "/capabilities/alpha/", GATE)
+    for page in pages:
+        assert 'data-scheduled="waiting"' in author.get(page).content.decode(), page
+    assert "data-stopped" not in client.get("/releases/").content.decode()
+    _draft(body="Edited.")
+    for page in pages:
+        assert 'data-scheduled="stopped"' in author.get(page).content.decode(), page
+    assert "data-stopped" in client.get("/releases/").content.decode()
+    assert _stopped("the-publisher") == [True]
+    assert _stopped("the-author") == []
+    assert _plan(client)["Location"] == "/releases/"
+    assert list(ScheduledRelease.objects.order_by("pk").values_list("state", flat=True)) == ["cancelled", "waiting"]
+    assert _stopped("the-publisher") == []
+
+
+def test_who_scheduled_what_a_retirement_ended_is_told(client: Client) -> None:
+    publish()
+    _draft()
+    _plan(client)
+    publication.retire(capability_id="alpha", by=OLGA)
+    assert _stopped("the-publisher") == [True]
+
+
+def _stopped(username: str) -> list[bool]:
+    """The rows of the inbox of this person about releases that will not go out, and whether each says why."""
+    found = build_inbox(Operator.objects.get(username=username), today_ends=timezone.now())
+    return [bool(one.text) for one in found.items if one.kind == "release_stopped"]

@@ -1,0 +1,14 @@
+"""The pending release of a capability, as components/scheduled.html draws it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry.models import Capability
+from registry.publishing.scheduled_releases import find_stop, get_pending_release
+
+
+def build_scheduled_context(capability: Capability | None) -> dict[str, Any]:
+    """Nothing where no release is scheduled."""
+    release = get_pending_release(capability) if capability is not None else None
+    return {"scheduled": release, "stop": find_stop(release)} if release is not None else {}

@@ -50,12 +50,18 @@ def check_in_place(
     documents = parse_bundle(files, severity_by_code())
     on_check(_FILES, documents)
     _run(documents, pipeline.list_checks(documents, published or ValidationContext(), deadline), deadline, on_check)
-    return Report(
-        files=dict(documents.files),
-        findings=cut_findings(documents.sorted_findings()),
-        bundle=_bundle(documents),
-        capability_id=capability_id_of(documents),
+    return build_report(
+        dict(documents.files), documents.sorted_findings(), _bundle(documents), capability_id_of(documents)
     )
+
+
+def build_report(
+    files: Mapping[str, str], found: tuple[Finding, ...], bundle: SkillBundle | None, capability_id: str
+) -> Report:
+    """The report on what was found, its notes apart."""
+    findings = tuple(one for one in found if one.severity != "note")
+    notes = tuple(one for one in found if one.severity == "note")
+    return Report(files, cut_findings(findings), bundle, capability_id, notes[:FINDINGS_MAX])
 
 
 def capability_id_of(documents: ParsedBundle) -> str:

@@ -151,11 +151,13 @@ class _PublishOptions:
     by: Actor
     note: str
     acknowledge: tuple[str, ...]
+    # Whether somebody outside wrote the texts.
+    is_foreign: bool = False
 
 
 def _foresee_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> Iterator[BatchResult]:
     for entry in validate_all(sources):
-        report = entry.report
+        report = replace(entry.report, is_foreign=options.is_foreign)
         try:
             if report.capability_id:
                 require_edit_permission(report.capability_id, options.by)
@@ -170,7 +172,10 @@ def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> I
     for source, report in _validate_in_turn(sources):
         try:
             outcome = publication.publish_validated(
-                report, by=options.by, note=options.note, acknowledge=options.acknowledge
+                replace(report, is_foreign=options.is_foreign),
+                by=options.by,
+                note=options.note,
+                acknowledge=options.acknowledge,
             )
         except Forbidden as error:
             yield _denied(report, source.path, error)
@@ -236,7 +241,7 @@ def import_all(
     given = list(sources)
     taken = [import_skill(source) for source in given]
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
-    options = _PublishOptions(by, note, tuple(acknowledge))
+    options = _PublishOptions(by, note, tuple(acknowledge), is_foreign=True)
     if mode == "draft":
         done = _import_drafts(readable, options, dry_run=dry_run, over=over or {})
     else:
@@ -260,7 +265,7 @@ def _import_drafts(
 ) -> Iterator[BatchResult]:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
     for source, checked in _validate_in_turn(sources):
-        report = assess_report(checked)
+        report = assess_report(replace(checked, is_foreign=options.is_foreign))
         name, files = report.capability_id, report.files
         refused = BatchResult(source.path, name, "refused", None, None, report.findings, dict(files))
         if not name or any(finding.code in _UNSTORABLE for finding in report.errors):

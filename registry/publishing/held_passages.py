@@ -19,7 +19,7 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages
 from capability_rules.errors import InvalidRequest
-from capability_rules.validation import validate_bundle
+from capability_rules.validation import Report, validate_bundle
 from registry.access.teams import require_edit_permission
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import get_active_draft, list_editors, validate_draft
@@ -319,3 +319,8 @@ def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]
         for one in findings
         if one.accepted is not None
     ]
+
+
+def list_excused_passages(report: Report) -> list[str]:
+    """What a revision keeps of the passages that are examples by the text around them: `excused_passages`."""
+    return sorted({passage.fingerprint for passage in find_passages(report.excused, report.files)})

@@ -81,7 +81,7 @@ def check(request: dict[str, Any], channel: Channel) -> dict[str, Any]:
         sent = len(documents.findings)
 
     report = check_in_place(files, _AskingContext(channel=channel), on_check=on_check)
-    return {"findings": pack_findings(report.findings), "bundle": pack_bundle(report.bundle)}
+    return {"findings": pack_findings([*report.findings, *report.notes]), "bundle": pack_bundle(report.bundle)}
 
 
 def _describe_files(documents: ParsedBundle, files: Mapping[str, bytes | str]) -> dict[str, Any]:

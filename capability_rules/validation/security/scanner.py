@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from capability_rules.bundles.problem import PER_CODE_MAX, RawFinding, Severity
+from capability_rules.bundles.problem import EXCUSED, PER_CODE_MAX, UNJUDGED_CODE, RawFinding, Severity
 from capability_rules.validation.codes import list_codes
 from capability_rules.validation.security import decoding
 from capability_rules.validation.security.context import Context
@@ -33,14 +33,15 @@ from capability_rules.validation.security.engine import (
     run_rules,
 )
 from capability_rules.validation.security.normalization import (
-    INVISIBLE,
     TextView,
     build_disguised_views,
     build_plain_view,
     find_spaced_words,
+    quote_excerpt,
     unwrap_lines,
 )
 from capability_rules.validation.security.rule_loader import load_literal_index, load_rules
+from capability_rules.validation.security.second_signs import has_second_sign
 from capability_rules.validation.security.sentences import Span, split_sentences
 from capability_rules.validation.security.suspicion import find_suspicious_sentences
 from capability_rules.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
@@ -48,7 +49,6 @@ from capability_rules.validation.security.text_corpus import AuthorText, Scanned
 MOST_PER_CODE = PER_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
 _WEIGHED_MAX = 200
-_LONGEST_QUOTE = 60
 # A sentence that is held is quoted whole where it has room.
 _LONGEST_SENTENCE = 240
 # Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
@@ -106,8 +106,20 @@ def _of_path(problem: RawFinding, path: str) -> RawFinding:
 def _check(document: ScannedDocument) -> Iterator[RawFinding]:
     context = Context(document)
     weighed = list(_weigh(_hits(document, context), context))
-    for hit, more in _capped(_list_passages(weighed, document.text)):
+    passages = _list_passages([hit for hit in weighed if hit.severity != "note"], document.text)
+    judged = [_judge(hit, document.text) for hit in passages]
+    notes = [hit for hit in weighed if hit.severity == "note"]
+    for hit, more in _capped([*judged, *_distinct(notes, document.text)]):
         yield _problem(hit, more, document)
+
+
+def _judge(hit: RuleHit, text: str) -> RuleHit:
+    """What the classifier alone found is a note, unless the passage has a second sign."""
+    if not hit.is_scored or hit.severity == "error" or hit.disguise:
+        return hit
+    if has_second_sign(text, hit.start, hit.end):
+        return replace(hit, certainty=None)
+    return replace(hit, severity="note")
 
 
 def _hits(document: ScannedDocument, context: Context) -> list[RuleHit]:
@@ -190,15 +202,17 @@ def _weigh(hits: list[RuleHit], context: Context) -> Iterator[RuleHit]:
             continue
         is_weighed = hit.discount != "never" and seen <= _WEIGHED_MAX
         settled = _discounted(hit, hit.severity, context) if is_weighed else hit.severity
-        if settled is not None:
-            yield replace(hit, severity=settled)
+        # What was excused is kept: turned round, the text around it no longer excuses it.
+        yield replace(hit, severity=settled or "note", subject=hit.subject if settled else EXCUSED)
 
 
 def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity | None:
     # Of a whole sentence it is the sentence itself that may say so.
     is_taught = context.is_taught(hit.start, hit.start if hit.is_scored else hit.end)
     is_marked = context.is_marked(hit.start, hit.end)
-    if hit.discount == "markup" and is_marked:
+    if hit.discount == "tag" and context.is_placeholder(hit.start, hit.end):
+        return None
+    if hit.discount in ("markup", "tag") and is_marked:
         return None if is_taught or severity == "warning" else "warning"
     if not is_taught:
         return severity
@@ -276,12 +290,15 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
         message += f" {at_least}{more} more of this kind in this file."
     severity = None if hit.severity == code.severity else hit.severity
     return RawFinding(
-        hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity
-    )
+        hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity,
+        subject=hit.subject, certainty=hit.certainty or 0.0,
+    )  # fmt: skip
 
 
 def _say(hit: RuleHit, text: str) -> str:
     """What was seen where it is refused; the sentence, and what it may be read as, where it is held."""
+    if hit.code == UNJUDGED_CODE:
+        return f"What sentences in this language mean is not judged: {hit.subject}."
     says = hit.says + (f" ({hit.disguise})" if hit.disguise else "")
     if hit.severity == "error" or hit.discount == "never":
         quote = quote_excerpt(text[hit.start : hit.end] if hit.quote is None else hit.quote)
@@ -303,13 +320,3 @@ def _sentence_around(text: str, start: int, end: int) -> Span:
     spans = [span for span in split_sentences(paragraph) if span[1] > start - low and span[0] < end - low]
     found = (low + spans[0][0], low + spans[-1][1]) if spans else (start, end)
     return found if found[1] - found[0] <= _LONGEST_SENTENCE else (start, end)
-
-
-def quote_excerpt(text: str, longest: int = _LONGEST_QUOTE) -> str:
-    """At most so many characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
-    pieces: list[str] = []
-    for char in text[:longest]:
-        hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
-        pieces.append(f"U+{ord(char):04X} " if hidden else char)
-    said = " ".join("".join(pieces).split())
-    return said if len(said) <= longest and len(text) <= longest else said[: longest - 1] + "…"

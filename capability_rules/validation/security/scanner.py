@@ -32,6 +32,7 @@ from capability_rules.validation.security.engine import (
     SearchedText,
     run_rules,
 )
+from capability_rules.validation.security.followed_files import find_followed_files
 from capability_rules.validation.security.normalization import (
     TextView,
     build_disguised_views,
@@ -72,7 +73,13 @@ def check_texts(texts: Iterable[AuthorText]) -> list[RawFinding]:
 
     At most `MOST_PER_CODE` findings per code and file; the last of them says how many more there are.
     """
-    return [problem for document in list_documents(texts) for problem in _check(document)]
+    documents = list_documents(texts)
+    followed = find_followed_files(documents)
+    return [
+        problem
+        for document in documents
+        for problem in _check(replace(document, is_followed=document.file in followed))
+    ]
 
 
 def check_paths(paths: Iterable[str]) -> list[RawFinding]:
@@ -140,7 +147,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = build_plain_view(text)
-    yield from _read(plain, budget, document.file)
+    yield from _read(plain, budget, document)
     for offset, said in find_spaced_words(plain):
         if _SPACED_OUT.search(said):
             at = plain.origin(offset)
@@ -148,22 +155,22 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
                 "SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2, "error"
             )
     for view in build_disguised_views(plain):
-        yield from _read(view, budget, document.file)
+        yield from _read(view, budget, document)
     pieces = list(decoding.find_decoded_pieces(text))
     decoded = decoding.build_decoded_view(pieces)
     for other in (*decoding.build_escape_views(text), *((decoded,) if decoded else ())):
-        yield from _read(other, budget, document.file)
+        yield from _read(other, budget, document)
     yield from _encoded_texts(text, pieces)
 
 
-def _read(view: TextView, budget: ScanBudget, file: str) -> Iterator[RuleHit]:
+def _read(view: TextView, budget: ScanBudget, document: ScannedDocument) -> Iterator[RuleHit]:
     literals = load_literal_index()
     prose = SearchedText(unwrap_lines(view), literals)
     yield from run_rules(load_rules("prose"), prose, budget)
     # Without a break to unwrap both are one text, and what was found of it applies to both.
     lines = prose if prose.text == view.text else SearchedText(view, literals, prose)
     yield from run_rules(load_rules("lines"), lines, budget)
-    yield from find_suspicious_sentences(prose.view, file)
+    yield from find_suspicious_sentences(prose.view, document.file, is_followed=document.is_followed)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 

@@ -52,8 +52,8 @@ _MARGIN_PER_DOUBLING: Final = 0.8
 _USUAL: Final = 40
 _PROSE: Final = frozenset({".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc"})
 _LICENSES: Final = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE"})
-# Of the hostile training texts nearly all are in these: elsewhere it cannot tell an order from a table of prices.
-_JUDGED: Final = frozenset({ENGLISH, "German"})
+# Of the hostile training texts nearly all are English: elsewhere it cannot tell an order from a table of prices.
+_JUDGED: Final = frozenset({ENGLISH})
 # One name, or the lines of an example, are not a text in another language.
 _UNJUDGED_MIN: Final = 2
 _UNJUDGED_SHARE: Final = 0.1
@@ -237,10 +237,10 @@ def get_margin(file: str, sentences: int) -> float:
     return min(_MARGIN_BESIDE, _MARGIN_PER_DOUBLING * log2(max(1.0, sentences / _USUAL)))
 
 
-def find_suspicious_sentences(view: TextView, file: str) -> Iterator[RuleHit]:
+def find_suspicious_sentences(view: TextView, file: str, *, is_followed: bool = False) -> Iterator[RuleHit]:
     """Every sentence of a file that the model takes for an order against the user, by itself or with those next to it,
     in a language of the training texts; and a note that names each other language."""
-    if not is_read(file):
+    if not is_read(file) and not is_followed:
         return
     whole = read_for_model(view.text)
     if not whole.words:
@@ -248,7 +248,7 @@ def find_suspicious_sentences(view: TextView, file: str) -> Iterator[RuleHit]:
     languages = list_languages(whole.words)
     yield from _name_unjudged(view, whole, languages)
     reading = _keep(whole, [language in _JUDGED for language in languages])
-    model, margin = load_model(), get_margin(file, len(reading.words))
+    model, margin = load_model(), get_margin("" if is_followed else file, len(reading.words))
     for count, (number, certainty) in enumerate(list_suspicious(model, reading, margin)[:HITS_COUNTED_MAX]):
         kind = model.name_kind(reading.words[number]) if count < _NAMED_MAX else ""
         code, says = KINDS.get(kind, _UNKNOWN_KIND)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.problem import UNJUDGED_CODE
-
-# The check that has a code of its own where it does not end.
-SECURITY_OF_TEXTS: Final = "security of texts"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from capability_rules.validation.bundle_set import (
     with_duplicate_id,
     with_unreadable,
 )
+from capability_rules.validation.isolation.pool import ChecksUnfinished
 from capability_rules.validation.lookahead import validate_in_turn
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
@@ -73,6 +74,7 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
     checked = validate_set(sources, published=get_validation_context())
     beside = {entry.report.capability_id for entry in checked}
+    _require_some_checked([entry.report.findings for entry in checked])
     return [replace(entry, report=assess_report(entry.report, beside=beside)) for entry in checked]
 
 
@@ -135,6 +137,7 @@ def publish_drafts(
             results.append(BatchResult(name, name, "refused", None, None, (found,), {}))
         else:
             results.append(build_result(outcome, name, with_powers=dry_run))
+    _require_some_checked([result.findings for result in results])
     return results
 
 
@@ -189,8 +192,16 @@ def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:
     return BatchResult(path, report.capability_id, "refused", None, None, denied.findings, dict(denied.files))
 
 
+def _require_some_checked(found: Sequence[Sequence[Finding]]) -> None:
+    """A call of which nothing could be checked has no answer but to come again. Raises `ChecksUnfinished`."""
+    if found and all(any(one.code == ChecksUnfinished.code for one in findings) for findings in found):
+        raise ChecksUnfinished
+
+
 def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
-    """A call of which nothing is allowed is refused as a whole: with one bundle there is no rest to go on with."""
+    """A call of which nothing is allowed, or could be checked, is refused as a whole: with one bundle there is no rest
+    to go on with."""
+    _require_some_checked([result.findings for result in results])
     denials = [finding for result in results for finding in result.findings if finding.code == DENIED]
     if results and len(denials) == len(results):
         raise Forbidden(denials[0].message)

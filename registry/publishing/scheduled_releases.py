@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding, Report
+from capability_rules.validation.isolation.pool import ChecksUnfinished
 from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
@@ -165,6 +166,9 @@ def publish_scheduled(lease: Lease) -> CommitAction | None:
         return None
     draft = get_active_draft(release.capability)
     report = validate_draft(draft) if draft is not None else None
+    if report is not None and any(one.code == ChecksUnfinished.code for one in report.errors):
+        # The job tries again.
+        raise ChecksUnfinished
     return lambda: _publish(release.pk, report)
 
 

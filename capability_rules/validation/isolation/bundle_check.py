@@ -8,11 +8,10 @@ from typing import Any
 
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation.codes import list_codes
-from capability_rules.validation.in_place import OUT_OF_TIME, build_report, failure_words
+from capability_rules.validation.in_place import UNFINISHED, build_report, unfinished_words
 from capability_rules.validation.isolation.messages import pack_files, unpack_bundle, unpack_findings
 from capability_rules.validation.isolation.pool import CheckEnded, CheckPool
-from capability_rules.validation.report import SECURITY_OF_TEXTS, Report
+from capability_rules.validation.report import Report
 
 
 def check_in_pool(
@@ -64,13 +63,7 @@ class _Check:
         return build_report(files, findings, None, self.capability_id)
 
     def _failure(self) -> Finding:
-        if self.name != SECURITY_OF_TEXTS:
-            words = failure_words(self.name, OUT_OF_TIME)
-            return Finding("CHECK_FAILED", "error", "capability.json", "", 1, 1, *words)
-        file = max(self.files, key=lambda name: len(self.files[name]), default="skill.md")
-        message = "Seen: texts that could not be checked within the time there is for it."
-        hint = list_codes()["SEC_CHECK_INCOMPLETE"].fix
-        return Finding("SEC_CHECK_INCOMPLETE", "error", file, "", 1, 1, message, hint)
+        return Finding(UNFINISHED, "error", "capability.json", "", 1, 1, *unfinished_words(self.name))
 
 
 def _text(raw: bytes | str) -> str:

@@ -18,6 +18,7 @@ RAISED_ELSEWHERE = {
     "CAPABILITY_ID_DUPLICATE": "test_batches.py",
     "CHANGE_NOT_ALLOWED": "access/test_key_limits.py",
     "CHECK_FAILED": "test_limits.py",
+    "CHECK_UNFINISHED": "test_limits.py",
     "CONTRACT_BROKEN": "test_gate.py",
     "HOST_ADDED": "test_gate.py",
     "FILE_TOO_LARGE": "test_limits.py",

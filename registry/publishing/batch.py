@@ -183,7 +183,18 @@ def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> I
         except Forbidden as error:
             yield _denied(report, source.path, error)
         else:
+            if options.is_foreign:
+                _keep_held(report, outcome, options)
             yield build_result(outcome, source.path)
+
+
+def _keep_held(report: Report, outcome: publication.PublishResult, options: _PublishOptions) -> None:
+    """The texts of an import that waits for a person alone, as a draft: who decides publishes it then."""
+    waits = {finding.code for finding in outcome.findings if finding.is_error}
+    if outcome.status == "refused" and waits == {"SEC_HELD"}:
+        drafts.replace_draft(
+            capability_id=report.capability_id, files=report.files, by=options.by, note=options.note, report=report
+        )
 
 
 def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:

@@ -22,7 +22,7 @@ from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
-from registry.common.actors import Actor, ActorKind
+from registry.common.actors import Actor, parse_actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs import queue
@@ -192,7 +192,7 @@ def _publish(scheduled_id: int, report: Report | None) -> None:
             report,
             capability_id=release.capability.capability_id,
             draft_version=draft.version,
-            by=_actor(release.scheduled_by),
+            by=parse_actor(release.scheduled_by),
             note=release.note,
             acknowledge=release.acknowledged,
         )
@@ -212,14 +212,8 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
         return "The draft was discarded or published after the release was scheduled"
     if files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
-    actor = _actor(release.scheduled_by)
+    actor = parse_actor(release.scheduled_by)
     return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
-
-
-def _actor(text: str) -> Actor:
-    kind, _, name = text.partition(":")
-    kinds: dict[str, ActorKind] = {"operator": "operator", "agent_key": "agent_key", "command_line": "command_line"}
-    return Actor(kinds.get(kind, "system"), name)
 
 
 def _fail(release: ScheduledRelease, reason: str, findings: Sequence[Finding] = ()) -> None:

@@ -248,7 +248,7 @@ def find_suspicious_sentences(view: TextView, file: str, *, is_followed: bool = 
     languages = list_languages(whole.words)
     yield from _name_unjudged(view, whole, languages)
     reading = _keep(whole, [language in _JUDGED for language in languages])
-    model, margin = load_model(), get_margin("" if is_followed else file, len(reading.words))
+    model, margin = load_model(), get_margin(file if is_read(file) else "", len(reading.words))
     for count, (number, certainty) in enumerate(list_suspicious(model, reading, margin)[:HITS_COUNTED_MAX]):
         kind = model.name_kind(reading.words[number]) if count < _NAMED_MAX else ""
         code, says = KINDS.get(kind, _UNKNOWN_KIND)

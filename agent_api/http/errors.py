@@ -50,6 +50,7 @@ STATUS_CODES: Final[dict[str, int]] = {
     "RATE_LIMITED": 429,
     "INTERNAL_ERROR": 500,
     "REGISTRY_UNAVAILABLE": 503,
+    "CHECK_UNFINISHED": 503,
 }
 
 
@@ -114,7 +115,7 @@ def _headers(code: str, error: Exception) -> dict[str, str]:
         return {"Retry-After": str(error.retry_after_seconds)}
     if code == "UNAUTHENTICATED":
         return {"WWW-Authenticate": 'Bearer realm="capability registry"'}
-    return {"Retry-After": "5"} if code == "REGISTRY_UNAVAILABLE" else {}
+    return {"Retry-After": "5"} if code in ("REGISTRY_UNAVAILABLE", "CHECK_UNFINISHED") else {}
 
 
 def error_response(code: str, message: str, **extra: Any) -> HttpResponse:

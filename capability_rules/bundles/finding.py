@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import Any
 
-from capability_rules.bundles.problem import BUNDLE_FILES, Severity
+from capability_rules.bundles.problem import BUNDLE_FILES, EXCUSED, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Finding:
     hint: str
     # What it is about, by name: the key that is missing, the key that was meant. Quick fixes read it; it is not output.
     subject: str = field(default="", compare=False)
+    # How far above its threshold the classifier found what it alone found; it is not output.
+    certainty: float = field(default=0.0, compare=False)
     # Where somebody has accepted it for a time: it is shown, and blocks nothing.
     waiver: FindingWaiver | None = field(default=None, compare=False)
     # What a waiver of it is kept by (finding_fingerprints.py), once it was assessed; it is not output.
@@ -96,6 +98,11 @@ class Finding:
     def is_doubt(self) -> bool:
         """Whether the security checks doubt a passage: what weighs words is a warning, and never certain."""
         return self.severity == "warning" and self.code.startswith("SEC_")
+
+    @property
+    def is_excused(self) -> bool:
+        """A doubt that the text around it took away: an example in a lesson."""
+        return self.severity == "note" and self.subject == EXCUSED
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -11,19 +11,21 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from capability_rules.bundles.finding import Finding
-from capability_rules.bundles.json_edits import NOWHERE, follow_pointer
+from capability_rules.bundles.json_edits import NOWHERE, follow_pointer, follow_step
 from capability_rules.bundles.json_locations import locate_pointers
-from capability_rules.bundles.json_reader import iterate_values
 from capability_rules.bundles.problem import Path
 from capability_rules.bundles.text import Lines
 
 _TOOLS: Final = "tools.json"
+_NAMES: Final = ("name", "schema_id", "id")
+# A line of a list, a quotation or a table: what leads up to it stands before all of them.
+_LISTED: Final = re.compile(r"\s{0,8}(?:[-*+|>•#]|\d{1,3}[.)])")
 _FENCE: Final = re.compile(r" {0,3}(```|~~~)")
 # A passage of more characters, written as JSON, counts by its digest.
 LONG: Final = 4096
@@ -50,10 +52,15 @@ def fingerprint_findings(findings: Sequence[Finding], files: Mapping[str, str]) 
 
 
 class Passage(NamedTuple):
-    """The passage that a finding is in: `fingerprint` is of the file and the passage alone, `text` is its beginning."""
+    """The passage that a finding is in; `text` is its beginning.
+
+    `fingerprint` is of the file, the passage and what it is understood by: the heading, the blocks and the lead-in
+    around it, in JSON where it stands. `core` is of the file and the passage alone, as decisions were kept before.
+    """
 
     fingerprint: str
     text: str
+    core: str
 
 
 def find_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> list[Passage]:
@@ -61,34 +68,28 @@ def find_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> list
     texts = _read_passages(findings, files)
     found = []
     for finding in findings:
-        content: Any = [finding.code, finding.message]
+        content, around = [finding.code, finding.message], None
         if finding.file in texts and finding.line is not None:
             content = texts[finding.file].read(finding.pointer, finding.line)
-        found.append(Passage(_fingerprint_of(finding.file, content), _describe(content)))
+            around = texts[finding.file].read_around(finding.pointer, finding.line)
+        core = _fingerprint_of(finding.file, content)
+        whole = _fingerprint_of(finding.file, [content, around])
+        found.append(Passage(whole, _describe(content), core))
     return found
 
 
 def mark_doubts(
-    findings: Sequence[Finding], files: Mapping[str, str], mark: Callable[[Finding, str], Finding]
+    findings: Sequence[Finding], files: Mapping[str, str], mark: Callable[[Finding, Passage], Finding]
 ) -> tuple[Finding, ...]:
-    """The same findings, each doubt as `mark` returns it for the fingerprint of its passage."""
+    """The same findings, each doubt as `mark` returns it for its passage."""
     doubts = [finding for finding in findings if finding.is_doubt]
     passages = dict(zip(map(id, doubts), find_passages(doubts, files), strict=True))
-    return tuple(mark(one, passages[id(one)].fingerprint) if id(one) in passages else one for one in findings)
+    return tuple(mark(one, passages[id(one)]) if id(one) in passages else one for one in findings)
 
 
-def hold(finding: Finding, passage: str) -> Finding:
+def hold(finding: Finding, passage: Passage) -> Finding:
     """The finding of a passage that nobody has decided about."""
-    return replace(finding, held=True, passage=passage)
-
-
-def list_passage_fingerprints(files: Mapping[str, str]) -> set[str]:
-    """The fingerprints of every passage of these texts: what `find_passages` would say of a finding in any of them."""
-    return {
-        _fingerprint_of(name, content)
-        for name, text in files.items()
-        for content in _Passages(name, text, ()).read_all()
-    }
+    return replace(finding, held=True, passage=passage.fingerprint)
 
 
 def _read_passages(findings: Sequence[Finding], files: Mapping[str, str]) -> dict[str, _Passages]:
@@ -177,25 +178,35 @@ class _Passages:
         # What is doubted may be the key.
         return self._lines[line - 1].strip() if value is NOWHERE or not pointer else {_key_of(path): value}
 
-    def read_all(self) -> Iterator[Any]:
-        """The content of every passage."""
-        if self._document is NOWHERE:
-            for start, end in dict.fromkeys(self._blocks):
-                yield [one.rstrip() for one in self._lines[start:end]]
-            return
-        if self._name == _TOOLS and isinstance(self._document, list):
-            yield from (_claim_of(tool) for tool in self._document if isinstance(tool, dict))
-        yield from (line.strip() for line in self._lines)
-        for value in iterate_values(self._document):
-            if isinstance(value, dict):
-                yield from ({key: inner} for key, inner in value.items())
-            elif isinstance(value, list):
-                yield from ({"": inner} for inner in value)
+    def read_around(self, pointer: str, line: int) -> Any:
+        """What a passage is understood by: in a text the heading above it, the block that leads up to it, and those
+        beside it; in JSON the path to it."""
+        if self._document is not NOWHERE:
+            return _name_path(self._document, follow_pointer(self._document, pointer)[0]) if pointer else []
+        line = min(line, len(self._lines))
+        blocks = self._written_blocks
+        here = next((at for at, block in enumerate(blocks) if block[0] < line <= block[1]), None)
+        if here is None:
+            return []
+        before = [self._lines[start:end] for start, end in blocks[:here]]
+        behind = [self._lines[start:end] for start, end in blocks[here + 1 : here + 2]]
+        # A heading behind it is of what follows.
+        behind = [block for block in behind if not block[0].startswith("#")]
+        heading = next((block for block in reversed(before) if block[0].startswith("#")), [])
+        lead = next((block for block in reversed(before) if not _LISTED.match(block[0])), [])
+        around = [heading[:1], lead, *before[-1:], *behind]
+        return [[one.strip() for one in block] for block in around]
 
     def _content(self, place: int, read: Callable[[], Any]) -> Any:
         if place not in self._contents:
             self._contents[place] = _shorten(read())
         return self._contents[place]
+
+    @cached_property
+    def _written_blocks(self) -> list[tuple[int, int]]:
+        """The blocks that are not empty, in their order."""
+        found = dict.fromkeys(self._blocks)
+        return [(start, end) for start, end in found if any(one.strip() for one in self._lines[start:end])]
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
@@ -211,6 +222,16 @@ def _find_values(document: Any, text: str, pointers: Collection[str]) -> dict[st
         for pointer, (path, value) in followed.items()
         if value is not NOWHERE
     }
+
+
+def _name_path(document: Any, path: Path) -> list[str | int]:
+    """The steps to a value, an item of a list by the name that it has: one that is added before it changes nothing."""
+    found: list[str | int] = []
+    for step in path:
+        document = follow_step(document, step)
+        names = (document.get(key) for key in _NAMES) if isinstance(document, dict) and isinstance(step, int) else ()
+        found.append(next((name for name in names if isinstance(name, str)), step))
+    return found
 
 
 def _claim_of(tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def to_json(value: Any) -> str:
 
 def value_at(text: str, path: Path) -> Any:
     """What a path leads to in a JSON text; None where it leads nowhere."""
-    value = reduce(_inside, path, json.loads(text))
+    value = reduce(follow_step, path, json.loads(text))
     return None if value is NOWHERE else value
 
 
@@ -59,11 +59,12 @@ def follow_pointer(value: Any, pointer: str) -> tuple[Path, Any]:
     for raw in pointer.split("/")[1:]:
         word = decode_step(raw)
         path.append(int(word) if isinstance(value, list) and word.isdecimal() else word)
-        value = _inside(value, path[-1])
+        value = follow_step(value, path[-1])
     return tuple(path), value
 
 
-def _inside(value: Any, step: PathStep) -> Any:
+def follow_step(value: Any, step: PathStep) -> Any:
+    """The value one step further, `NOWHERE` where there is none."""
     if isinstance(value, list):
         return value[step] if isinstance(step, int) and step < len(value) else NOWHERE
     return value.get(step, NOWHERE) if isinstance(value, dict) and isinstance(step, str) else NOWHERE

@@ -242,7 +242,8 @@ class ParsedBundle:
             line, column = self._lines(problem.file).place(offset)
         severity = problem.severity or self.severities.get(problem.code, "error")
         message, hint = problem.message.replace("\0", "\\u0000"), problem.hint.replace("\0", "\\u0000")
-        return Finding(problem.code, severity, problem.file, pointer, line, column, message, hint, problem.subject)
+        place = (problem.file, pointer, line, column)
+        return Finding(problem.code, severity, *place, message, hint, problem.subject, problem.certainty)
 
 
 def _offset(text: str, span: Span, problem: RawFinding, *, at_key: bool) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
-Severity = Literal["error", "warning"]
+# A note blocks nothing and stands in no list of findings: reviewers see it.
+Severity = Literal["error", "warning", "note"]
 FileName = Literal["capability.json", "skill.md", "tools.json", "ui_schemas.json"]
 BUNDLE_FILES: Final[tuple[FileName, ...]] = get_args(FileName)
 PathStep = str | int
@@ -20,6 +21,12 @@ Path = tuple[PathStep, ...]
 PER_CODE_MAX: Final = 1000
 # This many are examined to count them. A file with a million errors is reported well enough by then.
 EXAMINED_MAX: Final = 5000
+
+
+# The subject of a note about a passage that the text around it makes an example.
+EXCUSED: Final = "excused"
+# The code of a note whose subject is a language that the classifier does not judge.
+UNJUDGED_CODE: Final = "SEC_LANGUAGE_NOT_JUDGED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,7 @@ class RawFinding:
     `severity` is None where the catalog's own applies.
     `subject` names what it is about where a quick fix needs it: the missing key or section, the key that was meant.
     `more_follow` says that the check stopped here and that there are more of its kind.
+    `certainty` is how far above its threshold the classifier found what it alone found.
     """
 
     code: str
@@ -45,6 +53,7 @@ class RawFinding:
     severity: Severity | None = None
     subject: str = ""
     more_follow: bool = False
+    certainty: float = 0.0
 
 
 def limit_findings(problems: Iterable[RawFinding], most: int = EXAMINED_MAX) -> Iterator[RawFinding]:

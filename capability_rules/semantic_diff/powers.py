@@ -6,11 +6,13 @@ nothing about what code does that a script brings along: the texts are read for 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
+from capability_kit.bundles.front_matter import split_front_matter
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.json_locations import build_pointer, locate_pointers
 from capability_rules.bundles.json_reader import iterate_places
@@ -33,6 +35,12 @@ _SECRET_ARGUMENT: Final = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|passcode|secret|token|api_?key|private_?key|credentials?|otp|pin|cvv)(?:$|_)",
     re.IGNORECASE,
 )
+# `!` before a code span, or as the language of a fence.
+_LOAD_COMMAND: Final = re.compile(
+    r"(?<![\w\\!`])!`([^`\n]{1,2000})`|^ {0,3}```!\s{0,4}\n((?:(?! {0,3}```).*\n){1,200})", re.MULTILINE
+)
+_HOOK_KEYS: Final = ("command", "url", "prompt")
+_COMMAND_LENGTH_MAX: Final = 200
 _WEB_ARGUMENT: Final = re.compile(r"(?:^|_)(?:url|uri|href|link|endpoint|webhook)(?:$|_)", re.IGNORECASE)
 _NEEDS: Final[tuple[tuple[str, PowerKind, str], ...]] = (
     ("bins", "program", "the program"),
@@ -141,6 +149,7 @@ def _find_powers(bundle: SkillBundle) -> Iterator[_Found]:
             yield from _powers_of_tool(index, tool)
     yield from _needs(as_mapping(bundle.capability))
     yield from _secret_fields(bundle.ui_schemas)
+    yield from _runs_by_itself(bundle)
     for path in sorted(bundle.supporting_files):
         if path.startswith("scripts/"):
             yield Power("program", path, "a script of the bundle"), path, (), 0
@@ -174,6 +183,35 @@ def _needs(capability: dict[str, Any]) -> Iterator[_Found]:
     allowed = capability.get("allowed_tools")
     for name in as_strings(allowed) if isinstance(allowed, list) else dict.fromkeys(as_string(allowed).split()):
         yield Power("program", name, "a tool of the runtime"), "capability.json", ("allowed_tools",), 0
+
+
+def _runs_by_itself(bundle: SkillBundle) -> Iterator[_Found]:
+    """Commands that a client runs without the model: hooks, and those of skill.md whose output the model reads."""
+    written = bundle.files.get("skill.md", "")
+    front_matter = split_front_matter(written)
+    for file, path, hooks in (
+        ("capability.json", ("metadata", "hooks"), as_mapping(bundle.capability.get("metadata")).get("hooks")),
+        ("skill.md", (), front_matter.values.get("hooks")),
+    ):
+        for event, command in _list_hooks(hooks):
+            yield Power("program", command, f"a hook that the client runs by itself: {event}"), file, path, 0
+    for match in _LOAD_COMMAND.finditer(bundle.skill_doc):
+        command = (match[1] or match[2]).strip()[:_COMMAND_LENGTH_MAX]
+        yield Power("program", command, "a command that runs before the model reads"), "skill.md", (), match.start()
+
+
+def _list_hooks(hooks: object) -> Iterator[tuple[str, str]]:
+    """The events and commands of hooks, as a value or as its JSON; hooks that say no command are named themselves."""
+    if isinstance(hooks, str):
+        try:
+            hooks = json.loads(hooks)
+        except (ValueError, RecursionError):
+            hooks = {"hooks": {"command": hooks}}
+    for event, value in as_mapping(hooks).items():
+        places = [as_mapping(inner) for _, inner in iterate_places(value)]
+        commands = [as_string(inner.get(key)) for inner in places for key in _HOOK_KEYS]
+        for command in dict.fromkeys(filter(None, commands)) or ["hook"]:
+            yield str(event)[:80], command[:_COMMAND_LENGTH_MAX]
 
 
 def _secret_fields(forms: list[Any]) -> Iterator[_Found]:

@@ -23,9 +23,9 @@ RULES_VERSION: Final = "9"
 def validate_bundle(files: Mapping[str, bytes | str], *, published: ValidationContext | None = None) -> Report:
     """Check the texts of one bundle; all findings at once, sorted by file and place.
 
-    In a process that is ended after two seconds of work, where this one has such processes (`isolation/pool.py`), else
-    here. Never raises for any content. A check that fails itself, or does not end, becomes the error `CHECK_FAILED` or
-    `SEC_CHECK_INCOMPLETE`: not publishable. Raises `ChecksBusy` where too many bundles wait.
+    In a process that is ended after six seconds of work, where this one has such processes (`isolation/pool.py`), else
+    here. Never raises for any content. A check that fails itself becomes the error `CHECK_FAILED`, one that does not
+    end `CHECK_UNFINISHED`: not publishable. Raises `ChecksBusy` where too many bundles wait.
     """
     with tracing.span("validate bundle") as span:
         pool = current_pool()

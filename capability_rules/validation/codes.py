@@ -65,5 +65,7 @@ def _read_row(code: str, row: dict[str, Any]) -> FindingCode:
         texts = f"severity, cause, example and fix, not {', '.join(row)}"
         raise ValueError(f"{FINDINGS_FILE.name}: {code} must have the texts {texts}")
     if row["severity"] not in get_args(Severity):
-        raise ValueError(f"{FINDINGS_FILE.name}: {code}: severity must be error or warning, not {row['severity']}")
+        raise ValueError(
+            f"{FINDINGS_FILE.name}: {code}: severity must be error, warning or note, not {row['severity']}"
+        )
     return FindingCode(code=code, **row)

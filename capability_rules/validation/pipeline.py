@@ -12,7 +12,6 @@ from capability_rules.bundles.problem import BUNDLE_FILES, RawFinding
 from capability_rules.bundles.supporting_files import find_supporting_files
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import a2ui, security
-from capability_rules.validation.report import SECURITY_OF_TEXTS
 from capability_rules.validation.rules.capability import check_capability, check_front_matter, get_profile
 from capability_rules.validation.rules.cross_references import check_cross_references, find_mentioned_schema_ids
 from capability_rules.validation.rules.sections import check_sections, guess_profile
@@ -62,7 +61,7 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
     yield "tools.json", lambda: check_tools(tools, deadline)
     yield "tool names", lambda: check_collisions(tools, published, facts.get("capability_id"))
     yield "ui_schemas.json", lambda: _check_ui(documents)
-    yield SECURITY_OF_TEXTS, lambda: security.check_texts(_author_texts(documents))
+    yield "security of texts", lambda: security.check_texts(_author_texts(documents))
     yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
     yield "security of policies", lambda: security.check_policies(tools)
     yield "security of names", lambda: security.check_identity(facts, published)

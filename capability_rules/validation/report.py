@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.finding import Finding
-
-# The check that has a code of its own where it does not end.
-SECURITY_OF_TEXTS: Final = "security of texts"
+from capability_rules.bundles.problem import UNJUDGED_CODE
 
 
 @dataclass(frozen=True)
 class Report:
-    """The findings, and the bundle where the texts could be read; `files` are normalized in any case."""
+    """The findings, and the bundle where the texts could be read; `files` are normalized in any case.
+
+    `notes` are for reviewers alone. `is_foreign` says that somebody outside of this registry wrote the texts.
+    """
 
     files: Mapping[str, str]
     findings: tuple[Finding, ...]
     bundle: SkillBundle | None
     capability_id: str
+    notes: tuple[Finding, ...] = ()
+    is_foreign: bool = False
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -44,6 +46,16 @@ class Report:
     def waived(self) -> tuple[Finding, ...]:
         """The errors and warnings that somebody has accepted for a time (registry/catalog/assessment.py)."""
         return tuple(finding for finding in self.findings if finding.waiver is not None)
+
+    @property
+    def excused(self) -> tuple[Finding, ...]:
+        """The doubts that the text around their passages took away."""
+        return tuple(note for note in self.notes if note.is_excused)
+
+    @property
+    def unjudged_languages(self) -> tuple[str, ...]:
+        """The languages of sentences whose meaning nothing has judged."""
+        return tuple(sorted({note.subject for note in self.notes if note.code == UNJUDGED_CODE}))
 
     @property
     def ok(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.validation.isolation.pool import ChecksUnfinished
 from features.sources import incidents
 from features.sources.audit_rows import record_event
 from features.sources.models import GitSource, GitSourceItem
@@ -296,7 +297,11 @@ def _import(
     mode: batch.Mode = "publish" if source.mode == "publish" and not held else "draft"
     note = f"From {source.spec} at {commit[:12] if source.kind == GitSource.Kind.GIT else commit}"
     assert one.source is not None  # noqa: S101 (the caller has asked)
-    (result,) = batch.import_all([one.source], by=by, mode=mode, note=note)
+    try:
+        (result,) = batch.import_all([one.source], by=by, mode=mode, note=note)
+    except ChecksUnfinished as error:
+        # What is refused is looked at again by the next sync.
+        return {"capability_id": one.capability_id, "status": _Status.REFUSED, "detail": error.message}
     status, detail = str(result.status), _reason(result)
     if _waits_for_somebody(result):
         detail = f"{detail[:440]}. {_FOR_SOMEBODY}"

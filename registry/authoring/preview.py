@@ -25,7 +25,7 @@ from capability_rules.validation.isolation.form_dry_run import dry_run_event
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
 
-_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
+_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "CHECK_UNFINISHED", "FINDINGS_CUT"})
 
 
 @dataclass(frozen=True)

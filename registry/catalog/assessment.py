@@ -39,7 +39,7 @@ def assess_report(report: Report, *, previously_published: bool = False, beside:
     known = _list_feature_findings(report.capability_id, report.files)
     found += [replace(one, severity="warning") for one in known] if previously_published else known
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings
-    findings = mark_held(report.capability_id, findings, report.files)
+    findings = mark_held(report, findings)
     marked = mark_waived(report.capability_id, findings, report.files)
     return replace(report, findings=marked) if marked or report.findings else report
 

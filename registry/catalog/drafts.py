@@ -401,5 +401,7 @@ def validate_draft(draft: Draft, report: Report | None = None) -> Report:
     found in its texts: where it is of other texts, they are checked here."""
     capability_id = draft.capability.capability_id
     if report is None or report.files != draft.files:
-        return validate_draft_files(capability_id, draft.files)
-    return assess_report(_require_id(report, capability_id))
+        report = validate_bundle(draft.files, published=get_validation_context())
+    # What a key has proposed comes from outside, and stays so when others work on it.
+    is_foreign = report.is_foreign or draft.proposal_id is not None
+    return assess_report(replace(_require_id(report, capability_id), is_foreign=is_foreign))

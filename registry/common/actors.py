@@ -22,3 +22,10 @@ class Actor:
 
 
 SYSTEM = Actor("system", "registry")
+
+
+def parse_actor(text: str) -> Actor:
+    """The actor that a column keeps as a text; the system where it names nobody else."""
+    kind, _, name = text.partition(":")
+    kinds: dict[str, ActorKind] = {"operator": "operator", "agent_key": "agent_key", "command_line": "command_line"}
+    return Actor(kinds.get(kind, "system"), name)

@@ -100,7 +100,14 @@ def import_groups(text: str, *, by: Actor) -> list[str]:
     """
     import yaml
 
+    from capability_kit.bundles.yaml_tree import ValueReader, compose_tree
+
     try:
+        root, reader = compose_tree(text).root, ValueReader()
+        # Bounds what aliases unfold to; of merge keys each level would double what is copied.
+        _ = reader.read(root) if root is not None else None
+        if any(path[-1] == "<<" for path in reader.places):
+            raise InvalidRequest("Not valid YAML or JSON: merge keys (<<) are not read; write the values out")
         document = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InvalidRequest(f"Not valid YAML or JSON: {str(error)[:200]}") from None

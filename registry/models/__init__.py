@@ -186,6 +186,9 @@ class Revision(BundleTexts):
     held_decisions = models.JSONField(
         default=list, db_default=[], help_text="[{by, reason, at, alone, file, line}] of its passages that were held."
     )
+    excused_passages = models.JSONField(
+        default=list, db_default=[], help_text="Fingerprints of doubted passages that the text around them excused."
+    )
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]

@@ -23,6 +23,7 @@ from capability_rules.validation.bundle_set import (
     with_duplicate_id,
     with_unreadable,
 )
+from capability_rules.validation.isolation.pool import ChecksUnfinished
 from capability_rules.validation.lookahead import validate_in_turn
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
@@ -73,6 +74,7 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
     checked = validate_set(sources, published=get_validation_context())
     beside = {entry.report.capability_id for entry in checked}
+    _require_some_checked([entry.report.findings for entry in checked])
     return [replace(entry, report=assess_report(entry.report, beside=beside)) for entry in checked]
 
 
@@ -135,6 +137,7 @@ def publish_drafts(
             results.append(BatchResult(name, name, "refused", None, None, (found,), {}))
         else:
             results.append(build_result(outcome, name, with_powers=dry_run))
+    _require_some_checked([result.findings for result in results])
     return results
 
 
@@ -151,11 +154,13 @@ class _PublishOptions:
     by: Actor
     note: str
     acknowledge: tuple[str, ...]
+    # Whether somebody outside wrote the texts.
+    is_foreign: bool = False
 
 
 def _foresee_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> Iterator[BatchResult]:
     for entry in validate_all(sources):
-        report = entry.report
+        report = replace(entry.report, is_foreign=options.is_foreign)
         try:
             if report.capability_id:
                 require_edit_permission(report.capability_id, options.by)
@@ -170,12 +175,26 @@ def _publish_all(sources: Iterable[SourceBundle], options: _PublishOptions) -> I
     for source, report in _validate_in_turn(sources):
         try:
             outcome = publication.publish_validated(
-                report, by=options.by, note=options.note, acknowledge=options.acknowledge
+                replace(report, is_foreign=options.is_foreign),
+                by=options.by,
+                note=options.note,
+                acknowledge=options.acknowledge,
             )
         except Forbidden as error:
             yield _denied(report, source.path, error)
         else:
+            if options.is_foreign:
+                _keep_held(report, outcome, options)
             yield build_result(outcome, source.path)
+
+
+def _keep_held(report: Report, outcome: publication.PublishResult, options: _PublishOptions) -> None:
+    """The texts of an import that waits for a person alone, as a draft: who decides publishes it then."""
+    waits = {finding.code for finding in outcome.findings if finding.is_error}
+    if outcome.status == "refused" and waits == {"SEC_HELD"}:
+        drafts.replace_draft(
+            capability_id=report.capability_id, files=report.files, by=options.by, note=options.note, report=report
+        )
 
 
 def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:
@@ -184,8 +203,16 @@ def _denied(report: Report, path: str, error: Forbidden) -> BatchResult:
     return BatchResult(path, report.capability_id, "refused", None, None, denied.findings, dict(denied.files))
 
 
+def _require_some_checked(found: Sequence[Sequence[Finding]]) -> None:
+    """A call of which nothing could be checked has no answer but to come again. Raises `ChecksUnfinished`."""
+    if found and all(any(one.code == ChecksUnfinished.code for one in findings) for findings in found):
+        raise ChecksUnfinished
+
+
 def _require_some_allowed(results: list[BatchResult]) -> list[BatchResult]:
-    """A call of which nothing is allowed is refused as a whole: with one bundle there is no rest to go on with."""
+    """A call of which nothing is allowed, or could be checked, is refused as a whole: with one bundle there is no rest
+    to go on with."""
+    _require_some_checked([result.findings for result in results])
     denials = [finding for result in results for finding in result.findings if finding.code == DENIED]
     if results and len(denials) == len(results):
         raise Forbidden(denials[0].message)
@@ -236,7 +263,7 @@ def import_all(
     given = list(sources)
     taken = [import_skill(source) for source in given]
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
-    options = _PublishOptions(by, note, tuple(acknowledge))
+    options = _PublishOptions(by, note, tuple(acknowledge), is_foreign=True)
     if mode == "draft":
         done = _import_drafts(readable, options, dry_run=dry_run, over=over or {})
     else:
@@ -260,7 +287,7 @@ def _import_drafts(
 ) -> Iterator[BatchResult]:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
     for source, checked in _validate_in_turn(sources):
-        report = assess_report(checked)
+        report = assess_report(replace(checked, is_foreign=options.is_foreign))
         name, files = report.capability_id, report.files
         refused = BatchResult(source.path, name, "refused", None, None, report.findings, dict(files))
         if not name or any(finding.code in _UNSTORABLE for finding in report.errors):

@@ -19,25 +19,28 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages
 from capability_rules.errors import InvalidRequest
-from capability_rules.validation import validate_bundle
+from capability_rules.validation import Report, validate_bundle
 from registry.access.teams import require_edit_permission
 from registry.catalog.assessment import assess_report
-from registry.catalog.drafts import get_active_draft, list_editors, validate_draft
+from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
 from registry.catalog.held_passages import list_decisions
-from registry.common.actors import Actor
+from registry.common.actors import Actor, parse_actor
 from registry.common.errors import Forbidden, NotFound
 from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.published_index import get_validation_context
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, HeldPassage
+from registry.models import Capability, Draft, HeldPassage, Review
+from registry.publishing import reviews
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
 REASON_MAX: Final = 1000
 # Of one refused publish; a text with more is not decided passage by passage.
 _RECORDED_MAX: Final = 200
 _WAITING_MAX: Final = 5_000
+_LINES_AROUND: Final = 4
+_LINE_LENGTH_MAX: Final = 300
 _RETENTION_DAYS: Final = 30
 PRUNE_KIND: Final = "passage.prune"
 _OWN: Final = "You edited or sent these texts"
@@ -56,6 +59,8 @@ class Waiting:
     doubt: str
     submitted_by: tuple[str, ...]
     seen_at: datetime | None = None
+    # The passage in the lines around it, where its text is at hand.
+    around: str = ""
 
     @property
     def key(self) -> str:
@@ -120,9 +125,18 @@ def _waiting(
             passage.text,
             finding.message,
             tuple(submitted_by),
+            around=_lines_around(files.get(finding.file, ""), finding.line),
         )
         for finding, passage in find_held(findings, files)
     ]
+
+
+def _lines_around(text: str, line: int | None) -> str:
+    """The lines before and behind a place, as their author wrote them."""
+    if line is None:
+        return ""
+    lines = text.split("\n")[max(line - 1 - _LINES_AROUND, 0) : line + _LINES_AROUND]
+    return "\n".join(one[:_LINE_LENGTH_MAX] for one in lines).strip("\n")
 
 
 def _pending() -> QuerySet[HeldPassage]:
@@ -202,6 +216,27 @@ def accept_passages(
         detail |= {"alone": True} if decider.is_alone else {}
         audit.record(by=by, verb="passage.accept", subject=capability_id, detail=detail)
     return rows
+
+
+def send_back(*, capability_id: str, by: Actor, reason: str) -> None:
+    """Send the draft that held passages are in back to who edited it, as a review does: one that is open, or one that
+    is opened in the name of who saved the draft.
+
+    Raises `InvalidRequest` without a reason, `DraftNotFound` where there is no draft, `Forbidden`, and what reviews
+    raise.
+    """
+    reason = check_reason(reason)
+    draft = get_draft(capability_id)
+    require_edit_permission(capability_id, by)
+    refusal = evaluate_right(capability_id, list_editors(draft), by).refusal
+    if refusal:
+        raise Forbidden(refusal)
+    review = Review.objects.filter(capability=draft.capability, state=Review.State.OPEN).first()
+    if review is None or not reviews.is_current(review):
+        author = parse_actor(draft.saved_by)
+        words = "Passages wait for a decision"
+        review = reviews.request_review(capability_id=capability_id, draft_version=draft.version, by=author, note=words)
+    reviews.request_changes(review_id=review.pk, round_seen=review.round, by=by, words=reason)
 
 
 def check_reason(reason: str) -> str:
@@ -319,3 +354,8 @@ def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]
         for one in findings
         if one.accepted is not None
     ]
+
+
+def list_excused_passages(report: Report) -> list[str]:
+    """What a revision keeps of the passages that are examples by the text around them: `excused_passages`."""
+    return sorted({passage.fingerprint for passage in find_passages(report.excused, report.files)})

@@ -32,7 +32,12 @@ from registry.publishing import reviews
 from registry.publishing.events import SUPERSEDED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
-from registry.publishing.held_passages import forget_waiting, list_revision_decisions, record_held
+from registry.publishing.held_passages import (
+    forget_waiting,
+    list_excused_passages,
+    list_revision_decisions,
+    record_held,
+)
 from registry.publishing.proposals import mark_published
 from registry.publishing.quarantine import (
     describe_end,
@@ -235,6 +240,7 @@ def _publish(
     facts: dict[str, Any] = {"note": note, "created_by": str(by), "approved_by": gate.approved_by}
     facts["editors"] = _list_editors(draft, report, by)
     facts["held_decisions"] = list_revision_decisions(gate.findings)
+    facts["excused_passages"] = list_excused_passages(gate.report)
     revision = _store_revision(capability, 1 if is_new else get_next_number(capability), bundle, facts)
     status = status_after_publish(capability)
     _replace_draft(draft)
@@ -271,7 +277,8 @@ def _with_collisions(report: Report, bundle: SkillBundle) -> Report:
     owners = dict(ToolName.objects.filter(name__in=bundle.tool_names).values_list("name", "capability__capability_id"))
     if all(owner == bundle.capability_id for owner in owners.values()):
         return report
-    return validate_bundle(report.files, published=get_validation_context())
+    found = validate_bundle(report.files, published=get_validation_context())
+    return replace(found, is_foreign=report.is_foreign)
 
 
 def _store_revision(capability: Capability, number: int, bundle: SkillBundle, facts: dict[str, Any]) -> Revision:

@@ -17,11 +17,12 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding, Report
+from capability_rules.validation.isolation.pool import ChecksUnfinished
 from registry.access.operators import may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, get_draft, validate_draft
 from registry.catalog.incidents import open_release_incident
-from registry.common.actors import Actor, ActorKind
+from registry.common.actors import Actor, parse_actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
 from registry.core.jobs import queue
@@ -168,6 +169,9 @@ def publish_scheduled(lease: Lease) -> CommitAction | None:
         return None
     draft = get_active_draft(release.capability)
     report = validate_draft(draft) if draft is not None else None
+    if report is not None and any(one.code == ChecksUnfinished.code for one in report.errors):
+        # The job tries again.
+        raise ChecksUnfinished
     return lambda: _publish(release.pk, report)
 
 
@@ -191,7 +195,7 @@ def _publish(scheduled_id: int, report: Report | None) -> None:
             report,
             capability_id=release.capability.capability_id,
             draft_version=draft.version,
-            by=_actor(release.scheduled_by),
+            by=parse_actor(release.scheduled_by),
             note=release.note,
             acknowledge=release.acknowledged,
         )
@@ -211,19 +215,13 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
         return "The draft was discarded or published after the release was scheduled"
     if draft.version != release.draft_version and files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
-    actor = _actor(release.scheduled_by)
+    actor = parse_actor(release.scheduled_by)
     return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
 
 
 def find_stop(release: ScheduledRelease) -> str:
     """Why a pending release could not be made as things are now; empty where only the gate is left to ask."""
     return _fault(release, get_active_draft(release.capability))
-
-
-def _actor(text: str) -> Actor:
-    kind, _, name = text.partition(":")
-    kinds: dict[str, ActorKind] = {"operator": "operator", "agent_key": "agent_key", "command_line": "command_line"}
-    return Actor(kinds.get(kind, "system"), name)
 
 
 def _fail(release: ScheduledRelease, reason: str, findings: Sequence[Finding] = ()) -> None:

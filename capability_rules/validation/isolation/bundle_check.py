@@ -8,11 +8,10 @@ from typing import Any
 
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation.codes import list_codes
-from capability_rules.validation.in_place import OUT_OF_TIME, cut_findings, failure_words
+from capability_rules.validation.in_place import UNFINISHED, build_report, unfinished_words
 from capability_rules.validation.isolation.messages import pack_files, unpack_bundle, unpack_findings
 from capability_rules.validation.isolation.pool import CheckEnded, CheckPool
-from capability_rules.validation.report import SECURITY_OF_TEXTS, Report
+from capability_rules.validation.report import Report
 
 
 def check_in_pool(
@@ -54,22 +53,17 @@ class _Check:
     def finished(self, report: Mapping[str, Any]) -> Report:
         """The whole report."""
         bundle = unpack_bundle(report["bundle"], self.normalized)
-        return Report(self.normalized, tuple(unpack_findings(report["findings"])), bundle, self.capability_id)
+        found = tuple(unpack_findings(report["findings"]))
+        return build_report(self.normalized, found, bundle, self.capability_id)
 
     def unfinished(self) -> Report:
         """What is known, and an error that says which check did not end."""
         files = self.normalized or {name: _text(raw) for name, raw in self.files.items()}
         findings = sort_findings([*self.found, self._failure()])
-        return Report(files, cut_findings(findings), None, self.capability_id)
+        return build_report(files, findings, None, self.capability_id)
 
     def _failure(self) -> Finding:
-        if self.name != SECURITY_OF_TEXTS:
-            words = failure_words(self.name, OUT_OF_TIME)
-            return Finding("CHECK_FAILED", "error", "capability.json", "", 1, 1, *words)
-        file = max(self.files, key=lambda name: len(self.files[name]), default="skill.md")
-        message = "Seen: texts that could not be checked within the time there is for it."
-        hint = list_codes()["SEC_CHECK_INCOMPLETE"].fix
-        return Finding("SEC_CHECK_INCOMPLETE", "error", file, "", 1, 1, message, hint)
+        return Finding(UNFINISHED, "error", "capability.json", "", 1, 1, *unfinished_words(self.name))
 
 
 def _text(raw: bytes | str) -> str:

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 MessageHandler = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 # Its own limit is in seconds of its work (process.py). This one is for a machine that is busy otherwise.
-_ANSWER_SECONDS_MAX: Final = 10.0
+_ANSWER_SECONDS_MAX: Final = 30.0
 _START_SECONDS_MAX: Final = 30.0
 # How long a bundle waits for a process, and how many may: each has a turn then where those before it are of usual size.
 _TURN_SECONDS_MAX: Final = 20.0
@@ -43,6 +43,15 @@ class ChecksBusy(RegistryUnavailable):
 
     def __init__(self) -> None:
         super().__init__("Many bundles are being checked at this moment; try again in a few seconds")
+
+
+class ChecksUnfinished(RegistryUnavailable):
+    """There was no time to check any of the texts to their end."""
+
+    code = "CHECK_UNFINISHED"
+
+    def __init__(self) -> None:
+        super().__init__("Not checked: there was no time to finish; try again in a few seconds")
 
 
 class CheckEnded(Exception):

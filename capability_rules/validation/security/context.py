@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 
 from capability_rules.validation.security.code_spans import LINE_END, PARAGRAPH_END, find_code_spans
@@ -20,6 +21,7 @@ from capability_rules.validation.security.text_corpus import ScannedDocument
 _FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
 _REACH = 400
+_SPEAKS = re.compile(r"\s{0,9}[^\W_]")
 
 _TEACHING, _FORBIDDING, _REASSURING = load_phrases("context", "teaching", "forbidding", "reassuring")
 
@@ -95,12 +97,22 @@ class Context:
             for left, right in ("“”", "„“", "«»", "「」", "『』")
         )
 
+    def is_placeholder(self, start: int, end: int) -> bool:
+        """Whether a tag is a place to fill in, or a parameter of a type: shown as code, in a table or in capitals, and
+        nobody speaks behind it."""
+        said, behind = self._text[start:end], self._text[end : end + 12]
+        is_shown = self.is_marked(start, end) or said.isupper() or self._text[start - 1 : start].isalnum()
+        return is_shown and not _SPEAKS.match(behind)
+
     def is_taught(self, start: int, end: int) -> bool:
         """Whether the passage says that such text is an attack: on the line, in the words that lead up to it, in the
         heading above it."""
         line, at = self.line(start)
         around = normalize_text(line[:at] + " … " + line[at + end - start :])
         lead, heading = normalize_text(self._lead(start)), self._heading(start)
+        if self.is_marked(start, end):
+            # A quoted example is below the headings above its own too.
+            heading = "\n".join(self._heading_chain(start))
         if _REASSURING.search(around) or _REASSURING.search(lead):
             return False
         if _FORBIDDING.search(lead) or _FORBIDDING.search(heading):
@@ -130,6 +142,14 @@ class Context:
             if stripped and not stripped.startswith(("-", "*", "+", "|", ">", "•")) and not stripped[:1].isdigit():
                 return stripped if any_line or stripped.rstrip("*_ ").endswith((":", "：")) else ""
         return ""
+
+    def _heading_chain(self, start: int) -> Iterator[str]:
+        """The heading that a place is below, and those above that one, level by level."""
+        level = 7
+        for at in range(bisect_right(self._heading_starts, start) - 1, -1, -1):
+            if self._headings[at][1] < level:
+                level = self._headings[at][1]
+                yield self._headings[at][2]
 
     def _heading(self, start: int) -> str:
         index = bisect_right(self._heading_starts, start) - 1

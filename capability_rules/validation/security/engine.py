@@ -20,10 +20,11 @@ from capability_rules.validation.security.literals import LiteralIndex, LiteralP
 from capability_rules.validation.security.normalization import TextView, normalize_character
 
 # phrase: an example of an attack in a teaching text is not a finding. command: there it is still a warning.
-# markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
+# markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding. tag: the same, and
+# none where it is a place to fill in.
 # never: stays what it is, wherever it occurs.
 HITS_COUNTED_MAX = 2 * PER_CODE_MAX
-ContextPolicy = Literal["phrase", "command", "markup", "never"]
+ContextPolicy = Literal["phrase", "command", "markup", "tag", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class RuleHit:
     """Something seen between two offsets of the document's own text.
 
     `severity`: "error" refuses the bundle, for what is a matter of form alone; "warning" holds it until a person has
-    decided. `is_scored`: found by the classifier alone.
+    decided; "note" is for reviewers. `certainty` is how far above its threshold the classifier found it; None where
+    something else did.
     """
 
     code: str
@@ -67,7 +69,13 @@ class RuleHit:
     discount: ContextPolicy = "never"
     disguise: str = ""
     quote: str | None = None
-    is_scored: bool = False
+    certainty: float | None = None
+    subject: str = ""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether the classifier alone found it."""
+        return self.certainty is not None
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from itertools import accumulate
 _CHUNK = 4096
 _MARGIN = 160
 _MOST_EXCERPT = 150_000
+_LONGEST_QUOTE = 60
 _INVISIBLE_RANGES = (
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
@@ -73,6 +74,16 @@ def normalize_character(char: str) -> str:
 def normalize_text(text: str) -> str:
     """Fold a short string, for callers that need no offsets."""
     return "".join(map(normalize_character, text))
+
+
+def quote_excerpt(text: str, longest: int = _LONGEST_QUOTE) -> str:
+    """At most so many characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
+    pieces: list[str] = []
+    for char in text[:longest]:
+        hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
+        pieces.append(f"U+{ord(char):04X} " if hidden else char)
+    said = " ".join("".join(pieces).split())
+    return said if len(said) <= longest and len(text) <= longest else said[: longest - 1] + "…"
 
 
 def build_plain_view(text: str) -> TextView:

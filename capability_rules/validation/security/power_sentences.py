@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path as FilePath
@@ -11,9 +11,13 @@ from typing import Final
 
 from capability_rules.bundles.problem import Path
 from capability_rules.validation.security.engine import compile_pattern, is_negated
-from capability_rules.validation.security.normalization import build_plain_view, normalize_text, unwrap_lines
+from capability_rules.validation.security.normalization import (
+    build_plain_view,
+    normalize_text,
+    quote_excerpt,
+    unwrap_lines,
+)
 from capability_rules.validation.security.rule_loader import read_toml
-from capability_rules.validation.security.scanner import quote_excerpt
 from capability_rules.validation.security.sentences import split_sentences
 from capability_rules.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
@@ -116,6 +120,12 @@ def find_power_sentences(texts: Iterable[AuthorText]) -> Iterator[PowerSentence]
     """Every such sentence, file by file in the order of the text, each place once per kind."""
     for document in list_documents(texts):
         yield from _read(document)
+
+
+def grants_power(said: str, kinds: Collection[str]) -> bool:
+    """Whether a folded text has a sentence of one of these kinds."""
+    rules = [narrow for rule in load_power_rules() if rule.kind in kinds and (narrow := rule.narrow(said))]
+    return any(_meet(narrow, said[start:end]) for start, end in split_sentences(said) for narrow in rules)
 
 
 def _read(document: ScannedDocument) -> Iterator[PowerSentence]:

@@ -142,6 +142,11 @@ def load_words(table: str, *names: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(_phrases()[table][name]) for name in names)
 
 
+def load_languages() -> dict[str, list[str]]:
+    """The short words of each language of phrases.toml."""
+    return {language: words.split() for language, words in _phrases()["languages"].items()}
+
+
 @cache
 def _phrases() -> dict[str, Any]:
     return read_toml(Path(__file__).parent / "phrases.toml")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from capability_rules.bundles.problem import PER_CODE_MAX, RawFinding, Severity
+from capability_rules.bundles.problem import EXCUSED, PER_CODE_MAX, UNJUDGED_CODE, RawFinding, Severity
 from capability_rules.validation.codes import list_codes
 from capability_rules.validation.security import decoding
 from capability_rules.validation.security.context import Context
@@ -32,22 +32,23 @@ from capability_rules.validation.security.engine import (
     SearchedText,
     run_rules,
 )
+from capability_rules.validation.security.followed_files import find_followed_files
 from capability_rules.validation.security.normalization import (
-    INVISIBLE,
     TextView,
     build_disguised_views,
     build_plain_view,
     find_spaced_words,
+    quote_excerpt,
     unwrap_lines,
 )
 from capability_rules.validation.security.rule_loader import load_literal_index, load_rules
+from capability_rules.validation.security.second_signs import has_second_sign
 from capability_rules.validation.security.sentences import Span, split_sentences
 from capability_rules.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 MOST_PER_CODE = PER_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
 _WEIGHED_MAX = 200
-_LONGEST_QUOTE = 60
 # A sentence that is held is quoted whole where it has room.
 _LONGEST_SENTENCE = 240
 # Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
@@ -71,7 +72,13 @@ def check_texts(texts: Iterable[AuthorText]) -> list[RawFinding]:
 
     At most `MOST_PER_CODE` findings per code and file; the last of them says how many more there are.
     """
-    return [problem for document in list_documents(texts) for problem in _check(document)]
+    documents = list_documents(texts)
+    followed = find_followed_files(documents)
+    return [
+        problem
+        for document in documents
+        for problem in _check(replace(document, is_followed=document.file in followed))
+    ]
 
 
 def check_paths(paths: Iterable[str]) -> list[RawFinding]:
@@ -105,8 +112,20 @@ def _of_path(problem: RawFinding, path: str) -> RawFinding:
 def _check(document: ScannedDocument) -> Iterator[RawFinding]:
     context = Context(document)
     weighed = list(_weigh(_hits(document, context), context))
-    for hit, more in _capped(_list_passages(weighed, document.text)):
+    passages = _list_passages([hit for hit in weighed if hit.severity != "note"], document.text)
+    judged = [_judge(hit, document.text) for hit in passages]
+    notes = [hit for hit in weighed if hit.severity == "note"]
+    for hit, more in _capped([*judged, *_distinct(notes, document.text)]):
         yield _problem(hit, more, document)
+
+
+def _judge(hit: RuleHit, text: str) -> RuleHit:
+    """What the classifier alone found is a note, unless the passage has a second sign."""
+    if not hit.is_scored or hit.severity == "error" or hit.disguise:
+        return hit
+    if has_second_sign(text, hit.start, hit.end):
+        return replace(hit, certainty=None)
+    return replace(hit, severity="note")
 
 
 def _hits(document: ScannedDocument, context: Context) -> list[RuleHit]:
@@ -127,7 +146,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = build_plain_view(text)
-    yield from _read(plain, budget, document.file)
+    yield from _read(plain, budget, document)
     for offset, said in find_spaced_words(plain):
         if _SPACED_OUT.search(said):
             at = plain.origin(offset)
@@ -135,15 +154,15 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
                 "SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2, "error"
             )
     for view in build_disguised_views(plain):
-        yield from _read(view, budget, document.file)
+        yield from _read(view, budget, document)
     pieces = list(decoding.find_decoded_pieces(text))
     decoded = decoding.build_decoded_view(pieces)
     for other in (*decoding.build_escape_views(text), *((decoded,) if decoded else ())):
-        yield from _read(other, budget, document.file)
+        yield from _read(other, budget, document)
     yield from _encoded_texts(text, pieces)
 
 
-def _read(view: TextView, budget: ScanBudget, file: str) -> Iterator[RuleHit]:
+def _read(view: TextView, budget: ScanBudget, document: ScannedDocument) -> Iterator[RuleHit]:
     # It imports numpy, for which a command that reads no text has no time.
     from capability_rules.validation.security.suspicion import find_suspicious_sentences
 
@@ -153,7 +172,7 @@ def _read(view: TextView, budget: ScanBudget, file: str) -> Iterator[RuleHit]:
     # Without a break to unwrap both are one text, and what was found of it applies to both.
     lines = prose if prose.text == view.text else SearchedText(view, literals, prose)
     yield from run_rules(load_rules("lines"), lines, budget)
-    yield from find_suspicious_sentences(prose.view, file)
+    yield from find_suspicious_sentences(prose.view, document.file, is_followed=document.is_followed)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 
@@ -192,15 +211,17 @@ def _weigh(hits: list[RuleHit], context: Context) -> Iterator[RuleHit]:
             continue
         is_weighed = hit.discount != "never" and seen <= _WEIGHED_MAX
         settled = _discounted(hit, hit.severity, context) if is_weighed else hit.severity
-        if settled is not None:
-            yield replace(hit, severity=settled)
+        # What was excused is kept: turned round, the text around it no longer excuses it.
+        yield replace(hit, severity=settled or "note", subject=hit.subject if settled else EXCUSED)
 
 
 def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity | None:
     # Of a whole sentence it is the sentence itself that may say so.
     is_taught = context.is_taught(hit.start, hit.start if hit.is_scored else hit.end)
     is_marked = context.is_marked(hit.start, hit.end)
-    if hit.discount == "markup" and is_marked:
+    if hit.discount == "tag" and context.is_placeholder(hit.start, hit.end):
+        return None
+    if hit.discount in ("markup", "tag") and is_marked:
         return None if is_taught or severity == "warning" else "warning"
     if not is_taught:
         return severity
@@ -278,12 +299,15 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
         message += f" {at_least}{more} more of this kind in this file."
     severity = None if hit.severity == code.severity else hit.severity
     return RawFinding(
-        hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity
-    )
+        hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity,
+        subject=hit.subject, certainty=hit.certainty or 0.0,
+    )  # fmt: skip
 
 
 def _say(hit: RuleHit, text: str) -> str:
     """What was seen where it is refused; the sentence, and what it may be read as, where it is held."""
+    if hit.code == UNJUDGED_CODE:
+        return f"What sentences in this language mean is not judged: {hit.subject}."
     says = hit.says + (f" ({hit.disguise})" if hit.disguise else "")
     if hit.severity == "error" or hit.discount == "never":
         quote = quote_excerpt(text[hit.start : hit.end] if hit.quote is None else hit.quote)
@@ -305,13 +329,3 @@ def _sentence_around(text: str, start: int, end: int) -> Span:
     spans = [span for span in split_sentences(paragraph) if span[1] > start - low and span[0] < end - low]
     found = (low + spans[0][0], low + spans[-1][1]) if spans else (start, end)
     return found if found[1] - found[0] <= _LONGEST_SENTENCE else (start, end)
-
-
-def quote_excerpt(text: str, longest: int = _LONGEST_QUOTE) -> str:
-    """At most so many characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
-    pieces: list[str] = []
-    for char in text[:longest]:
-        hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
-        pieces.append(f"U+{ord(char):04X} " if hidden else char)
-    said = " ".join("".join(pieces).split())
-    return said if len(said) <= longest and len(text) <= longest else said[: longest - 1] + "…"

@@ -1,11 +1,13 @@
 """Sentences that resemble orders against the user, by a classifier that was trained on such sentences.
 
-A hit is a doubt, for a person to decide. bench/security_training.py makes model.npz from bench/security_training/;
+A hit is a note for reviewers; scanner.py makes it a doubt where something else speaks for it.
+bench/security_training.py makes model.npz from bench/security_training/;
 nothing but numpy is needed to apply it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +18,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from capability_rules.bundles.problem import BUNDLE_FILES
+from capability_rules.bundles.problem import BUNDLE_FILES, UNJUDGED_CODE
 from capability_rules.validation.security.engine import HITS_COUNTED_MAX, RuleHit
+from capability_rules.validation.security.languages import ENGLISH, list_languages
 from capability_rules.validation.security.normalization import TextView
 from capability_rules.validation.security.sentence_features import (
     BROAD_GROUPS,
@@ -44,11 +47,16 @@ READ_TOGETHER: Final = 3
 _DAMPING: Final = 8.0
 _SURE: Final = 0.6
 # Above the threshold: in supporting files, and each time that a text has twice the usual number of sentences.
-_MARGIN_BESIDE: Final = 6.2
+_MARGIN_BESIDE: Final = 8.2
 _MARGIN_PER_DOUBLING: Final = 0.8
 _USUAL: Final = 40
 _PROSE: Final = frozenset({".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc"})
 _LICENSES: Final = frozenset({"LICENSE", "LICENCE", "COPYING", "NOTICE"})
+# Of the hostile training texts nearly all are English: elsewhere it cannot tell an order from a table of prices.
+_JUDGED: Final = frozenset({ENGLISH})
+# One name, or the lines of an example, are not a text in another language.
+_UNJUDGED_MIN: Final = 2
+_UNJUDGED_SHARE: Final = 0.1
 # An author with so many of them in one text needs no kind for each.
 _NAMED_MAX: Final = 100
 Floats = NDArray[np.float32]
@@ -229,29 +237,47 @@ def get_margin(file: str, sentences: int) -> float:
     return min(_MARGIN_BESIDE, _MARGIN_PER_DOUBLING * log2(max(1.0, sentences / _USUAL)))
 
 
-def find_suspicious_sentences(view: TextView, file: str) -> Iterator[RuleHit]:
-    """Every sentence of a file that the model takes for an order against the user, by itself or with those next to
-    it."""
-    if not is_read(file):
+def find_suspicious_sentences(view: TextView, file: str, *, is_followed: bool = False) -> Iterator[RuleHit]:
+    """Every sentence of a file that the model takes for an order against the user, by itself or with those next to it,
+    in a language of the training texts; and a note that names each other language."""
+    if not is_read(file) and not is_followed:
         return
-    reading = read_for_model(view.text)
-    if not reading.words:
+    whole = read_for_model(view.text)
+    if not whole.words:
         return
-    model, margin = load_model(), get_margin(file, len(reading.words))
-    for count, number in enumerate(list_suspicious(model, reading, margin)[:HITS_COUNTED_MAX]):
+    languages = list_languages(whole.words)
+    yield from _name_unjudged(view, whole, languages)
+    reading = _keep(whole, [language in _JUDGED for language in languages])
+    model, margin = load_model(), get_margin(file if is_read(file) else "", len(reading.words))
+    for count, (number, certainty) in enumerate(list_suspicious(model, reading, margin)[:HITS_COUNTED_MAX]):
         kind = model.name_kind(reading.words[number]) if count < _NAMED_MAX else ""
         code, says = KINDS.get(kind, _UNKNOWN_KIND)
         first, last = view.span_of(*reading.places[number])
-        yield RuleHit(code, says, first, last, discount="phrase", disguise=view.disguise, is_scored=True)
+        yield RuleHit(code, says, first, last, discount="phrase", disguise=view.disguise, certainty=certainty)
 
 
-def list_suspicious(model: SentenceModel, reading: Reading, margin: float = 0.0) -> list[int]:
-    """The numbers of the sentences to name: of each stretch above the threshold, the one with the highest score."""
+def _name_unjudged(view: TextView, reading: Reading, languages: Sequence[str]) -> Iterator[RuleHit]:
+    """A note for each language of a text, not of a disguise, that is not judged."""
+    for language, count in Counter(languages).items():
+        is_text = count >= max(_UNJUDGED_MIN, _UNJUDGED_SHARE * len(languages))
+        if is_text and language not in _JUDGED and not view.disguise:
+            first, last = view.span_of(*reading.places[languages.index(language)])
+            yield RuleHit(UNJUDGED_CODE, language, first, last, "note", subject=language)
+
+
+def _keep(reading: Reading, kept: Sequence[bool]) -> Reading:
+    rows = [at for at, is_kept in enumerate(kept) if is_kept]
+    places, strings = [reading.places[at] for at in rows], [reading.strings[at] for at in rows]
+    return Reading([reading.words[at] for at in rows], places, strings)
+
+
+def list_suspicious(model: SentenceModel, reading: Reading, margin: float = 0.0) -> list[tuple[int, float]]:
+    """The numbers of the sentences to name, each with how far its stretch is above the threshold: of each stretch that
+    is above it, the sentence with the highest score."""
     alone, stretches = model.score(reading.words, reading.strings)
     ends = np.searchsorted(reading.strings, reading.strings, side="right")
-    return sorted(
-        {
-            at + int(alone[at : min(at + READ_TOGETHER, ends[at])].argmax())
-            for at in np.flatnonzero(stretches > model.threshold + margin).tolist()
-        }
-    )
+    found: dict[int, float] = {}
+    for at in np.flatnonzero(stretches > model.threshold + margin).tolist():
+        number = at + int(alone[at : min(at + READ_TOGETHER, ends[at])].argmax())
+        found[number] = max(found.get(number, 0.0), float(stretches[at]) - model.threshold - margin)
+    return sorted(found.items())

@@ -41,6 +41,8 @@ class ScannedDocument:
     text: str
     parts: tuple[AuthorText, ...]
     starts: tuple[int, ...]
+    # Whether another text of the bundle orders the agent to do what it says.
+    is_followed: bool = False
 
     @property
     def is_markdown(self) -> bool:

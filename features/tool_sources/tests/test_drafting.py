@@ -31,6 +31,26 @@ def test_new_capability_from_tools_may_be_published_as_it_is() -> None:
     assert len(json.loads(files["ui_schemas.json"])) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "summary"),
+    [
+        ("transfers", "Transfers of an account"),
+        ("sends", "Sends by day"),
+        ("updates", "Updates"),
+        ("drops", "Drops of the game."),
+        ("refunds", "Refunds, newest first"),
+        ("purchases", "Purchases that were made"),
+        ("posts", ""),
+        ("cancelsByDay", "Cancels per day"),
+    ],
+)
+def test_operation_that_reads_and_is_named_by_a_plural_is_not_held(name: str, summary: str) -> None:
+    document = openapi({f"/{name}": {"get": {"operationId": name, "summary": summary}}})
+    contracts = [tool.contract for tool in read_tools(json.dumps(document).encode()).tools]
+    findings = validate_bundle(build_files(WISH, contracts)).findings
+    assert [one for one in findings if one.code.startswith("SEC_")] == []
+
+
 def test_tools_are_added_to_a_capability_and_the_rest_stays_as_written() -> None:
     files = build_files(WISH, CONTRACTS[:1])
     files["tools.json"] = files["tools.json"].replace("  ", "    ")

@@ -75,12 +75,14 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
         error = denial_reason(request, _("accept passages"), capability_id)
         return _page(request, capability_id, error=error, status=403)
     chosen = get_chosen_passages(request)
-    if not chosen:
+    if not chosen and request.POST.get("deed") != "send_back":
         return _page(request, capability_id, error=_("Choose at least one passage"), status=400)
     try:
         reason = held_passages.check_reason(get_text(request, "note", most=REASON_MAX + 1))
     except InvalidRequest as error:
         return _page(request, capability_id, error=error.message, status=400)
+    if capability_id and request.POST.get("deed") == "send_back":
+        return _send_back(request, capability_id, reason)
     count, refused = _accept(request, chosen, reason)
     if count:
         done = ngettext("%(count)s passage is accepted.", "%(count)s passages are accepted.", count)
@@ -88,6 +90,15 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
     if refused:
         status = 403 if all(isinstance(one, Forbidden) for one in refused) else 409
         return _page(request, capability_id, error="; ".join(one.message for one in refused), status=status)
+    return redirect(find_page_before(request) or request.path)
+
+
+def _send_back(request: StudioRequest, capability_id: str, reason: str) -> HttpResponse:
+    try:
+        held_passages.send_back(capability_id=capability_id, by=actor_of(request), reason=reason)
+    except RegistryError as error:
+        return _page(request, capability_id, error=error.message, status=403 if isinstance(error, Forbidden) else 409)
+    messages.success(request, _("The draft is sent back to its author."))
     return redirect(find_page_before(request) or request.path)
 
 
@@ -127,6 +138,8 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
         "groups": groups,
         "left_out": max(0, len(found) - PASSAGES_MAX),
         "can_decide": bool(able),
+        # Texts that were refused without a draft have nobody to go back to.
+        "can_send_back": bool(capability_id) and any(one.seen_at is None for one in able),
         "count": len(able),
         "chosen": chosen,
         "note": get_text(request, "note", most=REASON_MAX + 1),

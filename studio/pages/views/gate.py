@@ -36,6 +36,8 @@ from studio.pages.scheduled import build_scheduled_context
 
 FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
+# Notes for reviewers, which block nothing.
+_NOTES_MAX: Final = 50
 _EFFECT_WORDS: Final = {
     "loosens": gettext_lazy("Less restrictive"),
     "breaks": gettext_lazy("Breaking change"),
@@ -133,6 +135,9 @@ def build_gate_context(
         "warnings": warnings,
         "accepted": accepted,
         "waived": waived,
+        # For those who decide, and in no list of issues.
+        "notes": gate.report.notes[:_NOTES_MAX] if request.user.can_publish else (),
+        "unjudged_languages": gate.report.unjudged_languages,
         "missing_scans": [one for one in gate.findings if one.code == "SCAN_MISSING" and one.is_error],
         "findings_by_weight": [
             _group(weight, found)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from capability_rules.bundles.problem import Path, RawFinding
 
 _CLAIMS: Final = frozenset({"official", "verified", "certified", "genuine", "trusted"})
+_KINDS: Final = frozenset({"verified", "certified", "trusted"})
 _PART: Final = re.compile(r"[^\W_]+")
 _HINT: Final = "Say what it does, and leave out who vouches for it: the registry shows who published it."
 
@@ -34,7 +35,10 @@ def _parts(name: str) -> list[str]:
 
 
 def _claims(name: str, parts: list[str], file: str, path: Path) -> Iterator[RawFinding]:
+    # "certified variables" are a kind of things that it is about: many, and nobody's rank.
+    of_many = len(parts) > 1 and parts[-1].endswith("s") and not parts[-1].endswith("ss")
     claimed = next((part for part in parts if part in _CLAIMS), "")
+    claimed = "" if of_many and parts[0] == claimed in _KINDS else claimed
     if claimed:
         message = f"The name {name[:80]!r} claims to be {claimed}, which no text can vouch for."
         yield RawFinding("SEC_CLAIMED_STATUS", file, path, message, _HINT)

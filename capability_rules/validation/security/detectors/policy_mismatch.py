@@ -15,7 +15,7 @@ from capability_rules.validation.security.rule_loader import load_phrases, load_
 
 _READS, _HARMS, _WRITES = load_words("policy_mismatch", "reads", "harms", "writes")
 _LAST_ONLY, _THINGS = load_words("policy_mismatch", "last_only", "things")
-_PURE, _NOT_DONE, _CLAIMS_TO_READ = load_phrases("policy_mismatch", "pure", "not_done", "claims_to_read")
+_PURE, _NOT_DONE, _CLAIMS_TO_READ, _NOUN = load_phrases("policy_mismatch", "pure", "not_done", "claims_to_read", "noun")
 _DESCRIBED, _PERMANENT, _ELSEWHERE = load_phrases("policy_mismatch", "described", "permanent", "elsewhere")
 _GERUNDS = {"deleting": "delete", "removing": "remove", "sending": "send", "paying": "pay"}
 
@@ -74,7 +74,7 @@ def _verb_of_name(name: str) -> str:
     if first in _READS or last in _THINGS or last in _READS - {"test", "load", "read"}:
         return ""
     if first in _HARMS or first in _WRITES:
-        return first
+        return "" if first.endswith("s") and _NOUN.search(" ".join(parts[1:])) else first
     return (
         last if last in _LAST_ONLY else next((part for part in parts[1:-1] if part in ("delete", "erase", "purge")), "")
     )
@@ -82,4 +82,6 @@ def _verb_of_name(name: str) -> str:
 
 def _verb_of_description(said: str) -> str:
     match = _DESCRIBED.match(said)
-    return _GERUNDS.get(match["verb"], match["verb"]) if match else ""
+    if match is None or (match["verb"].endswith("s") and _NOUN.search(said[match.end() :])):
+        return ""
+    return _GERUNDS.get(match["verb"], match["verb"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from capability_rules.validation import bundle_set
+from capability_rules.validation import bundle_set, in_place
 from capability_rules.validation.isolation.pool import ChecksBusy
 from registry.catalog.drafts import get_draft, save_draft
 from registry.common.errors import DraftNotFound
@@ -420,3 +420,13 @@ def test_busy_checks_are_a_503_that_says_when_to_come_back(
     response = api.post("operator/bundle_validate", _batch(bundle()), headers=key)
     assert (response.status_code, response["Retry-After"]) == (503, "5")
     assert response.json()["error"]["code"] == "REGISTRY_UNAVAILABLE"
+
+
+def test_call_of_which_nothing_could_be_checked_is_a_503_of_its_own(
+    api: Any, key: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_place, "SECONDS_MAX", -1.0)
+    for verb in ("bundle_validate", "bundle_publish", "bundle_import"):
+        response = api.post(f"operator/{verb}", _batch(bundle()), headers=key)
+        assert (response.status_code, response["Retry-After"]) == (503, "5"), verb
+        assert response.json()["error"]["code"] == "CHECK_UNFINISHED"

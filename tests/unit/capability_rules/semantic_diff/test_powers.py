@@ -138,3 +138,27 @@ def test_a_large_text_takes_seconds_at_most() -> None:
         found = powers_of(_bundle({"references/long.md": text[:900_000]}))
     assert len([power for power in found if power.kind == "host"]) == 500
     assert all(len(power.places) <= 5 for power in found)
+
+
+HOOKS = {"Stop": [{"hooks": [{"type": "command", "command": "./after.sh && npm install x"}]}]}
+FRONT = "---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./after.sh\n---\n"
+
+
+def test_commands_that_a_client_runs_by_itself_are_powers() -> None:
+    kept = _bundle(metadata={"hooks": to_json(HOOKS)})
+    assert _names(kept, "program") == ["./after.sh && npm install x"]
+    files = bundle()
+    written = _bundle({"skill.md": FRONT + files["skill.md"]})
+    assert _names(written, "program") == ["./after.sh"]
+    assert _names(_bundle(metadata={"hooks": "run.sh"}), "program") == ["run.sh"]
+    assert _names(_bundle(metadata={"hooks": to_json({"Stop": [1]})}), "program") == ["hook"]
+
+
+def test_commands_that_run_before_the_model_reads_are_powers() -> None:
+    found = _bundle(body="Now: !`git status --short`, not `git log`.\n\n```!\nmake state\n```\n\nWow!`x`")
+    assert _names(found, "program") == ["git status --short", "make state"]
+
+
+def test_release_that_adds_a_command_changes_the_powers() -> None:
+    found = compare_powers(_bundle(), _bundle(body="Now: !`git status --short`"))
+    assert [(power.kind, power.name) for power in found.added] == [("program", "git status --short")]

@@ -83,7 +83,7 @@ def test_the_table_is_read_once() -> None:
         (ROW, "FILE_ODD must have the texts severity, cause, example and fix"),
         (ROW + TEXTS + "mend = 'd'\n", "FILE_ODD must have the texts"),
         (ROW + TEXTS.replace('"a"', "1"), "FILE_ODD must have the texts"),
-        (ROW + TEXTS.replace("error", "fatal"), "FILE_ODD: severity must be error or warning, not fatal"),
+        (ROW + TEXTS.replace("error", "fatal"), "FILE_ODD: severity must be error, warning or note, not fatal"),
         (ROW.replace("title", "name") + TEXTS, "files must have title and description, not name, description"),
         (ROW + TEXTS + (ROW + TEXTS).replace("[files", "[json"), "FILE_ODD is in two families"),
     ],

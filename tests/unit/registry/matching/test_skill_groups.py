@@ -109,6 +109,12 @@ research: Find things out
         ("fine: ok\nother: {examples: x}", "'other'"),
         ("fine: ok\nother: {exclusive: 1}", "'other'"),
         ("fine: ok\nother: 7", "'other'"),
+        ("a: &a {name: x}\nb: &b {<<: [*a, *a]}\nc: {<<: [*b, *b]}", "merge keys"),
+        (
+            "a: &a [x, x, x, x, x, x, x, x, x]\n"
+            + "".join(f"{n}: &{n} [{', '.join(['*' + p] * 9)}]\n" for p, n in ("ab", "bc", "cd", "de", "ef")),
+            "unfold",
+        ),
     ],
 )
 def test_an_odd_file_of_groups_changes_nothing(text: str, words: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, HeldPassage, Revision
+from registry.models import Capability, HeldPassage, Review, Revision
 from registry.publishing import batch, publication, reviews
 from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
@@ -226,3 +226,27 @@ def test_accepted_ones_are_listed_and_found(signed_in: SignIn) -> None:
     quarantined.ended_at = quarantined.accepted_at
     quarantined.save()
     assert "Ended by a quarantine" in client.get("/decisions/?show=accepted").content.decode()
+
+
+def test_draft_with_a_held_passage_is_sent_back_to_its_author(signed_in: SignIn) -> None:
+    author = Actor("operator", make_operator("author").username)
+    _draft(author, body=f"The line before it.\n\n{DOUBT}")
+    client = signed_in("publisher")
+    page = client.get(DECISIONS).content.decode()
+    assert "The line before it." in page
+    assert page.count(DOUBT) == 2  # the lines, and the doubt that quotes the sentence
+    sent = client.post(DECISIONS, {"deed": "send_back", "note": "Say who is told"})
+    assert sent.status_code == 302
+    review = Review.objects.get()
+    assert (review.state, review.requested_by, review.decided_by) == (
+        "sent_back", str(author), "operator:the-publisher",
+    )  # fmt: skip
+    assert client.post(DECISIONS, {"deed": "send_back", "note": " "}).status_code == 400
+
+
+def test_import_that_is_held_keeps_its_draft() -> None:
+    source = SourceBundle("alpha", {name: text.encode() for name, text in bundle(body=DOUBT).items()})
+    (result,) = batch.import_all([source], by=TERMINAL, mode="publish")
+    assert result.status == "refused"
+    accept_passages(capability_id="alpha", by=TERMINAL, reason="Ours")
+    assert publication.publish_draft(capability_id="alpha", by=TERMINAL).status == "published"

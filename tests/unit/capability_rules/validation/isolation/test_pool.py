@@ -72,7 +72,7 @@ def test_check_that_does_not_end_is_ended_and_named(pool: CheckPool, monkeypatch
     with monkeypatch.context() as endless:
         _use(endless, ENDLESS)
         report = check_in_pool(pool, files)
-    (failure,) = (one for one in report.errors if one.code == "CHECK_FAILED")
+    (failure,) = (one for one in report.errors if one.code == "CHECK_UNFINISHED")
     assert "tools.json" in failure.message
     # What was found and read before it is not lost.
     assert "FILE_UNKNOWN" in {one.code for one in report.findings}
@@ -81,22 +81,16 @@ def test_check_that_does_not_end_is_ended_and_named(pool: CheckPool, monkeypatch
     assert check_in_pool(pool, bundle()).ok
 
 
-def test_check_of_texts_that_does_not_end_has_its_own_code(pool: CheckPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    _use(monkeypatch, ENDLESS.replace("pipeline.check_tools", "pipeline.security.check_texts"))
-    report = check_in_pool(pool, bundle() | {"skill.md": bundle()["skill.md"] + "x" * 9_999})
-    assert [(one.code, one.file) for one in report.errors] == [("SEC_CHECK_INCOMPLETE", "skill.md")]
-
-
 def test_process_that_waits_for_ever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = CheckPool(1, answer_seconds_max=0.3)
     _use(monkeypatch, SILENT)
-    assert [one.code for one in check_in_pool(pool, bundle()).errors] == ["CHECK_FAILED"]
+    assert [one.code for one in check_in_pool(pool, bundle()).errors] == ["CHECK_UNFINISHED"]
 
 
 def test_process_that_cannot_be_started_refuses(pool: CheckPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "_COMMAND", ("/nowhere/python",))
     pool.start()
-    assert [one.code for one in check_in_pool(pool, bundle()).errors] == ["CHECK_FAILED"]
+    assert [one.code for one in check_in_pool(pool, bundle()).errors] == ["CHECK_UNFINISHED"]
 
 
 def test_process_that_died_is_replaced(pool: CheckPool) -> None:
@@ -127,7 +121,7 @@ def test_bundle_beside_one_that_does_not_end_has_a_process(monkeypatch: pytest.M
     assert not reports
     taken[0].end()
     endless.join()
-    assert [one.code for one in reports[0].errors] == ["CHECK_FAILED"]
+    assert [one.code for one in reports[0].errors] == ["CHECK_UNFINISHED"]
     pool.stop()
 
 

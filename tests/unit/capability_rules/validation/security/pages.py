@@ -25,11 +25,20 @@ Weigh-in: 80 kg.
 
 
 def problems_of_page(passage: str) -> list[RawFinding]:
+    return [each for each in _check_page(passage) if severity(each) != "note"]
+
+
+def notes_of_page(passage: str) -> list[RawFinding]:
+    return [each for each in _check_page(passage) if severity(each) == "note"]
+
+
+def _check_page(passage: str) -> list[RawFinding]:
     return check_texts([AuthorText("skill.md", (), PAGE.format(passage))])
 
 
 def problems_of_tools(tools: list[dict[str, object]]) -> list[RawFinding]:
-    return check_texts(find_json_texts("tools.json", tools))
+    found = check_texts(find_json_texts("tools.json", tools))
+    return [each for each in found if severity(each) != "note"]
 
 
 def severity(problem: RawFinding) -> str:
@@ -39,7 +48,7 @@ def severity(problem: RawFinding) -> str:
 def verdict(problems: list[RawFinding]) -> str:
     if any(severity(problem) == "error" for problem in problems):
         return "error"
-    return "warning" if problems else "none"
+    return "warning" if any(severity(problem) == "warning" for problem in problems) else "none"
 
 
 def verdict_of_page(passage: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from capability_rules.bundles.scaffolds import PROFILES, build_scaffold
 from capability_rules.validation import validate_bundle
 from capability_rules.validation.security import AuthorText, check_texts
 from tests.bundle_files import bundle, tool
@@ -65,3 +66,11 @@ def test_of_real_skills_none_is_refused_and_eight_percent_are_held_at_most() -> 
     verdicts = [verdict(check_texts([AuthorText("skill.md", (), text)])) for text in texts]
     assert [text[:200] for text, seen in zip(texts, verdicts, strict=True) if seen == "error"] == []
     assert verdicts.count("warning") <= 0.08 * len(texts)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_first_draft_of_a_profile_is_not_held(profile: str) -> None:
+    files = build_scaffold(
+        capability_id="parcels", name="Parcels", description="Counts parcels.", skill_profile=profile
+    )
+    assert [one for one in validate_bundle(files).findings if one.code.startswith("SEC_")] == []

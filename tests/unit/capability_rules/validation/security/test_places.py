@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 
 from capability_rules.validation.security import AuthorText, check_texts, find_json_texts
-from capability_rules.validation.security.scanner import MOST_PER_CODE, quote_excerpt
+from capability_rules.validation.security.normalization import quote_excerpt
+from capability_rules.validation.security.scanner import MOST_PER_CODE
 from capability_rules.validation.security.text_corpus import list_documents
 from tests.unit.capability_rules.validation.security.pages import problems_of_page, problems_of_tools, severity
 

@@ -91,7 +91,7 @@ def test_a_detector_takes_a_fragment_of_a_file() -> None:
         (RULE.replace("prose", "prose\nx"), "x.toml: Illegal character"),
         (RULE + "patern = 'a'\n", "x.toml: rule 1: patern is not a key"),
         (RULE + "after = true\n", "x.toml: rule 1: after must be of type int, not True"),
-        (RULE + "severity = 'fatal'\n", "x.toml: rule 1: severity must be one of error, warning, not 'fatal'"),
+        (RULE + "severity = 'fatal'\n", "x.toml: rule 1: severity must be one of error, warning, note, not 'fatal'"),
         (RULE + "context_policy = 'x'\n", "x.toml: rule 1: context_policy must be one of"),
         (RULE + "requires = [1]\n", "x.toml: rule 1: requires must be a list of texts"),
         (RULE + "pattern = '(?&host)'\n", "x.toml: rule 1: pattern: there is no fragment host"),

@@ -34,9 +34,9 @@ def _ask(*ids: str) -> None:
     usage_counters.flush()
 
 
-def _say(*messages: str, nearest: str = "") -> None:
+def _say(*messages: str, decision: str = "none", nearest: str = "") -> None:
     for each in messages:
-        usage_counters.count_unmatched(message=each, decision="none", nearest=nearest)
+        usage_counters.count_unmatched(message=each, decision=decision, nearest=nearest)
     usage_counters.flush()
 
 
@@ -76,7 +76,7 @@ def test_what_an_agent_says_and_nothing_fits_comes_to_the_board(client: Client) 
 
 def test_a_message_becomes_a_golden_sentence_of_a_draft(client: Client) -> None:
     publish("weights")
-    _say("how heavy am I", nearest="weights")
+    _say("how heavy am I", decision="ambiguous", nearest="weights")
     form = form_with(client.get("/demand/", {"what": "messages"}), "Add to draft")
     assert form.values["capability_id"] == "weights"
     answer = client.post(form.action, form.values, follow=True)
@@ -84,6 +84,13 @@ def test_a_message_becomes_a_golden_sentence_of_a_draft(client: Client) -> None:
     document = json.loads(drafts.get_draft("weights").files["capability.json"])
     assert document["utterances"]["should_match"] == ["how heavy am I"]
     assert "already has this message" in client.post(form.action, form.values, follow=True).content.decode()
+
+
+def test_what_came_near_nothing_is_proposed_for_nothing(client: Client) -> None:
+    publish("weights")
+    _say("my parrot lost its voice", nearest="weights")
+    form = form_with(client.get("/demand/", {"what": "messages"}), "Add to draft")
+    assert form.values["capability_id"] == ""
 
 
 @pytest.mark.parametrize("what", ["ids", "messages"])

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from capability_client.client.messages import Request, Response, TransportError
 from capability_client.client.transport import SyncWire
 from capability_client.evaluation.event_stream import EventStream
+from capability_client.evaluation.key_mask import KeyMask
 from capability_client.evaluation.streamed_reply import AnthropicReply, OpenaiReply, PartialReply, StreamedReply
 from capability_client.session.message_export import export_messages
 from capability_client.session.messages import Message, ModelCall, ModelReply
@@ -44,6 +45,8 @@ _STATUS_OF_ERROR: Final = {
     "server_error": 500,
     "overloaded_error": 529,
 }
+# No model reads or writes so many in one reply; what is stored adds replies up.
+_COUNTED_MAX: Final = 10_000_000
 # In each vendor's `usage`: tokens that were read, and written.
 _COUNTS: Final = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_tokens", "output_tokens")}
 Json = dict[str, Any]
@@ -117,14 +120,16 @@ class VendorModel:
         if self.settings.kind == "openai" and self._asks_for_usage:
             body["stream_options"] = {"include_usage": True}
         self.sent.append(body)
-        begun = time.monotonic()
+        begun, mask = time.monotonic(), KeyMask(self.settings.api_key)
         try:
-            document = self._post(body)
+            document = mask.in_value(self._post(body))
+            with _in_form_of(self.settings.kind):
+                return (_read_openai if self.settings.kind == "openai" else _read_anthropic)(document, self.usage)
+        except ModelFailed as error:
+            raise ModelFailed(mask.in_text(str(error))) from None
         finally:
             self.usage.seconds += time.monotonic() - begun
             self.usage.requests += 1
-        with _in_form_of(self.settings.kind):
-            return (_read_openai if self.settings.kind == "openai" else _read_anthropic)(document, self.usage)
 
     def _post(self, body: Json) -> Any:
         """The document of the reply."""
@@ -159,7 +164,8 @@ class VendorModel:
             _STREAM_BYTES_MAX,
             may_think=True,
         )
-        listener = _ReplyListener(self.settings.kind, self.while_answering)
+        mask = KeyMask(self.settings.api_key)
+        listener = _ReplyListener(self.settings.kind, lambda partial: self.while_answering(mask.in_partial(partial)))
         found: tuple[Response, Any] | None = None
         try:
             found = _read_answer(self.wire.send(request, listener), listener.reply)
@@ -281,7 +287,7 @@ def _pause_of(answer: Response, attempt: int) -> float:
 
 
 def _words(answer: Response) -> str:
-    """What the vendor says of its refusal; never the key, which some servers repeat."""
+    """What the vendor says of its refusal."""
     try:
         said = json.loads(answer.body)["error"]
         words = said["message"] if isinstance(said, dict) else said
@@ -352,4 +358,4 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return min(value, _COUNTED_MAX) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 
 from capability_client.client.local_registry import LocalSkills
 from capability_client.evaluation import model_port
+from capability_client.evaluation.key_mask import KeyMask
 from capability_client.evaluation.model_port import ModelFailed, ModelSettings, VendorModel
 from capability_client.evaluation.streamed_reply import PartialReply
 from capability_client.session.messages import Message, ModelCall, ModelReply
 from capability_client.session.session import Session
 from tests.model_servers import Fault, ModelServer, model_server
+from tests.receivers import Receiver, status
 from tests.servers import ROOT
 from tests.vendors import Reply, Vendor
 
@@ -32,7 +35,7 @@ def talk(
     with model_server(vendor, lambda body: reply) as server:
         server.faults += [one for one in faults if one]
         server.before_event = given.pop("before_event", server.before_event)
-        model = VendorModel(ModelSettings(server.url, "m", vendor, "sk-key"), **given)
+        model = VendorModel(ModelSettings(server.url, "m", vendor, given.pop("key", "sk-key")), **given)
         try:
             return model(Session(LocalSkills(ROOT / "examples")), [Message("user", "Hi")]), server, model
         finally:
@@ -186,3 +189,52 @@ def test_many_small_pieces_are_not_a_large_reply() -> None:
     """A token of the vendor comes in more than a hundred bytes: the limit is for what they say."""
     words = "a " * 12_000
     assert talk("openai", (words, []))[0].text == words
+
+
+KEY = "sk-proj-Z9x8Y7w6V5u4T3s2R1q0"
+REPEATED = [KEY, KEY[:14], KEY[-9:], f"x{KEY}{KEY}", f"{KEY[:8]}...{KEY[-4:]}"]
+
+
+def _parts_in(text: str) -> list[str]:
+    return [KEY[at : at + 8] for at in range(len(KEY) - 7) if KEY[at : at + 8] in text]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_the_key_is_in_nothing_that_comes_from_the_server(vendor: Vendor, repeated: str) -> None:
+    seen: list[PartialReply] = []
+    arguments = {"note": f"with {repeated}", "kept": "sk-proj"}
+    settings = {"key": KEY, "while_answering": seen.append}
+    reply = talk(vendor, (f"Your key {repeated} is fine", [("save", arguments)]), **settings)[0]
+    (call,) = reply.calls
+    for text in (reply.text, call.arguments_text, *(one.text + str(one.calls) for one in seen)):
+        assert not _parts_in(text)
+    assert reply.text.startswith("Your key ")
+    assert reply.text.endswith(" is fine")
+    assert "[key]" in reply.text
+    assert call.arguments == {"note": f"with {KeyMask(KEY).in_text(repeated)}", "kept": "sk-proj"}
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_a_refusal_does_not_repeat_the_key(repeated: str) -> None:
+    said = json.dumps({"error": {"message": f"Incorrect API key provided: {repeated}. See our page."}}).encode()
+    server = Receiver(reply=status(401, body=said))
+    model = VendorModel(ModelSettings(server.url.partition("/hook")[0], "m", "openai", KEY))
+    with pytest.raises(ModelFailed) as refused:
+        model.ask("task", "text")
+    model.wire.close()
+    server.stop()
+    assert "401: Incorrect API key provided: " in str(refused.value)
+    assert not _parts_in(str(refused.value))
+    assert str(refused.value).endswith("See our page.")
+
+
+def test_a_word_in_place_of_a_key_is_no_secret() -> None:
+    assert KeyMask("ollama").in_text("ollama serves it") == "ollama serves it"
+    assert KeyMask("").in_text("anything") == "anything"
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_count_without_sense_is_bounded(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.vendors.WRITTEN", 10**30)
+    assert talk(vendor, ("Hello", []))[2].usage.reply_tokens == 10_000_000

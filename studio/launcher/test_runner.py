@@ -22,7 +22,6 @@ from studio.launcher.virtualenv import TEST_LOCK, Virtualenv
 
 DATABASES = ("sqlite", "postgresql")
 NOTHING_COLLECTED = 5
-ONE_PROCESS = ("-n", "1")
 # pytest's words, in pytest's order.
 _WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error", "rerun")
 # One process each: a debugger needs the terminal, and these say how many themselves.
@@ -62,9 +61,10 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
         else:
             output = stack.enter_context((folder / "output").open("w+b"))
             say("\nThe suite on sqlite, and beside it on postgresql, which is shown at the end")
-            # A sixth of the work: one process does it in less time than the others need.
-            beside = start("postgresql", [*ONE_PROCESS, *processes[2:]], output)
-            codes.append(start("sqlite", processes).wait())
+            # A sixth of the work: one process of them does it in less time than the others need.
+            flag, count, *scheduling = processes
+            beside = start("postgresql", [flag, "1", *scheduling], output)
+            codes.append(start("sqlite", [flag, str(max(2, int(count) - 1)), *scheduling]).wait())
             if _is_interrupted(codes[-1]):
                 beside.terminate()
             codes.append(beside.wait())

@@ -81,7 +81,7 @@ def test_the_databases_run_side_by_side(
     assert run_tests(setup, ["--all"]) == expected
     lines = capfd.readouterr().out.splitlines()
     # What runs beside is told when it has ended, and whole.
-    assert lines[:2] == ["sqlite with 4 processes", "postgresql with 1 processes"]
+    assert lines[:2] == ["sqlite with 3 processes", "postgresql with 1 processes"]
     assert "4 passed in" in lines[-1]
 
 

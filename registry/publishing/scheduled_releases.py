@@ -6,9 +6,10 @@ rights of the operator who scheduled it, stops it: that opens an incident which 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
@@ -209,19 +210,31 @@ def _publish(scheduled_id: int, report: Report | None) -> None:
     _record(release, WORKER, "release.done", revision=outcome.revision)
 
 
-def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
+def _fault(release: ScheduledRelease, draft: Draft | None, can_publish: Callable[[Actor], bool] = may_publish) -> str:
     """Why it cannot be made whatever the gate says; empty where it can."""
     if draft is None:
         return "The draft was discarded or published after the release was scheduled"
     if draft.version != release.draft_version and files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was scheduled"
     actor = parse_actor(release.scheduled_by)
-    return "" if may_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
+    return "" if can_publish(actor) else f"{actor.name}, who scheduled it, can no longer publish"
 
 
 def find_stop(release: ScheduledRelease) -> str:
     """Why a pending release could not be made as things are now; empty where only the gate is left to ask."""
-    return _fault(release, get_active_draft(release.capability))
+    return find_stops([release]).get(release.pk, "")
+
+
+def find_stops(releases: Collection[ScheduledRelease]) -> dict[int, str]:
+    """The same of many, by their ids, without those of which only the gate is left to ask.
+
+    Asks the database once, and once for each person who scheduled one of them.
+    """
+    drafts = Draft.objects.filter(capability__in=[one.capability_id for one in releases], discarded_at__isnull=True)
+    of_capability = {draft.capability_id: draft for draft in drafts}
+    can_publish = cache(may_publish)
+    faults = {one.pk: _fault(one, of_capability.get(one.capability_id), can_publish) for one in releases}
+    return {key: fault for key, fault in faults.items() if fault}
 
 
 def _fail(release: ScheduledRelease, reason: str, findings: Sequence[Finding] = ()) -> None:
@@ -269,10 +282,12 @@ def list_stopped(by: Actor, *, since: datetime) -> Iterator[tuple[ScheduledRelea
     found = ScheduledRelease.objects.filter(scheduled_by=str(by)).select_related("capability").order_by("-id")
     ended = Q(state=ScheduleState.CANCELLED, ended_at__gte=since) & ~Q(reason="")
     seen: set[int] = set()
-    for release in found.filter(Q(state=ScheduleState.WAITING) | ended):
+    releases = list(found.filter(Q(state=ScheduleState.WAITING) | ended))
+    stops = find_stops([one for one in releases if one.state == ScheduleState.WAITING])
+    for release in releases:
         is_newest = release.capability_id not in seen
         seen.add(release.capability_id)
-        why = find_stop(release) if release.state == ScheduleState.WAITING else release.reason
+        why = stops.get(release.pk, "") if release.state == ScheduleState.WAITING else release.reason
         if is_newest and why:
             yield release, why
 

@@ -38,7 +38,7 @@ def release_list(request: StudioRequest) -> HttpResponse:
     is_past = filters.get("state") == "past"
     found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
     page = get_page(request, found)
-    stopped = {one.pk for one in page.object_list if not is_past and scheduled_releases.find_stop(one)}
+    stopped = set() if is_past else set(scheduled_releases.find_stops(list(page.object_list)))
     context = {"page": page, "is_past": is_past, "stopped": stopped, "filters": filters, "query": filters.query}
     return render(request, "studio/release/list.html", context)
 

@@ -295,6 +295,8 @@ def test_a_text_that_is_too_large_is_said_and_stays(editor: Page, allowed_on_con
     allowed_on_console.append("422")
     area = open_file(editor, "skill.md")
     put(editor, "skill.md", "x" * (1024 * 1024 + 1))
+    # The check of what was typed takes the place of the refusal where it comes after it.
+    expect(editor.locator("#findings").get_by_text("FILE_TOO_LARGE")).to_be_visible(timeout=30_000)
     editor.get_by_role("button", name="Save draft").click()
     # A save that finds all checks busy is sent once more after some seconds.
     expect(editor.get_by_text("Couldn't save: skill.md is too large")).to_be_visible(timeout=30_000)

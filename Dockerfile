@@ -8,6 +8,15 @@ RUN python -m venv /opt/venv
 COPY requirements-extras.lock /tmp/requirements.lock
 RUN /opt/venv/bin/python -m pip install --require-hashes --no-deps --only-binary=:all: --no-compile \
       -r /tmp/requirements.lock
+# What nothing here loads: what installs packages, their tests and stubs, their other languages, the interface of the
+# models' runtime for other programs, and a second implementation of zstd.
+RUN cd /opt/venv/lib/python3*/site-packages \
+    && rm -rf pip pip-* setuptools setuptools-* pkg_resources _distutils_hack distutils-precedence.pth \
+      onnxruntime/capi/libonnxruntime.so.* onnxruntime/quantization onnxruntime/tools onnxruntime/transformers \
+      numpy/_core/include numpy/_core/lib zstandard/_cffi.*.so \
+    && find . -depth -name "*.pyi" -delete \
+    && find . -type d -name tests -prune -exec rm -rf {} + \
+    && find . -type d -path "*/locale/*/LC_MESSAGES" -not -path "*/locale/en/*" -prune -exec rm -rf {} +
 WORKDIR /srv/studio
 COPY . .
 # Hashed names and compressed forms are made here, because the running container can write nothing.
@@ -18,7 +27,7 @@ FROM ${PYTHON_IMAGE}
 # Followed sources and imports are read with git.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git \
-    && rm -rf /var/lib/apt/lists/*
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc/* /usr/share/man/* /usr/share/locale/*
 LABEL org.opencontainers.image.title="Capability Studio" \
       org.opencontainers.image.description="A self-hosted registry and publishing platform for agent capabilities" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -13,6 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGES = ("capability_kit", "capability_rules", "capability_client", "registry", "agent_api", "features", "studio")
+# What an adapter's own framework brings; it is not in any lock.
+FRAMEWORKS = {"agents", "claude_agent_sdk", "langchain_core", "langgraph", "pydantic_ai", "pydantic_core"}
+# A script of ours that is not part of a wheel's run time: it writes a file that is committed.
+SCRIPTS = {"capability_rules/validation/a2ui/catalog/generate.py", "capability_rules.validation.a2ui.catalog.generate"}
 # Each of these serves, or does jobs, from the moment that it is imported.
 PROGRAMS = ("studio.celery", "studio.rsgi", "studio.wsgi", "studio.gateway.__main__")
 
@@ -45,6 +49,16 @@ def names_inside(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.module
 
 
+def list_faults(root: Path) -> list[tuple[str, str]]:
+    """What is missing, without frameworks and what another system's Python brings."""
+    elsewhere = FRAMEWORKS | sys.stdlib_module_names
+    return [
+        (place, name)
+        for place, name in find_missing(root)
+        if name.partition(".")[0] not in elsewhere and place.partition(":")[0] not in SCRIPTS
+    ]
+
+
 def find_missing(root: Path) -> Iterator[tuple[str, str]]:
     """Where something was imported that is not installed, and what."""
     for module, path in product_modules(root):
@@ -68,4 +82,4 @@ if __name__ == "__main__":
     django.setup()
     # Addresses of a feature use what the core's registers.
     importlib.import_module("studio.urls")
-    print(json.dumps(list(find_missing(Path(sys.argv[1])))))
+    print(json.dumps(list_faults(Path(sys.argv[1]))))

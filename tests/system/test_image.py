@@ -6,6 +6,7 @@ everywhere. What only an engine holds to, the health check, read_only and cap_dr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -23,7 +24,7 @@ import pytest
 
 from tests.factories import bundle
 from tests.receivers import Receiver
-from tests.servers import ROOT, answers, descendants, free_port
+from tests.servers import ROOT, answers, free_port
 
 pytestmark = [pytest.mark.system, pytest.mark.rare]
 
@@ -36,13 +37,10 @@ PROGRAM: Final = "studio.launcher.installed"
 _ENV: Final = {**os.environ, "STORAGE_DRIVER": "vfs", "BUILDAH_ISOLATION": "chroot"}
 
 
-def _buildah(*arguments: str, check: bool = True, text: str | None = None) -> str:
-    done = subprocess.run(
-        ["buildah", *arguments], env=_ENV, input=text, capture_output=True, text=True, check=False, timeout=1800
-    )
-    assert done.returncode == 0 or not check, (
-        f"buildah {' '.join(arguments)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    )
+def _buildah(*arguments: str) -> str:
+    command = ["buildah", *arguments]
+    done = subprocess.run(command, env=_ENV, capture_output=True, text=True, check=False, timeout=1800)
+    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout.strip()
 
 
@@ -64,8 +62,28 @@ class Container:
         mount = f"{self.volume}:{DATA_DIR}"
         return ["run", "--user", "10001:10001", "--volume", mount, self.name, "--", "env", *settings, *words]
 
-    def manage(self, *words: str, text: str | None = None) -> str:
-        return _buildah(*self._command("python", "manage.py", *words), text=text)
+    def run(self, *words: str) -> str:
+        return _buildah(*self._command(*words))
+
+    def manage(self, *words: str) -> str:
+        return self.run("python", "manage.py", *words)
+
+    def stop(self, process: subprocess.Popen[bytes]) -> float:
+        """Send SIGTERM as an engine does, to the command and nobody else; how long it then takes, in seconds."""
+        began = time.monotonic()
+        os.kill(self.find_command(), signal.SIGTERM)
+        process.wait(60)
+        return time.monotonic() - began
+
+    def find_command(self) -> int:
+        """Its process. Raises AssertionError where it does not run."""
+        # Buildah's threads start it, so that it is not among the children of its process.
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                is_it = (folder / "cmdline").read_bytes().startswith(f"python\0-m\0{PROGRAM}\0".encode())
+                if is_it and f"PORT={self.port}\0".encode() in (folder / "environ").read_bytes():
+                    return int(folder.name)
+        raise AssertionError("the command does not run")
 
     def start(self, log: Path) -> subprocess.Popen[bytes]:
         """What compose.small.yml starts; returns when it answers."""
@@ -78,17 +96,6 @@ class Container:
             assert is_starting, log.read_text(errors="replace")
             time.sleep(0.2)
         return process
-
-
-def _stop(process: subprocess.Popen[bytes]) -> float:
-    """Send SIGTERM as an engine does, to the command and nobody else; how long it then takes, in seconds."""
-    commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(process.pid)}
-    # The last one that has the words: those before it carry them as arguments.
-    inner = [pid for pid, words in commands.items() if words.startswith(b"python\0") and PROGRAM.encode() in words]
-    began = time.monotonic()
-    os.kill(inner[-1], signal.SIGTERM)
-    process.wait(60)
-    return time.monotonic() - began
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +116,11 @@ def container(image: str, tmp_path: Path) -> Iterator[Container]:
     volume.mkdir()
     os.chown(volume, 10001, 10001)
     name = _buildah("from", "--pull-never", image)
-    yield Container(name, volume)
+    container = Container(name, volume)
+    yield container
+    # Of a test that failed.
+    with contextlib.suppress(AssertionError):
+        os.kill(container.find_command(), signal.SIGKILL)
     _buildah("rm", name)
 
 
@@ -130,6 +141,13 @@ def test_the_image_is_no_larger_than_it_may_be(image: str) -> None:
     assert _size_megabytes(image) - _size_megabytes(BASE) <= MEGABYTES_MAX
 
 
+def test_every_import_of_the_product_is_in_the_image(container: Container) -> None:
+    """Its build takes out what nothing loads."""
+    shutil.copy(ROOT / "tests" / "system" / "import_program.py", container.volume)
+    printed = container.run("env", "PYTHONPATH=.", "python", f"{DATA_DIR}/import_program.py", "/srv/studio")
+    assert json.loads(printed.splitlines()[-1]) == []
+
+
 def test_a_registry_lives_in_a_volume(container: Container, tmp_path: Path) -> None:
     container.settings = ("WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8",)
     marker = tmp_path / "marker"
@@ -138,15 +156,16 @@ def test_a_registry_lives_in_a_volume(container: Container, tmp_path: Path) -> N
     process = container.start(log)
     key = re.search(r"csk_\S+", log.read_text())
     assert key is not None
-    reader = httpx2.Client(base_url=container.url, headers={"Authorization": f"Bearer {key[0]}"}, timeout=60)
-    listed = reader.get("/api/v1/capability_registry_list").json()["capabilities"]
-    assert "weights" in {one["capability_id"] for one in listed}
+    headers = {"Authorization": f"Bearer {key[0]}"}
+    listed = httpx2.get(f"{container.url}/api/v1/capability_registry_list", headers=headers, timeout=60).json()
+    assert "weights" in {one["capability_id"] for one in listed["capabilities"]}
     receiver = Receiver()
     try:
         container.manage("webhook", "create", "chat", "--url", f"http://127.0.0.1:{receiver.port}/hook")
         created = container.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").split()[-1]
-        publisher = httpx2.Client(base_url=container.url, headers={"Authorization": f"Bearer {created}"}, timeout=60)
-        answer = publisher.post("/api/v1/operator/bundle_publish", json={"bundles": [{"path": "a", "files": bundle()}]})
+        headers = {"Authorization": f"Bearer {created}"}
+        body = {"bundles": [{"path": "a", "files": bundle()}]}
+        answer = httpx2.post(f"{container.url}/api/v1/operator/bundle_publish", json=body, headers=headers, timeout=60)
         assert answer.json()["results"][0]["status"] == "published", answer.text
         deadline = time.monotonic() + 60
         while not receiver.requests:
@@ -155,13 +174,14 @@ def test_a_registry_lives_in_a_volume(container: Container, tmp_path: Path) -> N
     finally:
         receiver.stop()
     # The grace of compose.small.yml.
-    assert _stop(process) < 15
+    assert container.stop(process) < 15
 
     process = container.start(tmp_path / "second")
     assert "csk_" not in (tmp_path / "second").read_text()
-    loaded = publisher.get("/api/v1/capability_skill_load", params={"capability_id": "alpha"}).json()
+    address = "/api/v1/capability_skill_load?capability_id=alpha"
+    loaded = httpx2.get(container.url + address, headers=headers, timeout=60).json()
     container.manage("backup", "create", "--to", f"{DATA_DIR}/backup.zip")
-    assert _stop(process) < 15
+    assert container.stop(process) < 15
 
     other = Container(container.name, tmp_path / "other")
     other.volume.mkdir()
@@ -171,11 +191,9 @@ def test_a_registry_lives_in_a_volume(container: Container, tmp_path: Path) -> N
     other.manage("migrate", "--verbosity", "0")
     other.manage("backup", "restore", f"{DATA_DIR}/backup.zip")
     process = other.start(tmp_path / "third")
-    moved = httpx2.get(
-        f"{other.url}/api/v1/capability_skill_load?capability_id=alpha", headers=publisher.headers, timeout=60
-    ).json()
+    moved = httpx2.get(other.url + address, headers=headers, timeout=60).json()
     assert moved["digest"] == loaded["digest"]
-    assert _stop(process) < 15
+    assert other.stop(process) < 15
 
     root = _buildah("mount", container.name)
     written = subprocess.run(

@@ -9,7 +9,6 @@ import contextlib
 import json
 import re
 import subprocess
-import sys
 import time
 import tomllib
 import urllib.request
@@ -26,10 +25,6 @@ from tests.system.checkouts import Run, Tree, children_of, copy_tree
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 LOOPBACK = "127.0.0.0/8"
-# What an adapter's own framework brings; it is not in any lock.
-FRAMEWORKS = {"agents", "claude_agent_sdk", "langchain_core", "langgraph", "pydantic_ai", "pydantic_core"}
-# A script of ours that is not part of a wheel's run time: it writes a file that is committed.
-SCRIPTS = {"capability_rules/validation/a2ui/catalog/generate.py", "capability_rules.validation.a2ui.catalog.generate"}
 DOCUMENT = json.dumps(
     {
         "openapi": "3.1.0",
@@ -141,14 +136,9 @@ def test_every_import_of_the_product_is_in_a_plain_install(plain: Tree, run: Run
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    optional = _extras_not_installed() | FRAMEWORKS
+    optional = _extras_not_installed()
     missing = json.loads(done.stdout.splitlines()[-1])
-    faults = [
-        (place, name)
-        for place, name in missing
-        # Windows has modules of its own.
-        if name.partition(".")[0] not in optional | sys.stdlib_module_names and place.partition(":")[0] not in SCRIPTS
-    ]
+    faults = [(place, name) for place, name in missing if name.partition(".")[0] not in optional]
     assert not faults, faults
 
 

@@ -387,7 +387,8 @@ def lay_out(env: Mapping[str, str]) -> None:
         run_manage("prepare_site", "--static", env=studio_environment(folder))
 
     made = make_folder_once("static files", fill)
-    for name in ("static", "models"):
+    # Another choice of a model has other files.
+    for name in ("static",) if "EMBEDDER" in env else ("static", "models"):
         shutil.copytree(made / name, data_dir / name, copy_function=_copy_or_link)
     # Another choice of features has other tables.
     if not {"DATABASE_URL", "FEATURES"} & env.keys():

@@ -7,8 +7,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from capability_rules.bundles.problem import BUNDLE_FILES
+from capability_rules.validation.security.literals import LiteralIndex, LiteralPlaces
 from capability_rules.validation.security.normalization import normalize_text
 from capability_rules.validation.security.rule_loader import load_phrases
+from capability_rules.validation.security.sentences import paragraph_around
 from capability_rules.validation.security.text_corpus import ScannedDocument
 
 _REACH: Final = 160
@@ -18,17 +20,18 @@ _PLACES_MAX: Final = 20
 
 def find_followed_files(documents: Sequence[ScannedDocument]) -> set[str]:
     """The supporting files that some text names near an order to do what they say."""
-    names = [document.file for document in documents if document.file not in BUNDLE_FILES]
-    return {name for name in names if name and any(_orders(document.text, name) for document in documents)}
+    files = [document.file for document in documents if document.file and document.file not in BUNDLE_FILES]
+    of_name: dict[str, list[str]] = {}
+    for file in files:
+        of_name.setdefault(PurePosixPath(file).name, []).append(file)
+    index, names, found = LiteralIndex(of_name), tuple(of_name), set[str]()
+    for document in documents if names else ():
+        places = LiteralPlaces(document.text, index)
+        for name in places.keep_possible(names):
+            if name not in found and any(_is_order(document.text, at) for at in places.find(name)[:_PLACES_MAX]):
+                found.add(name)
+    return {file for name in found for file in of_name[name]}
 
 
-def _orders(text: str, file: str) -> bool:
-    named, at = PurePosixPath(file).name, -1
-    for _ in range(_PLACES_MAX):
-        at = text.find(named, at + 1)
-        if at < 0:
-            return False
-        paragraph = text[max(at - _REACH, 0) : at].rpartition("\n\n")[2] + text[at : at + _REACH].partition("\n\n")[0]
-        if _ORDER.search(normalize_text(paragraph)):
-            return True
-    return False
+def _is_order(text: str, at: int) -> bool:
+    return bool(_ORDER.search(normalize_text(paragraph_around(text, at, at, _REACH))))

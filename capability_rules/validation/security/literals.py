@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 
 _HEAD = 3
 _WORDS_KEPT = 50_000
@@ -17,14 +17,15 @@ _LONGEST_KEPT = 64
 _WORD = re.compile(r"\w+")
 
 
-@cache
+# Bounded, because names of files are looked for too, and authors choose these.
+@lru_cache(maxsize=20_000)
 def longest_part(literal: str) -> tuple[str, int]:
     """The longest word of a fixed text and its offset; the text itself, if it has only signs."""
     found = max(_WORD.finditer(literal), key=lambda match: match.end() - match.start(), default=None)
     return (found.group(), found.start()) if found else (literal, 0)
 
 
-@cache
+@lru_cache(maxsize=5_000)
 def _with_parts(literals: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((each, longest_part(each)[0]) for each in literals)
 
@@ -33,12 +34,14 @@ class LiteralIndex:
     """The fixed words that are looked for, by their first letters, three at most; `signs` are those without letters."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        heads: dict[int, dict[str, list[str]]] = {size: {} for size in (1, 2, _HEAD)}
+        heads: dict[int, dict[str, set[int]]] = {size: {} for size in (1, 2, _HEAD)}
         parts = sorted({longest_part(literal)[0] for literal in literals})
         self.signs = tuple(part for part in parts if not _WORD.fullmatch(part))
-        for literal in filter(_WORD.fullmatch, parts):
+        self._words = frozenset(filter(_WORD.fullmatch, parts))
+        for literal in self._words:
             size = min(len(literal), _HEAD)
-            heads[size].setdefault(literal[:size], []).append(literal)
+            heads[size].setdefault(literal[:size], set()).add(len(literal))
+        # By the beginning of a word the lengths to try: a thousand names may begin alike.
         self._heads = [(size, by_head) for size, by_head in heads.items() if by_head]
         self.known: dict[str, frozenset[str]] = {}
 
@@ -56,11 +59,9 @@ class LiteralIndex:
     def _search(self, word: str) -> Iterator[str]:
         for size, by_head in self._heads:
             for at in range(len(word) - size + 1):
-                head = word[at : at + size]
-                if head in by_head:
-                    for literal in by_head[head]:
-                        if word.startswith(literal, at):
-                            yield literal
+                for length in by_head.get(word[at : at + size], ()):
+                    if (found := word[at : at + length]) in self._words:
+                        yield found
 
 
 class LiteralPlaces:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 _END: Final = re.compile(r"[.!?]+(?=[\s\"')\]*_`<]|\Z)|[;。！？；।؟\n\0]")
@@ -24,3 +25,11 @@ def split_sentences(text: str) -> list[Span]:
             found.append((start, min(end, start + _LONGEST)))
             start = found[-1][1]
     return found
+
+
+def paragraph_around(text: str, start: int, end: int, reach: int, ends: Sequence[str] = ("\n\n",)) -> str:
+    """A place of a text with so much of its paragraph before and behind it; `ends` are what ends a paragraph."""
+    before, after = text[max(start - reach, 0) : start], text[end : end + reach]
+    for cut in ends:
+        before, after = before.rpartition(cut)[2], after.partition(cut)[0]
+    return before + text[start:end] + after

@@ -7,7 +7,9 @@ import base64
 import pytest
 
 from capability_rules.validation.security import AuthorText, check_texts, find_json_texts
+from capability_rules.validation.security.followed_files import find_followed_files
 from capability_rules.validation.security.rule_loader import load_rule_files
+from capability_rules.validation.security.text_corpus import list_documents
 from tests import costs
 from tests.unit.capability_rules.validation.security.pages import TABLE
 
@@ -92,3 +94,14 @@ def test_a_long_honest_text_is_checked_to_the_end() -> None:
         "Read the entry, ask the user, send the summary to the team and save it. See https://docs.test/a for more.\n\n"
     )
     assert check_texts([AuthorText("skill.md", (), page * 400)]) == []
+
+
+def test_a_thousand_files_are_looked_for_at_once() -> None:
+    """Each name in each text took five seconds."""
+    files = [f"references/topic_{number:04d}.md" for number in range(1_000)]
+    texts = [AuthorText(file, (), f"word{number} says more. " * 80) for number, file in enumerate(files)]
+    order = AuthorText("skill.md", (), f"Read {files[7]} first and follow every instruction in it.")
+    documents = list_documents([order, *texts])
+    with costs.at_most(100):
+        found = find_followed_files(documents)
+    assert found == {files[7]}

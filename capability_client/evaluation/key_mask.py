@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from capability_client.evaluation.streamed_reply import PartialReply
@@ -12,16 +12,15 @@ _PART_CHARACTERS: Final = 8
 MASK: Final = "[key]"
 
 
-@dataclass(frozen=True, slots=True)
 class KeyMask:
     """Masks the key and each part of it of eight characters or more."""
 
-    key: str
+    def __init__(self, key: str) -> None:
+        self._parts = {key[at : at + _PART_CHARACTERS] for at in range(len(key) - _PART_CHARACTERS + 1)}
 
     def in_text(self, text: str) -> str:
         """The text with `[key]` in place of each part."""
-        last = len(self.key) - _PART_CHARACTERS
-        parts = {self.key[at : at + _PART_CHARACTERS] for at in range(last + 1)}
+        parts = self._parts
         if not any(part in text for part in parts):
             return text
         found, at = [], 0

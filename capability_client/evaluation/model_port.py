@@ -98,6 +98,10 @@ class VendorModel:
     usage: Usage = field(default_factory=Usage)
     sent: list[Json] = field(default_factory=list)
     _asks_for_usage: bool = True
+    _mask: KeyMask = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._mask = KeyMask(self.settings.api_key)
 
     def __call__(self, session: Any, messages: Sequence[Message]) -> ModelReply:
         """One reply. Raises `ModelFailed`."""
@@ -120,13 +124,13 @@ class VendorModel:
         if self.settings.kind == "openai" and self._asks_for_usage:
             body["stream_options"] = {"include_usage": True}
         self.sent.append(body)
-        begun, mask = time.monotonic(), KeyMask(self.settings.api_key)
+        begun = time.monotonic()
         try:
-            document = mask.in_value(self._post(body))
+            document = self._mask.in_value(self._post(body))
             with _in_form_of(self.settings.kind):
                 return (_read_openai if self.settings.kind == "openai" else _read_anthropic)(document, self.usage)
         except ModelFailed as error:
-            raise ModelFailed(mask.in_text(str(error))) from None
+            raise ModelFailed(self._mask.in_text(str(error))) from None
         finally:
             self.usage.seconds += time.monotonic() - begun
             self.usage.requests += 1
@@ -164,8 +168,7 @@ class VendorModel:
             _STREAM_BYTES_MAX,
             may_think=True,
         )
-        mask = KeyMask(self.settings.api_key)
-        listener = _ReplyListener(self.settings.kind, lambda partial: self.while_answering(mask.in_partial(partial)))
+        listener = _ReplyListener(self.settings.kind, self._show)
         found: tuple[Response, Any] | None = None
         try:
             found = _read_answer(self.wire.send(request, listener), listener.reply)
@@ -174,6 +177,9 @@ class VendorModel:
             if listener.is_asked and (found is None or (listener.reply is not None and found[0].status != 200)):
                 self._count_broken(body, listener)
         return found
+
+    def _show(self, partial: PartialReply) -> object:
+        return self.while_answering(self._mask.in_partial(partial))
 
     def _count_broken(self, body: Json, listener: _ReplyListener) -> None:
         partial, counted = listener.partial(), listener.reply.usage if listener.reply is not None else {}

@@ -8,7 +8,7 @@ from registry.models import Capability, Review, ScheduledRelease
 from registry.publishing.audience import Audience, get_audience
 from registry.publishing.review_comments import count_open_threads
 from registry.publishing.reviews import get_active_review, is_current
-from registry.publishing.scheduled_releases import get_pending_release
+from registry.publishing.scheduled_releases import find_pending_release
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +30,5 @@ def get_publish_context(capability: Capability) -> PublishContext:
         review=review,
         review_is_current=review is not None and is_current(review),
         open_comments=count_open_threads(capability) if review is not None else 0,
-        release=get_pending_release(capability),
+        release=find_pending_release(capability.capability_id),
     )

@@ -70,7 +70,7 @@ def schedule_release(
     with write_transaction():
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id, version=draft_version)
-        waiting = get_pending_release(draft.capability)
+        waiting = find_pending_release(draft.capability.capability_id)
         if waiting is not None and (stop := find_stop(waiting)):
             _cancel_job(waiting)
             _end(waiting, ScheduleState.CANCELLED, reason=f"{stop}; {by.name} scheduled it again")
@@ -157,7 +157,7 @@ def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: i
 
 def cancel_pending(capability: Capability, *, why: str) -> None:
     """Somebody decided otherwise meanwhile, as `why` says; in the transaction of that decision."""
-    release = get_pending_release(capability)
+    release = find_pending_release(capability.capability_id)
     if release is not None:
         _cancel_job(release)
         _end(release, ScheduleState.CANCELLED, reason=f"{why} before its time came")
@@ -258,7 +258,11 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     release = found.filter(pk=payload["scheduled_id"]).first()
     if release is None:
         return
-    if state == "queued" and release.state == ScheduleState.FAILED and get_pending_release(release.capability) is None:
+    if (
+        state == "queued"
+        and release.state == ScheduleState.FAILED
+        and find_pending_release(release.capability.capability_id) is None
+    ):
         update_row(release, state=ScheduleState.WAITING, reason="", ended_at=None)
     elif state == "parked" and release.state == ScheduleState.WAITING:
         _fail(release, "The worker could not make it at any try")
@@ -266,13 +270,8 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
         _end(release, ScheduleState.CANCELLED, reason="Its job was cancelled")
 
 
-def get_pending_release(capability: Capability) -> ScheduledRelease | None:
-    """The release of a capability that waits for its time."""
-    return ScheduledRelease.objects.filter(capability=capability, state=ScheduleState.WAITING).first()
-
-
 def find_pending_release(capability_id: str) -> ScheduledRelease | None:
-    """As `get_pending_release`, by the id of a capability that may not exist."""
+    """The release of a capability that waits for its time; None for an unknown one too."""
     return ScheduledRelease.objects.filter(capability__capability_id=capability_id, state=ScheduleState.WAITING).first()
 
 

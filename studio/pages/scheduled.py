@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from registry.models import Capability
-from registry.publishing.scheduled_releases import find_stop, get_pending_release
+from registry.publishing.scheduled_releases import find_pending_release, find_stop
 
 
 def build_scheduled_context(capability: Capability | None) -> dict[str, Any]:
     """Nothing where no release is scheduled."""
-    release = get_pending_release(capability) if capability is not None else None
+    release = find_pending_release(capability.capability_id) if capability is not None else None
     return {"scheduled": release, "stop": find_stop(release)} if release is not None else {}

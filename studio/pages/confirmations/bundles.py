@@ -249,7 +249,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
     standing = reviews.get_active_review(capability)
     if standing is not None:
         changes.append(_("Its review can no longer be approved."))
-    waiting = scheduled_releases.get_pending_release(capability)
+    waiting = scheduled_releases.find_pending_release(capability.capability_id)
     if waiting is not None:
         changes.append(format_html(_("The release scheduled for {when} will fail."), when=local_time(waiting.due_at)))
     return Confirmation(

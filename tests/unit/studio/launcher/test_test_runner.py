@@ -80,7 +80,7 @@ def test_the_databases_run_side_by_side(
         (setup.root / f"code-{database}").write_text(str(code))
     assert run_tests(setup, ["--all"]) == expected
     lines = capfd.readouterr().out.splitlines()
-    # What runs beside is told when it has ended, and whole.
+    # What runs beside is shown when it has ended, and whole.
     assert lines[:2] == ["sqlite with 3 processes", "postgresql with 1 processes"]
     assert "4 passed in" in lines[-1]
 

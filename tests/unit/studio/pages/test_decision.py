@@ -235,7 +235,7 @@ def test_draft_with_a_held_passage_is_sent_back_to_its_author(signed_in: SignIn)
     page = client.get(DECISIONS).content.decode()
     assert "The line before it." in page
     assert page.count(DOUBT) == 2  # the lines, and the doubt that quotes the sentence
-    sent = client.post(DECISIONS, {"deed": "send_back", "note": "Say who is told"})
+    sent = client.post(DECISIONS, {"deed": "send_back", "note": "Say who gets the report"})
     assert sent.status_code == 302
     review = Review.objects.get()
     assert (review.state, review.requested_by, review.decided_by) == (

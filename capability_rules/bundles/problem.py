@@ -27,6 +27,8 @@ EXAMINED_MAX: Final = 5000
 EXCUSED: Final = "excused"
 # The code of a note whose subject is a language that the classifier does not judge.
 UNJUDGED_CODE: Final = "SEC_LANGUAGE_NOT_JUDGED"
+# Of a check for which there was no time: it says nothing of the texts.
+UNFINISHED_CODE: Final = "CHECK_UNFINISHED"
 
 
 @dataclass(frozen=True, slots=True)

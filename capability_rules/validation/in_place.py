@@ -13,7 +13,7 @@ from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.deadline import Deadline, DeadlineExceeded
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.parsed_bundle import ParsedBundle, parse_bundle
-from capability_rules.bundles.problem import RawFinding
+from capability_rules.bundles.problem import UNFINISHED_CODE, RawFinding
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation.codes import severity_by_code
 from capability_rules.validation.report import Report
@@ -29,7 +29,6 @@ FINDINGS_MAX: Final = 3000
 # bundles take a third of this on an idle machine. What has not begun by then is not begun, and what can take long
 # checks between its steps.
 SECONDS_MAX: Final = 5.4
-UNFINISHED: Final = "CHECK_UNFINISHED"
 _FILES: Final = "the files"
 
 # Called with the name of each check before it begins, first of all once the files were read.
@@ -76,14 +75,14 @@ def _run(documents: ParsedBundle, all_checks: Iterator[Check], deadline: Deadlin
     name = _FILES
     for following, check in all_checks:
         if deadline.is_over():
-            _report(documents, UNFINISHED, *unfinished_words(name))
+            _report(documents, UNFINISHED_CODE, *unfinished_words(name))
             return
         name = following
         on_check(name, documents)
         try:
             documents.report(check())
         except DeadlineExceeded:
-            _report(documents, UNFINISHED, *unfinished_words(name))
+            _report(documents, UNFINISHED_CODE, *unfinished_words(name))
             return
         except Exception:
             logger.exception("the check %s failed", name)

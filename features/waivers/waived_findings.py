@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from capability_rules.bundles.finding import Finding, FindingWaiver
 from capability_rules.bundles.finding_fingerprints import fingerprint_findings
-from capability_rules.bundles.problem import PER_CODE_MAX
+from capability_rules.bundles.problem import PER_CODE_MAX, UNFINISHED_CODE
 from features.waivers.models import Waiver
 from registry.models import Revision
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.
 ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "TOOL_SOURCE_", "EVALUATION_")
 # Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
-_NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", "CHECK_UNFINISHED", "FINDINGS_CUT"})
+_NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", UNFINISHED_CODE, "FINDINGS_CUT"})
 # A person answers these otherwise: by a confirmation, an approval, a note.
 _ANSWERED: Final = frozenset(
     {"POLICY_LOOSENED", "LOOSENING_NOT_ALLOWED", "APPROVAL_REQUIRED", "NOTE_REQUIRED", "COMMENTS_OPEN", "SEC_HELD"}

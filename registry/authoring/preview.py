@@ -16,6 +16,7 @@ from capability_kit.form_dry_run import FormDryRun
 from capability_kit.json_text import parse_json
 from capability_kit.prompt import Prompt, render_prompt
 from capability_rules.bundles.json_locations import build_pointer
+from capability_rules.bundles.problem import UNFINISHED_CODE
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.validation import Finding, Report
 from capability_rules.validation.a2ui.data_paths import parse_path, resolve
@@ -25,7 +26,7 @@ from capability_rules.validation.isolation.form_dry_run import dry_run_event
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
 
-_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "CHECK_UNFINISHED", "FINDINGS_CUT"})
+_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", UNFINISHED_CODE, "FINDINGS_CUT"})
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from capability_rules.bundles.finding import Finding, sort_findings
+from capability_rules.bundles.problem import UNFINISHED_CODE
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation.in_place import UNFINISHED, build_report, unfinished_words
+from capability_rules.validation.in_place import build_report, unfinished_words
 from capability_rules.validation.isolation.messages import pack_files, unpack_bundle, unpack_findings
 from capability_rules.validation.isolation.pool import CheckEnded, CheckPool
 from capability_rules.validation.report import Report
@@ -63,7 +64,7 @@ class _Check:
         return build_report(files, findings, None, self.capability_id)
 
     def _failure(self) -> Finding:
-        return Finding(UNFINISHED, "error", "capability.json", "", 1, 1, *unfinished_words(self.name))
+        return Finding(UNFINISHED_CODE, "error", "capability.json", "", 1, 1, *unfinished_words(self.name))
 
 
 def _text(raw: bytes | str) -> str:

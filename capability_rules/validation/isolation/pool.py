@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
+from capability_rules.bundles.problem import UNFINISHED_CODE
 from capability_rules.errors import RegistryUnavailable
 from capability_rules.numeric_threads import SINGLE_THREAD
 from capability_rules.validation.isolation.messages import LENGTH, encode_message
@@ -48,7 +49,7 @@ class ChecksBusy(RegistryUnavailable):
 class ChecksUnfinished(RegistryUnavailable):
     """There was no time to check any of the texts to their end."""
 
-    code = "CHECK_UNFINISHED"
+    code = UNFINISHED_CODE
 
     def __init__(self) -> None:
         super().__init__("Not checked: there was no time to finish; try again in a few seconds")

@@ -151,7 +151,7 @@ def _entered(field: HtmlField, given: Sequence[str]) -> Any:
     texts = [text[:_TEXT_MAX] for text in given]
     if field.kind == "check":
         # A box that nobody has set is not set by what a browser leaves out.
-        return True if texts else False if field.value else field.value
+        return bool(texts) if texts or field.value else field.value
     if field.kind in ("choice", "choices"):
         return [text for text in texts if text]
     return texts[0] if texts else ""

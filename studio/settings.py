@@ -23,6 +23,7 @@ from registry.common.installation import (
     RESOURCES_DIR,
     install_command,
 )
+from registry.common.redis_clients import celery_broker
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
@@ -388,14 +389,14 @@ MATCHING_LEARN_AFTER_SECONDS = 1.0
 # Several publishes in a row get one checkpoint.
 CHECKPOINT_AFTER_SECONDS = 30.0
 
-CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_URL, _BROKER_OPTIONS = celery_broker(REDIS_URL) if REDIS_URL else (None, {})
 CELERY_TASK_DEFAULT_QUEUE = "studio"
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 # A message is done with when the job is: one that a killed worker had comes again, and the job's lease decides.
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_connect_timeout": 2}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_connect_timeout": 2, **_BROKER_OPTIONS}
 # A message carries a job's id alone; what came of it is kept in the job's row.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

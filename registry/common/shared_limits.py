@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 
 from registry.common import caches
+from registry.common.redis_clients import open_redis
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -128,11 +129,10 @@ class SharedLimits:
 
 def _connected(url: str) -> tuple[Redis, dict[str, Script]]:
     # Imported with the first connection: no process without REDIS_URL needs it.
-    from redis import Redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
-    client = Redis.from_url(
+    client = open_redis(
         url,
         socket_connect_timeout=_CONNECT_SECONDS,
         socket_timeout=TIMEOUT_SECONDS,

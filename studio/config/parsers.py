@@ -17,6 +17,7 @@ from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from registry.common.installation import list_leaf_names
+from registry.common.redis_clients import SENTINEL_EXAMPLE, parse_sentinels
 
 SECRET_BYTES_MAX = 65_536
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
@@ -253,8 +254,10 @@ def _database_options(query: str) -> dict[str, str]:
 
 
 def parse_redis_url(text: str) -> str:
-    """A Redis URL, as Celery takes it."""
-    expected = "redis://host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock"
+    """The URL of a Redis, or of the Sentinels that know where it is."""
+    if parse_sentinels(text) is not None:
+        return text
+    expected = f"redis://host:6379/0, rediss:// for TLS, unix:///path/to/redis.sock, or {SENTINEL_EXAMPLE}"
     parts = split_url(text, expected)
     if parts.scheme not in {"redis", "rediss", "unix"}:
         raise ValueError(f"has the scheme '{parts.scheme}': expected {expected}")

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
+from registry.common.redis_clients import open_redis
 from registry.core.storage import find_storage_outage
 
 # A probe that waits longer counts as failed with most platforms anyway.
@@ -59,7 +60,7 @@ def _redis(url: str) -> str:
     import redis
 
     try:
-        with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+        with open_redis(url, socket_timeout=1, socket_connect_timeout=1) as client:
             client.ping()
     except redis.RedisError:
         return "away"

@@ -389,19 +389,24 @@ def test_import_allowed_networks() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["redis://localhost", "redis://:p@h:6379/1", "rediss://h:6380/0", "unix:///run/r.sock"]
+    "text",
+    ["redis://localhost", "redis://:p@h:6379/1", "rediss://h:6380/0", "unix:///run/r.sock", "sentinel://:p@a,b:1/m/0"],
 )
 def test_redis_url(text: str) -> None:
     assert read(REDIS_URL=text).redis_url == text
 
 
 @pytest.mark.parametrize(
-    "text", ["localhost:6379", "http://h", "redis://", "redis://h/x", "unix:r", "redis://h:hunter2"]
+    "text",
+    [
+        *["localhost:6379", "http://h", "redis://", "redis://h/x", "unix:r", "redis://h:hunter2"],
+        *["sentinel://a:1", "sentinel://a:hunter2/m", "sentinel:///m", "sentinel://a:1/m/x", "sentinel://a:1/m/0/1"],
+    ],
 )
 def test_odd_redis_url(text: str) -> None:
     message = problem(REDIS_URL=text)
     assert message.startswith("REDIS_URL ")
-    assert "redis://host:6379/0" in message
+    assert "sentinel://:password@host1:26379" in message
 
 
 def test_rate_limits() -> None:

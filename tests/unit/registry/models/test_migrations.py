@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 
 from registry.feature import installed_feature_names
 
@@ -164,3 +167,15 @@ def _without_casts(sql: str) -> str:
 def _without_generated_name(sql: str) -> str:
     """Names that Django makes have a digest of what a table was called when the index was made."""
     return re.sub(r"_[0-9a-f]{8}(_like|_uniq|_fk\w*)?\b", "", sql)
+
+
+@pytest.mark.django_db
+def test_a_database_of_a_newer_version_is_refused_with_the_fix() -> None:
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied("registry", "9999_of_tomorrow")
+    # What was left out by FEATURES is no newer version.
+    recorder.record_applied("left_out", "0001_initial")
+    with pytest.raises(CommandError, match=r"registry\.9999_of_tomorrow.* restore a backup"):
+        call_command("migrate", verbosity=0)
+    recorder.record_unapplied("registry", "9999_of_tomorrow")
+    call_command("migrate", verbosity=0)

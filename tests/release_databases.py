@@ -101,8 +101,8 @@ def dump_database(vendor: str, name: str) -> str:
             return "\n".join(database.iterdump()) + "\n"
     command = ["pg_dump", "--no-owner", "--no-privileges", "--inserts", name]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines(keepends=True)
-    # Comments, and commands of psql alone.
-    return "".join(line for line in lines if line.strip() and not line.startswith(("--", "\\")))
+    # Commands of psql alone. An empty line may be one of a text.
+    return "".join(line for line in lines if not line.startswith("\\"))
 
 
 def main(name: str, folder: Path) -> None:

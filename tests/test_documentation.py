@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -119,3 +120,18 @@ def test_each_row_of_the_threats_names_a_test() -> None:
     for letter, last in (("C", 15), ("W", 23), ("F", 26), ("P", 17)):
         numbers = {int(number[1:]) for number, _ in rows if number[0] == letter}
         assert numbers >= set(range(1, last + 1))
+
+
+def test_nothing_names_an_address_of_the_project_that_pyproject_does_not() -> None:
+    """`[project.urls]` is the one place; as long as it is not there, whatever names an address has invented it."""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})
+    known = tuple(urls.values())
+    address = re.compile(
+        r"(?:https?://)?(?:github\.com|gitlab\.com|ghcr\.io|[\w.-]+\.readthedocs\.io)/[\w./-]*capability-studio[\w./-]*"
+    )
+    found = {
+        str(path.relative_to(ROOT)): invented
+        for path in _files()
+        if (invented := [one for one in address.findall(path.read_text("utf-8")) if not one.startswith(known)])
+    }
+    assert found == {}

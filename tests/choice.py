@@ -2,7 +2,8 @@
 others, corpora); `--where` prints the answer for every file, and runs nothing.
 
 A suite of its own for each database: SQLite runs everything but what needs PostgreSQL; PostgreSQL
-(`TEST_DATABASE=postgresql`) runs those tests whose result a database can change. `python3 run.py test` does both.
+(`TEST_DATABASE=postgresql`) runs those tests whose result a database can change, with `--all` also those of what is
+built upon the core. `python3 run.py test` does both.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ _HERE: Final = Path(__file__).parent
 # is each address of the Studio and of the API once, and whatever has queries of its own.
 _SAME_ON_BOTH: Final = tuple(
     _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
+)
+# What is built upon the verbs and reads of the core: half of what PostgreSQL runs, and seldom different there.
+_UPON_THE_CORE: Final = (
+    _HERE.parent / "features",
+    *(
+        _HERE / "unit" / "registry" / folder
+        for folder in ("access", "matching", "notifications", "operations", "selectors", "usage")
+    ),
 )
 _WITHOUT_DATABASE: Final = tuple(
     _HERE / "unit" / package for package in ("capability_kit", "capability_rules", "capability_client")
@@ -69,12 +78,11 @@ def is_left_out(path: Path, config: pytest.Config) -> bool:
     marks = set(_MARK.findall(of_module[0])) if of_module else set()
     if marks & TIERS.keys() and not any(config.getoption(TIERS[tier]) for tier in TIERS.keys() & _MARK.findall(text)):
         return True
+    with_mark = _SAME_ON_BOTH if config.getoption("--all") else (*_SAME_ON_BOTH, *_UPON_THE_CORE)
     return ON_POSTGRESQL and (
         bool(marks & _NOT_ON_POSTGRESQL)
-        or any(path.is_relative_to(folder) for folder in _WITHOUT_DATABASE)
-        or (
-            any(path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not _RUN_ON_BOTH & set(_MARK.findall(text))
-        )
+        or _is_within(path, _WITHOUT_DATABASE)
+        or (_is_within(path, with_mark) and not _RUN_ON_BOTH & set(_MARK.findall(text)))
     )
 
 
@@ -91,9 +99,17 @@ def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) 
         return "on SQLite alone"
     if marks & {"system", "browser"}:
         return "the whole product, which has a database of its own: with SQLite"
-    if any(item.path.is_relative_to(folder) for folder in _SAME_ON_BOTH) and not marks & _RUN_ON_BOTH:
+    if _is_within(item.path, _SAME_ON_BOTH) and not marks & _RUN_ON_BOTH:
         return "the same on both databases: with SQLite"
-    return "" if _uses_database(item, marks) else "without a database: with SQLite"
+    if not _uses_database(item, marks):
+        return "without a database: with SQLite"
+    if _is_within(item.path, _UPON_THE_CORE) and "slow" not in tiers and not marks & _RUN_ON_BOTH:
+        return "upon the core, seldom different: with --all"
+    return ""
+
+
+def _is_within(path: Path, folders: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _uses_database(item: pytest.Item, marks: set[str]) -> bool:

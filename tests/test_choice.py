@@ -13,8 +13,8 @@ from tests import choice
 from tests.choice import TIERS, why_not
 
 
-def _item(*marks: str) -> Any:
-    return SimpleNamespace(iter_markers=lambda: [SimpleNamespace(name=name) for name in marks], path=Path(__file__))
+def _item(*marks: str, path: Path = Path(__file__)) -> Any:
+    return SimpleNamespace(iter_markers=lambda: [SimpleNamespace(name=name) for name in marks], path=path)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,22 @@ def test_a_file_in_which_nothing_can_run_is_not_imported(
     path.write_text(text)
     config: Any = SimpleNamespace(getoption=options.__contains__)
     assert choice.is_left_out(path, config) == is_left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "marks", "tiers", "runs"),
+    [
+        ("unit/registry/core/test_x.py", ("django_db",), set(), True),
+        ("unit/registry/usage/test_x.py", ("django_db",), set(), False),
+        ("unit/registry/usage/test_x.py", ("django_db",), {"slow"}, True),
+        ("unit/registry/usage/test_x.py", ("django_db", "both_databases"), set(), True),
+        ("unit/studio/test_x.py", ("django_db",), {"slow"}, False),
+        ("unit/registry/core/test_x.py", (), {"slow"}, False),
+    ],
+)
+def test_what_postgresql_runs(path: str, marks: tuple[str, ...], tiers: AbstractSet[str], runs: bool) -> None:
+    item = _item(*marks, path=Path(__file__).parent / path)
+    assert (why_not(item, tiers=tiers, on_postgresql=True) == "") is runs
 
 
 def test_each_tier_is_a_mark_of_its_own(pytestconfig: pytest.Config) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NEW_PASSWORD = "what-only-the-operator-knows-4"
 SKILL = """# Sleep log

@@ -153,7 +153,7 @@ def test_six_hundred_capabilities(old: Site, request: pytest.FixtureRequest, tmp
     assert _listed(new.env) == _listed(old.env)
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("database", [pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"])
 def test_a_key_that_a_restore_removed_writes_nothing_after_it(
     database: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 # Rounds, kills and acknowledged revisions; the time is only there for rounds that would never end.
 @pytest.mark.parametrize(
-    ("rounds", "killed", "acknowledged"), [(4, 4, 4), pytest.param(12, 15, 20, marks=pytest.mark.rare)]
+    ("rounds", "killed", "acknowledged"), [(2, 2, 2), pytest.param(12, 15, 20, marks=pytest.mark.rare)]
 )
 def test_what_was_acknowledged_survives_kills(rounds: int, killed: int, acknowledged: int) -> None:
     words, faults = kills("sqlite", argparse.Namespace(rounds=rounds, seconds=600.0, seed=7))

@@ -21,7 +21,8 @@ BOUND_SECONDS = 10.0
 PUBLISHES = 8
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+# Within one process of SQLite, which every other test has, there is less to hear of.
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"])
 def studio(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Studio]:
     settings = {}
     if request.param == "postgresql":

@@ -41,6 +41,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait(30)
 
 
+@pytest.mark.parametrize("site", [pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"], indirect=True)
 def test_it_survives_its_worker_and_is_made_once(
     site: Site, tmp_path: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import bundle
-from tests.integration.test_worker import CELERY, EMBEDDED, Desk, _desk, on_one_database, wait_until
+from tests.integration.test_worker import CELERY, EMBEDDED, Desk, _desk, on_either_database, on_one_database, wait_until
 from tests.receivers import Receiver, hang, status
 from tests.servers import run_manage
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 SETTINGS = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@on_either_database
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
     yield from _desk(request.param, request, tmp_path, **SETTINGS)
 

@@ -146,7 +146,11 @@ def _desk(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: s
 on_one_database = pytest.mark.parametrize("desk", ["sqlite"], indirect=True)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+# The worker of every other test that starts the product is one on SQLite.
+on_either_database = pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"])
+
+
+@on_either_database
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
     """Without Redis, on either database."""
     yield from _desk(request.param, request, tmp_path)

@@ -142,6 +142,7 @@ def test_every_import_of_the_product_is_in_a_plain_install(plain: Tree, run: Run
     assert not faults, faults
 
 
+@pytest.mark.rare
 def test_a_variable_from_outside_changes_no_number_of_threads(plain: Tree, run: Run, tmp_path: Path) -> None:
     """OpenBLAS reads it when numpy is loaded; on a machine with one core there is nothing to see."""
     given = plain.start(DATA_DIR=str(tmp_path), OPENBLAS_NUM_THREADS="1")

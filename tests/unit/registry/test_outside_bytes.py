@@ -89,6 +89,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
+@pytest.mark.slow
 def test_a_repository_of_a_huge_file_takes_no_more_memory_than_a_small_one(
     tmp_path: Path, certificate: tuple[Path, Path]
 ) -> None:

@@ -368,8 +368,12 @@ class AsyncTalk:
         assert self.life.seen["TimeoutError"]
 
 
-@pytest.mark.parametrize("layout", ["system", "append"])
-@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+# A call of each vendor and each layout is in two of the four; the others are for the longer runs.
+BOTH = [("openai", "append"), ("anthropic", "system")]
+OTHERS = [pytest.param(*pair, marks=pytest.mark.slow) for pair in (("openai", "system"), ("anthropic", "append"))]
+
+
+@pytest.mark.parametrize(("vendor", "layout"), [*BOTH, *OTHERS])
 def test_a_conversation_of_five_hundred_turns_is_accepted_by_a_strict_vendor(
     vendor: Vendor, layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,8 +382,7 @@ def test_a_conversation_of_five_hundred_turns_is_accepted_by_a_strict_vendor(
     Talk(life).go_on()
 
 
-@pytest.mark.parametrize("layout", ["system", "append"])
-@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+@pytest.mark.parametrize(("vendor", "layout"), [*BOTH, *OTHERS])
 def test_an_async_conversation_of_five_hundred_turns_is_accepted_by_a_strict_vendor(
     vendor: Vendor, layout: Layout
 ) -> None:

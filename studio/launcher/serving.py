@@ -17,7 +17,7 @@ from registry.common.installation import PROGRAM
 from studio.config.environment import StudioEnvironment
 from studio.config.parsers import format_host
 from studio.config.secret_key import describe_open_directory, describe_unusable
-from studio.launcher.console import Refusal, print_answer, say, show_step
+from studio.launcher.console import ProgressLine, Refusal, print_answer, say, show_step
 from studio.launcher.manage import manage_command
 from studio.launcher.processes import Processes, StopSignals, how_ended, run_to_end
 from studio.launcher.readiness_stamp import ReadinessStamp
@@ -240,6 +240,7 @@ def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapp
 def _await_answer(processes: Processes, environment: StudioEnvironment, address: str, stop: threading.Event) -> None:
     """Print the address once the server answers; Refusal where it does not within START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
+    step = ProgressLine("Starting the server")
     while not is_answering(_ASKED.get(address, address), environment.port):
         if (ended := processes.find_ended()) is not None:
             raise Refusal(f"The server {how_ended(ended)}; see its last lines above. Everything else was stopped.")
@@ -247,6 +248,7 @@ def _await_answer(processes: Processes, environment: StudioEnvironment, address:
             raise Refusal(f"The server did not answer within {START_SECONDS:.0f} s. Everything was stopped.")
         if stop.wait(0.05):
             return
+    step.finish()
     host = format_host(_ASKED.get(environment.host, environment.host))
     here = f"http://{host}:{environment.port}/"
     print_answer(

@@ -149,6 +149,8 @@ def test_a_second_start_is_quick_and_changes_nothing(again: Tree, number: int) -
     assert_gone(children)
     assert _state(again.root) == before
     assert "Preparing" not in run.text
+    # Each second of a start is one of a step that is named; the address comes at once after the last.
+    assert "Starting the server: done" in run.text
 
 
 def _state(root: Path) -> dict[str, int]:

@@ -86,9 +86,10 @@ def _member_of(chat: PlaygroundChat) -> str:
     return str(Actor("operator", chat.created_by))
 
 
-def get_chat(number: int) -> PlaygroundChat:
-    """Of any author who has its address. Raises `NotFound`."""
-    return get_row(PlaygroundChat.objects.filter(pk=number), NotFound(f"There is no chat {number}"))
+def get_chat(number: int, by: Actor) -> PlaygroundChat:
+    """A chat of this member; nobody else reads, continues or deletes it, admins included. Raises `NotFound`."""
+    own = PlaygroundChat.objects.filter(pk=number, created_by=by.name)
+    return get_row(own, NotFound(f"You have no chat {number}"))
 
 
 def list_steps(chat: PlaygroundChat) -> list[PlaygroundStep]:

@@ -19,9 +19,12 @@ from features.tool_sources.drift import close_incident
 from features.tool_sources.isolation import read_tools_isolated
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_tools import SourceTool, ToolCatalog
+from registry.access.key_limits import has_limit
+from registry.access.operators import is_admin
 from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
+from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
-from registry.common.errors import NotFound
+from registry.common.errors import Forbidden, NotFound
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -115,8 +118,35 @@ def record_event(source: ToolSource, verb: str, by: Actor, detail: Mapping[str, 
     audit.record(by=by, verb=f"tool_source.{verb}", subject=subject, detail={"source_id": source.pk, **(detail or {})})
 
 
+def require_owner(source: ToolSource, by: Actor) -> None:
+    """The permission check of every function that changes a source: for its maker, admins, and those who may change
+    each capability that has a tool of it. Raises `Forbidden`."""
+    if source.created_by == str(by) or is_admin(by):
+        return
+    bound = source.bindings.order_by("capability__capability_id").values_list("capability__capability_id", flat=True)
+    capability_ids = list(dict.fromkeys(bound))
+    if not capability_ids and (by.kind == "operator" or has_limit(by)):
+        raise Forbidden("Only who added the source and admins can change it, as long as no capability has a tool of it")
+    for capability_id in capability_ids:
+        require_edit_permission(capability_id, by)
+
+
+def may_change(source: ToolSource, by: Actor) -> bool:
+    """As `require_owner`."""
+    try:
+        require_owner(source, by)
+    except Forbidden:
+        return False
+    return True
+
+
 def read_again(source: ToolSource, content: bytes | None = None) -> tuple[bytes, ToolCatalog]:
-    """What the source offers now; `content` is a newer document in its place. Raises `SourceUnreadable`."""
+    """What the source offers now; `content` is a newer document in the place of one that was brought.
+
+    Raises `SourceUnreadable`, and `InvalidRequest` for a document in the place of an address.
+    """
+    if content is not None and source.url:
+        raise InvalidRequest("This source has an address, and says what stands there: a document cannot replace it")
     if content is None:
         content = _fetch(source)
     return content, read_tools_isolated(content)
@@ -148,9 +178,10 @@ def store_reading(source: ToolSource, content: bytes, catalog: ToolCatalog) -> N
 
 
 def remove_source(*, source_id: int, by: Actor) -> ToolSource:
-    """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`."""
+    """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`, `Forbidden`."""
     with write_transaction():
         source = get_source(source_id)
+        require_owner(source, by)
         bindings = list(source.bindings.select_related("capability"))
         record_event(source, "remove", by, {"tools": len(bindings)})
         for capability in {one.capability for one in bindings}:

@@ -222,11 +222,8 @@ DOORS: Final[dict[str, Doors]] = {
 
 
 @pytest.fixture(autouse=True)
-def furnished(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def furnished(settings: Any) -> None:
     """One row of each kind, of the team Pets, which the source has changed since."""
-    from features.tool_sources.source_tools import read_tools
-
-    monkeypatch.setattr(source_store, "read_tools_isolated", read_tools)
     settings.MODEL_URL, settings.MODEL_NAMES = "http://127.0.0.1:1", ("small",)
     for name in PEOPLE:
         role = "admin" if name == "admin" else "publisher"

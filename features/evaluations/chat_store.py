@@ -148,7 +148,7 @@ def _add(chat: PlaygroundChat, number: int, kind: str, content: dict[str, Any], 
 def _ask_model(chat: PlaygroundChat) -> None:
     """The job finds out whether the model comes next, or a person."""
     PlaygroundChat.objects.filter(pk=chat.pk).update(state=State.RUNNING, failure="", partial=None)
-    queue.enqueue(KIND, {"chat": chat.pk}, concurrency_key=f"playground:{chat.created_by}", max_attempts=2)
+    queue.enqueue(KIND, {"chat": chat.pk}, concurrency_key=queue.lane_of("playground", chat.created_by), max_attempts=2)
 
 
 def retry(*, chat: PlaygroundChat) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from capability_client.evaluation.key_mask import KeyMask
 from capability_kit.json_text import parse_json
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, OPERATIONS_MAX
@@ -21,6 +25,8 @@ MCP_VERSION: Final = "2025-06-18"
 _SETTING: Final = "IMPORT_ALLOWED_NETWORKS"
 _FORM: Final = "An address is https://host/path, without a name and a password"
 _PAGES_MAX: Final = 50
+# What stands before a value of a query, its name if it has one, and the value.
+_QUERY: Final = re.compile(r"([?&])([^=&#?\s'\"]*=)?[^=&#?\s'\"]+(?:=[^&#\s'\"]*)?")
 
 
 def check_url(url: str) -> str:
@@ -32,10 +38,28 @@ def check_url(url: str) -> str:
     return str(parsed.copy_with(fragment=None))
 
 
+def mask_query(text: str) -> str:
+    """An address, or a text with addresses, without the values of their queries: one may be a key."""
+    return _QUERY.sub(lambda found: f"{found[1]}{found[2] or ''}…", text)
+
+
+@contextmanager
+def _without_secrets(url: str, header: tuple[str, str] | None = None) -> Iterator[None]:
+    """Take the values of the query and of the header out of errors, also where the host repeats them."""
+    try:
+        yield
+    except SourceUnreadable as error:
+        text = mask_query(error.message)
+        for value in (header[1] if header else "", *re.split("[&=]", urlsplit(url).query)):
+            text = KeyMask(value).in_text(text)
+        raise SourceUnreadable(text) from None
+
+
 def fetch_document(url: str) -> bytes:
     """What is at the address. Raises `SourceUnreadable` with the reason; no redirect is followed."""
     accept = "application/json, application/yaml, application/vnd.oai.openapi, text/plain, */*;q=0.1"
-    return _Peer(url).request("GET", {"Accept": accept})
+    with _without_secrets(url):
+        return _Peer(url).request("GET", {"Accept": accept})
 
 
 def list_mcp_tools(url: str, header: tuple[str, str] | None = None) -> bytes:
@@ -43,9 +67,10 @@ def list_mcp_tools(url: str, header: tuple[str, str] | None = None) -> bytes:
 
     Raises `SourceUnreadable`.
     """
-    session = _McpSession(_Peer(url, dict([header]) if header else {}))
-    session.begin()
-    return json.dumps({"tools": list(session.list_tools())}).encode()
+    with _without_secrets(url, header):
+        session = _McpSession(_Peer(url, dict([header]) if header else {}))
+        session.begin()
+        return json.dumps({"tools": list(session.list_tools())}).encode()
 
 
 @dataclass

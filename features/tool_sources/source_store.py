@@ -25,6 +25,7 @@ from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, enc
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
+from registry.common.net.guarded_client import is_client_header
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -45,7 +46,7 @@ def add_document(*, content: bytes, by: Actor) -> ToolSource:
 def add_address(*, url: str, by: Actor) -> ToolSource:
     """Like `add_document`, for a document at a URL, which is read again each day once a tool was taken from it."""
     address = source_client.check_url(url)
-    return _add(Kind.ADDRESS, source_client.fetch_document(address), by, url=address)
+    return _add(Kind.ADDRESS, source_client.fetch_document(address), by, **_address_columns(address))
 
 
 def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: str = "") -> ToolSource:
@@ -55,9 +56,30 @@ def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: 
         raise InvalidRequest("A header has a name and a value")
     if name and not (_HEADER_NAME.fullmatch(name) and _is_header_value(value)):
         raise InvalidRequest(f"A header's value has at most {_HEADER_VALUE_MAX:,} printable characters of ASCII")
+    if is_client_header(name):
+        raise InvalidRequest(f"The header {name} is set by the client itself; expected another, such as Authorization")
     header = (name, value) if name else None
-    columns = {"url": address, "header_name": name, "header_secret": encrypt_secret(value) if name else ""}
+    columns = _address_columns(address) | {"header_name": name, "header_secret": encrypt_secret(value) if name else ""}
     return _add(Kind.MCP, source_client.list_mcp_tools(address, header), by, **columns)
+
+
+def _address_columns(url: str) -> dict[str, str]:
+    _, _, query = url.partition("?")
+    return {"url": source_client.mask_query(url), "query_secret": encrypt_secret(query) if query else ""}
+
+
+def full_address(source: ToolSource) -> str:
+    """With the values of its query, for a request alone. Raises `SourceUnreadable`."""
+    if not source.query_secret:
+        return source.url
+    return f"{source.url.partition('?')[0]}?{_decrypted(source.query_secret)}"
+
+
+def _decrypted(secret: str) -> str:
+    try:
+        return decrypt_secret(secret)
+    except SecretUnreadable:
+        raise SourceUnreadable("Its secrets were encrypted under another SECRET_KEY: add it again") from None
 
 
 def _is_header_value(value: str) -> bool:
@@ -154,19 +176,11 @@ def read_again(source: ToolSource, content: bytes | None = None) -> tuple[bytes,
 
 def _fetch(source: ToolSource) -> bytes:
     if source.kind == Kind.ADDRESS:
-        return source_client.fetch_document(source.url)
+        return source_client.fetch_document(full_address(source))
     if source.kind == Kind.MCP:
-        return source_client.list_mcp_tools(source.url, _header(source))
+        header = (source.header_name, _decrypted(source.header_secret)) if source.header_name else None
+        return source_client.list_mcp_tools(full_address(source), header)
     raise SourceUnreadable("This document has no address: upload a newer one")
-
-
-def _header(source: ToolSource) -> tuple[str, str] | None:
-    if not source.header_name:
-        return None
-    try:
-        return source.header_name, decrypt_secret(source.header_secret)
-    except SecretUnreadable:
-        raise SourceUnreadable("Its header was encrypted under another SECRET_KEY: add the server again") from None
 
 
 def store_reading(source: ToolSource, content: bytes, catalog: ToolCatalog) -> None:
@@ -212,16 +226,21 @@ def _unused() -> QuerySet[ToolSource]:
 
 
 def tidy_sources() -> None:
-    """Forget sources that nobody took a tool from within a week, and encrypt headers of the others under the present
-    key."""
+    """Forget sources that nobody took a tool from within a week, and encrypt headers and queries of the others under
+    the present key."""
     with write_transaction():
         _unused().delete()
-        for source in ToolSource.objects.exclude(header_secret=""):
+        # Addresses of before are stored with their query.
+        for source in ToolSource.objects.filter(query_secret="", url__contains="?"):
+            update_row(source, **_address_columns(source.url))
+        for source in ToolSource.objects.exclude(header_secret="", query_secret=""):
             _renew_encryption(source)
 
 
 def _renew_encryption(source: ToolSource) -> None:
     """One that cannot be read any more stays: its next check says so."""
-    if not is_current(source.header_secret):
-        with suppress(SecretUnreadable):
-            update_row(source, header_secret=encrypt_secret(decrypt_secret(source.header_secret)))
+    for column in ("header_secret", "query_secret"):
+        secret = getattr(source, column)
+        if secret and not is_current(secret):
+            with suppress(SecretUnreadable):
+                update_row(source, **{column: encrypt_secret(decrypt_secret(secret))})

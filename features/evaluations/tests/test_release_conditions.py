@@ -116,7 +116,12 @@ def test_results_that_who_publishes_has_uploaded_do_not_count() -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(tool="harness", created_by="operator:ada")
     create_operator(username="ada", password="Correct-horse-battery-9", role="admin", by=OLGA)
     until = timezone.now().date() + timedelta(days=9)
-    waived = {"code": "EVALUATION_MISSING", "place": "capability.json", "reason": "Alone.", "until": until}
+    waived: dict[str, Any] = {
+        "code": "EVALUATION_MISSING",
+        "place": "capability.json",
+        "reason": "Alone.",
+        "until": until,
+    }
     assert create_waiver(capability_id="alpha", by=ADA, **waived).code == "EVALUATION_MISSING"
 
 

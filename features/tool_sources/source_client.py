@@ -15,7 +15,7 @@ from capability_client.evaluation.key_mask import KeyMask
 from capability_kit.json_text import parse_json
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, OPERATIONS_MAX
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, mask_query, parse_address
 from registry.common.net.ip_policy import AddressNotAllowed
 
 URL_LENGTH_MAX: Final = 1000
@@ -25,8 +25,6 @@ MCP_VERSION: Final = "2025-06-18"
 _SETTING: Final = "IMPORT_ALLOWED_NETWORKS"
 _FORM: Final = "An address is https://host/path, without a name and a password"
 _PAGES_MAX: Final = 50
-# What stands before a value of a query, its name if it has one, and the value.
-_QUERY: Final = re.compile(r"([?&])([^=&#?\s'\"]*=)?[^=&#?\s'\"]+(?:=[^&#\s'\"]*)?")
 
 
 def check_url(url: str) -> str:
@@ -36,11 +34,6 @@ def check_url(url: str) -> str:
     if parsed is None or parsed.userinfo:
         raise SourceUnreadable(_FORM)
     return str(parsed.copy_with(fragment=None))
-
-
-def mask_query(text: str) -> str:
-    """An address, or a text with addresses, without the values of their queries: one may be a key."""
-    return _QUERY.sub(lambda found: f"{found[1]}{found[2] or ''}…", text)
 
 
 @contextmanager

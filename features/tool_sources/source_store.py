@@ -25,7 +25,7 @@ from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, enc
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
-from registry.common.net.guarded_client import is_client_header
+from registry.common.net.guarded_client import is_client_header, mask_query
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -65,7 +65,7 @@ def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: 
 
 def _address_columns(url: str) -> dict[str, str]:
     _, _, query = url.partition("?")
-    return {"url": source_client.mask_query(url), "query_secret": encrypt_secret(query) if query else ""}
+    return {"url": mask_query(url), "query_secret": encrypt_secret(query) if query else ""}
 
 
 def full_address(source: ToolSource) -> str:

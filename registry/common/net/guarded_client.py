@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,6 +38,15 @@ _CLIENT_HEADERS: Final = frozenset((
     "http2-settings", "keep-alive", "mcp-protocol-version", "mcp-session-id", "te", "trailer", "transfer-encoding",
     "upgrade", "user-agent", "via",
 ))  # fmt: skip
+
+
+# What stands before a value of a query, its name if it has one, and the value.
+_QUERY: Final = re.compile(r"([?&])([^=&#?\s'\"]*=)?[^=&#?\s'\"]+(?:=[^&#\s'\"]*)?")
+
+
+def mask_query(text: str) -> str:
+    """An address, or a text with addresses, without the values of their queries: one may be a key."""
+    return _QUERY.sub(lambda found: f"{found[1]}{found[2] or ''}…", text)
 
 
 def is_client_header(name: str) -> bool:

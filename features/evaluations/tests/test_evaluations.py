@@ -24,7 +24,7 @@ from features.evaluations.runs import RunRequest
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
 from registry.catalog import drafts, exporter
 from registry.common.actors import Actor
-from registry.core.jobs import admin, queue
+from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.queries import get_capability
 from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
@@ -197,6 +197,21 @@ def test_runs_of_members_are_played_beside_each_other(alpha: Any, server: ModelS
     assert sorted(EvaluationResult.objects.values_list("run", flat=True)) == [one.pk for one in (*own, other)]
     work()
     assert set(EvaluationRun.objects.values_list("state", flat=True)) == {"done"}
+
+
+def test_a_message_for_a_run_is_followed_by_one_for_its_next_case(
+    alpha: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    job, sent = Job.objects.get(kind=runs.KIND), list[int]()
+    monkeypatch.setattr(celery_dispatch, "dispatch_job", lambda job_id, _kind: sent.append(job_id))
+    queue.run_dispatched_job(job.pk)
+    assert sent == [job.pk]
+    queue.run_dispatched_job(job.pk)
+    run.refresh_from_db()
+    assert (sent, run.state) == ([job.pk], "done")
 
 
 def test_a_case_that_takes_its_worker_down_fails_and_the_next_one_is_played(alpha: Any, server: ModelServer) -> None:

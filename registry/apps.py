@@ -15,11 +15,12 @@ class RegistryConfig(AppConfig):
     def ready(self) -> None:
         # Models can be imported once Django has loaded every app.
         from capability_rules.validation.isolation import pool
+        from registry.common.log_context import current_caller
         from registry.core import append_only
         from registry.operations import absent_features  # noqa: F401 (registers its check)
         from registry.wiring import wire
 
         wire()
-        pool.use_processes(settings.CHECK_PROCESSES)
+        pool.use_processes(settings.CHECK_PROCESSES, get_caller=current_caller)
         pre_migrate.connect(append_only.remove_triggers, sender=self, dispatch_uid="append-only tables")
         post_migrate.connect(append_only.install_triggers, sender=self, dispatch_uid="append-only tables")

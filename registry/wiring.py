@@ -15,7 +15,7 @@ from registry.publishing import events
 
 HANDLERS: Final = {
     "demand.prune": "registry.usage.demand.prune_messages",
-    "history.checkpoint": "registry.core.checkpoints.checkpoint_job",
+    "history.checkpoint": "registry.operations.verification.verify.checkpoint_job",
     "import.git": "registry.importing.git_import_jobs.run_import",
     "import.prune": "registry.importing.git_import_jobs.prune_imports",
     "jobs.prune": "registry.operations.housekeeping.prune_jobs",

@@ -19,7 +19,8 @@ class FeaturePages:
     `roles` are the least role for GET and for POST, of what is not for every operator to read or takes a POST;
     `confirmed` what a confirmed page is about, as its button sends it; `harmless` why another one needs no
     confirmation; `ordinary` those that are not dangerous actions. `numbered` are the models of the numbers in
-    addresses, by the beginning of a name, and `furnish` stores a row in each table.
+    addresses, by the beginning of a name, and `furnish` stores a row in each table. `own` are pages of a row that is
+    the admin's alone: for all others it is not there.
     """
 
     roles: Mapping[str, tuple[str | None, str | None]]
@@ -28,6 +29,7 @@ class FeaturePages:
     ordinary: frozenset[str] = frozenset()
     numbered: Mapping[str, type[Model]] = field(default_factory=dict)
     furnish: Callable[[], object] = lambda: None
+    own: frozenset[str] = frozenset()
 
 
 ALL: Final[tuple[FeaturePages, ...]] = tuple(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from capability_rules.output.text import escape_controls
 from capability_rules.validation import Finding
 from capability_rules.validation.bundle_set import ValidationResult
 
@@ -29,7 +30,7 @@ def _annotation(entry: ValidationResult, finding: Finding) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape_controls(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _escape_property(text: str) -> str:

@@ -72,7 +72,7 @@ def _case_of(request: StudioRequest) -> SavedCase | None:
 @author_required("GET", "POST")
 def playground_chat(request: StudioRequest, number: int) -> HttpResponse:
     """What was said and what it waits for, or with `sent` the request for a reply; a POST goes on with it."""
-    chat = chat_store.get_chat(number)
+    chat = chat_store.get_chat(number, actor_of(request))
     if (step := get_int_at(request.GET, "sent")) is not None:
         return _show_sent(request, chat, step)
     if request.method == "POST":
@@ -169,7 +169,7 @@ def _played(played: PlayedChat) -> dict[str, Any]:
 @author_required(form_on="studio:playground_chat")
 def playground_chat_save(request: StudioRequest, number: int) -> HttpResponse:
     """Save it as a case of a capability, which is then edited."""
-    chat = chat_store.get_chat(number)
+    chat = chat_store.get_chat(number, actor_of(request))
     try:
         document = document_of(chat_store.play_stored(chat))
         capability = queries.get_capability(get_text(request, "capability_id", most=64))
@@ -184,7 +184,7 @@ def playground_chat_save(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(delete_chat_question, page="studio:playground_chat", gone="studio:playground_chat_list")
 def playground_chat_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a chat."""
-    chat = chat_store.get_chat(number)
+    chat = chat_store.get_chat(number, actor_of(request))
     to = redirect("studio:playground_chat_list")
     return run_action(request, chat_store.delete_chat, _("Chat deleted."), to=to, chat=chat)
 

@@ -86,9 +86,10 @@ def _member_of(chat: PlaygroundChat) -> str:
     return str(Actor("operator", chat.created_by))
 
 
-def get_chat(number: int) -> PlaygroundChat:
-    """Of any author who has its address. Raises `NotFound`."""
-    return get_row(PlaygroundChat.objects.filter(pk=number), NotFound(f"There is no chat {number}"))
+def get_chat(number: int, by: Actor) -> PlaygroundChat:
+    """A chat of this member; nobody else reads, continues or deletes it, admins included. Raises `NotFound`."""
+    own = PlaygroundChat.objects.filter(pk=number, created_by=by.name)
+    return get_row(own, NotFound(f"You have no chat {number}"))
 
 
 def list_steps(chat: PlaygroundChat) -> list[PlaygroundStep]:
@@ -147,7 +148,7 @@ def _add(chat: PlaygroundChat, number: int, kind: str, content: dict[str, Any], 
 def _ask_model(chat: PlaygroundChat) -> None:
     """The job finds out whether the model comes next, or a person."""
     PlaygroundChat.objects.filter(pk=chat.pk).update(state=State.RUNNING, failure="", partial=None)
-    queue.enqueue(KIND, {"chat": chat.pk}, concurrency_key=f"playground:{chat.created_by}", max_attempts=2)
+    queue.enqueue(KIND, {"chat": chat.pk}, concurrency_key=queue.lane_of("playground", chat.created_by), max_attempts=2)
 
 
 def retry(*, chat: PlaygroundChat) -> None:

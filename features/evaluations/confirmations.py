@@ -10,7 +10,7 @@ from features.evaluations.rules import get_rule
 from registry.core.queries import get_capability
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
 from studio.pages.formatting import CANNOT_UNDO
-from studio.pages.permissions import StudioRequest
+from studio.pages.permissions import StudioRequest, actor_of
 
 
 def delete_case_question(request: StudioRequest, capability_id: str, number: int) -> Confirmation:  # noqa: ARG001 (a question)
@@ -42,9 +42,9 @@ def remove_rule_question(request: StudioRequest) -> Confirmation:
     )
 
 
-def delete_chat_question(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+def delete_chat_question(request: StudioRequest, number: int) -> Confirmation:
     """Whether to delete a chat."""
-    chat = found_or_404(get_chat, number)
+    chat = found_or_404(get_chat, number, actor_of(request))
     return Confirmation(
         title=_("Delete chat %(number)s?") % {"number": chat.pk},
         button=_("Delete chat"),

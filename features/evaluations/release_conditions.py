@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
 from features.evaluations.models import EvaluationRule, EvaluationRun
 from registry.models import Capability
 from registry.publishing.release_rules import PublishQuestion, UnmetCondition
+from registry.publishing.reviews import person_id
 
 _NAMED_MAX: Final = 5
 _WRITE_CASES: Final = (
@@ -95,9 +96,12 @@ def _check(rule: _Rule, question: PublishQuestion, cases: Mapping[str, tuple[str
     if capability is None or not cases:
         yield _missing("cases", "A rule requires evaluations, and there are no cases", _WRITE_CASES)
         return
-    run = _find_run(capability, question.digest, rule.model)
+    run = _find_run(capability, question.digest, rule.model, question.by)
     if run is None:
-        yield _missing("results", f"There are no results of evaluations{rule.words} for exactly these texts")
+        words = f"There are no results of evaluations{rule.words} for exactly these texts"
+        if _list_runs(capability, question.digest, rule.model).exists():
+            words += " but those that who publishes has uploaded"
+        yield _missing("results", words)
         return
     found = _outcomes(run)
     if words := _describe_stale(found, cases):
@@ -105,13 +109,20 @@ def _check(rule: _Rule, question: PublishQuestion, cases: Mapping[str, tuple[str
         return
     yield from _check_share(rule, found)
     yield from _check_must(found, [name for name, (_digest, must) in cases.items() if must])
-    yield from _check_live(capability, question.digest, run, found)
+    yield from _check_live(question, capability, run, found)
 
 
-def _find_run(capability: Capability, digest: str, model: str) -> EvaluationRun | None:
-    """The last one of these texts that was played to its end."""
+def _list_runs(capability: Capability, digest: str, model: str) -> QuerySet[EvaluationRun]:
+    """Those of these texts that were played to their end, the last one first."""
     runs = EvaluationRun.objects.filter(capability=capability, digest=digest, state=EvaluationRun.State.DONE)
-    return (runs.filter(model=model) if model else runs).order_by("-id").first()
+    return (runs.filter(model=model) if model else runs).order_by("-id")
+
+
+def _find_run(capability: Capability, digest: str, model: str, publisher: str) -> EvaluationRun | None:
+    """The last one that counts: what was played elsewhere is the word of who uploaded it, and of no use to them."""
+    own = person_id(publisher)
+    runs = _list_runs(capability, digest, model)
+    return next((run for run in runs if not run.tool or person_id(run.created_by) != own), None)
 
 
 def _outcomes(run: EvaluationRun) -> dict[str, CaseOutcome]:
@@ -150,12 +161,14 @@ def _check_must(found: Outcomes, must: Sequence[str]) -> Iterator[_Unmet]:
         yield _failed("must", f"Of the cases that must pass, these failed: {_names(failed)}")
 
 
-def _check_live(capability: Capability, digest: str, run: EvaluationRun, found: Outcomes) -> Iterator[_Unmet]:
+def _check_live(
+    question: PublishQuestion, capability: Capability, run: EvaluationRun, found: Outcomes
+) -> Iterator[_Unmet]:
     """No case may fail always that what is live passes always, by the same model."""
     live = capability.published_revision
-    if live is None or capability.status not in ("published", "deprecated") or live.digest == digest:
+    if live is None or capability.status not in ("published", "deprecated") or live.digest == question.digest:
         return
-    before = _find_run(capability, live.digest, run.model)
+    before = _find_run(capability, live.digest, run.model, question.by)
     known = _outcomes(before) if before is not None else {}
     unknown = [name for name, one in found.items() if name not in known or known[name].digest != one.digest]
     if unknown:

@@ -1,4 +1,5 @@
-"""Runs: one job for each case and repetition, so that a worker that dies loses none that was finished."""
+"""Runs: one job for each, which plays a case and stands behind the others again, so that a worker that dies loses no
+case that was finished."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.utils import timezone
 
-from capability_client.evaluation.cases import EvaluationCase, case_document, parse_case
+from capability_client.evaluation.cases import EvaluationCase
 from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation
@@ -19,7 +20,7 @@ from features.evaluations import case_store
 from features.evaluations.chat_store import forget_old_chats
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
-from features.evaluations.models import EvaluationResult, EvaluationRun
+from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
@@ -28,7 +29,7 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft
+from registry.models import Capability, Draft, Job
 
 if TYPE_CHECKING:
     from features.evaluations.sides import PlayedSide
@@ -40,8 +41,9 @@ SIDES_MAX: Final = 5
 MODELS_MAX: Final = 5
 PLAYS_MAX: Final = 2000
 TRANSCRIPT_RETENTION: Final = timedelta(days=30)
-# So many of a run at a time: lanes of the worker are for every kind of job.
+# So many runs of a member at a time: lanes of the worker are for every kind of job.
 _LANES: Final = 2
+_NOT_PLAYED: Final = "The worker could not play it; see its jobs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class RunRequest:
 
 
 def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list[EvaluationRun]:
-    """A run for each side and model, with its jobs. Raises `InvalidRequest`."""
+    """A run for each side and model, with its job. Raises `InvalidRequest`."""
     cases = [case_store.read_row(row) for row in case_store.list_cases(capability)]
     _check(capability, wanted, len(cases), by)
     with write_transaction():
@@ -123,11 +125,18 @@ def _start(
         total=len(cases) * repetitions,
         created_by=str(by),
     )
-    plays = [(case, number) for number in range(1, repetitions + 1) for case in cases]
-    for place, (case, number) in enumerate(plays):
-        payload = {"run": run.pk, "case": case_document(case), "repetition": number}
-        queue.enqueue(KIND, payload, concurrency_key=f"evaluation:{place % _LANES}", max_attempts=3)
+    _enqueue(run, [[case.name, case.digest] for case in cases])
     return run
+
+
+def _enqueue(run: EvaluationRun, cases: list[list[str]]) -> None:
+    lane = queue.lane_of(f"evaluation:{run.pk % _LANES}", run.created_by)
+    payload = {"run": run.pk, "cases": cases}
+    queue.enqueue(KIND, payload, dedupe_key=_key(run), concurrency_key=lane, max_attempts=3)
+
+
+def _key(run: EvaluationRun) -> str:
+    return f"{KIND}:{run.pk}"
 
 
 def get_run(number: int) -> EvaluationRun:
@@ -150,31 +159,66 @@ def cancel_run(*, number: int, by: Actor) -> EvaluationRun:
             state=EvaluationRun.State.CANCELED, finished_at=timezone.now()
         )
         if ended:
+            # One that is at work finds that its run has ended.
+            queued = Job.objects.filter(dedupe_key=_key(run), state="queued")
+            queued.update(state=Job.State.CANCELLED, finished_at=timezone.now())
             detail = {"run": number}
             audit.record(by=by, verb="evaluation.cancel", subject=run.capability.capability_id, detail=detail)
     return run
 
 
 def run_case_job(lease: Lease) -> CommitAction | None:
-    """The handler: plays one case outside of any transaction, and stores its result with the end of the job."""
+    """The handler: plays the next case outside of any transaction, stores its result, and puts the job back."""
     run = EvaluationRun.objects.select_related("capability").filter(pk=lease.payload["run"]).first()
-    if run is None or run.state != EvaluationRun.State.RUNNING:
+    play = _find_next(run, lease.payload["cases"]) if run is not None else None
+    if run is None or run.state != EvaluationRun.State.RUNNING or play is None:
         return None
-    case = parse_case(lease.payload["case"], "case")
-    found, failures = _play(run, case, lease)
-    return lambda: _store(run.pk, case, lease.payload["repetition"], found, failures)
+    case = _find_case(run.capability, play)
+    found, failures = _play(run, case, lease) if case is not None else _unplayed("The case has changed")
+
+    def store() -> None:
+        _store(run.pk, play, found, failures, must=case is not None and case.must)
+        if EvaluationRun.objects.filter(pk=run.pk, state=EvaluationRun.State.RUNNING).exists():
+            queue.put_back(lease)
+
+    return store
+
+
+@dataclass(frozen=True, slots=True)
+class _NextPlay:
+    """A case by its name and digest, and which repetition."""
+
+    case: str
+    digest: str
+    repetition: int
+
+
+def _find_next(run: EvaluationRun, cases: Iterable[Sequence[str]]) -> _NextPlay | None:
+    """The first that has no result yet: all cases once before any is played again."""
+    played = set(run.results.values_list("case", "repetition"))
+    plays = (_NextPlay(name, digest, n) for n in range(1, run.repetitions + 1) for name, digest in cases)
+    return next((one for one in plays if (one.case[:200], one.repetition) not in played), None)
+
+
+def _find_case(capability: Capability, play: _NextPlay) -> EvaluationCase | None:
+    row = SavedCase.objects.filter(capability=capability, name=play.case).first()
+    case = case_store.read_row(row) if row is not None else None
+    return case if case is not None and case.digest == play.digest else None
+
+
+def _unplayed(words: str) -> tuple[Observation, list[str]]:
+    return Observation(error=words), [words]
 
 
 def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Observation, list[str]]:
     if tokens_left(run.created_by) == 0:
-        return Observation(error=BUDGET_SPENT), [BUDGET_SPENT]
+        return _unplayed(BUDGET_SPENT)
     from features.evaluations.sides import play_side, read_side
 
     wanted = f"revision-{run.revision}" if run.side == EvaluationRun.Side.REVISION else run.side
     side = read_side(run.capability.capability_id, wanted)
     if side.digest != run.digest:
-        changed = "The texts have changed since the run began"
-        return Observation(error=changed), [changed]
+        return _unplayed("The texts have changed since the run began")
     model = VendorModel(
         get_model(run.model),
         before_request=lambda: _go_on(run.pk, lease),
@@ -194,14 +238,14 @@ def _go_on(number: int, lease: Lease) -> None:
         raise ModelFailed("The run was canceled")
 
 
-def _store(number: int, case: EvaluationCase, repetition: int, found: Observation, failures: list[str]) -> None:
+def _store(number: int, play: _NextPlay, found: Observation, failures: list[str], *, must: bool = False) -> None:
     EvaluationResult.objects.update_or_create(
         run_id=number,
-        case=case.name[:200],
-        repetition=repetition,
+        case=play.case[:200],
+        repetition=play.repetition,
         defaults={
-            "case_digest": case.digest,
-            "must": case.must,
+            "case_digest": play.digest,
+            "must": must,
             "failures": clean_json(failures),
             "prompt_tokens": found.usage.prompt_tokens,
             "reply_tokens": found.usage.reply_tokens,
@@ -220,16 +264,23 @@ def _finish_if_complete(number: int) -> None:
 
 
 def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
-    """A case whose job ended without its handler has failed; one that is put back is played again."""
-    if state == "queued":
-        EvaluationRun.objects.filter(pk=payload["run"], state=EvaluationRun.State.DONE).update(
-            state=EvaluationRun.State.RUNNING, finished_at=None
-        )
+    """A job that was parked: the case that it was at has failed, and another job plays the next one. One that is put
+    back plays again what failed so; one that a person gave up ends its run."""
+    run = EvaluationRun.objects.select_related("capability").filter(pk=payload["run"]).first()
+    if run is None:
         return
-    case = parse_case(payload["case"], "case")
-    words = "The worker could not play it; see its jobs" if state == "parked" else "The job was canceled"
-    if EvaluationRun.objects.filter(pk=payload["run"]).exists():
-        _store(payload["run"], case, payload["repetition"], Observation(error=words), [words])
+    running = EvaluationRun.objects.filter(pk=run.pk, state=EvaluationRun.State.RUNNING)
+    if state == "queued":
+        EvaluationResult.objects.filter(run=run, failures=[_NOT_PLAYED]).delete()
+        done = EvaluationRun.objects.filter(pk=run.pk, state=EvaluationRun.State.DONE)
+        done.update(state=EvaluationRun.State.RUNNING, finished_at=None)
+    elif state == "cancelled":
+        running.update(state=EvaluationRun.State.CANCELED, finished_at=timezone.now())
+    elif (play := _find_next(run, payload["cases"])) is not None and running.exists():
+        case = _find_case(run.capability, play)
+        _store(run.pk, play, *_unplayed(_NOT_PLAYED), must=case is not None and case.must)
+        if running.exists():
+            _enqueue(run, payload["cases"])
 
 
 def prune_transcripts(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)

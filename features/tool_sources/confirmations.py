@@ -5,15 +5,16 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from features.tool_sources.source_store import get_source
+from features.tool_sources.source_store import get_source, require_owner
 from studio.pages.confirmations.page import Confirmation, found_or_404
 from studio.pages.formatting import figure
-from studio.pages.permissions import StudioRequest
+from studio.pages.permissions import StudioRequest, actor_of
 
 
-def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+def remove_source(request: StudioRequest, number: int) -> Confirmation:
     """Whether to forget a source."""
     source = found_or_404(get_source, number)
+    require_owner(source, actor_of(request))
     count = source.bindings.count()
     words = ngettext(
         "%(n)s tool that came from it stays, and is no longer compared with it.",

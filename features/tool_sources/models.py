@@ -14,7 +14,8 @@ from registry.models.fields import optional_text
 
 
 class ToolSource(models.Model):
-    """An OpenAPI document, a list of tools or an MCP server. `header_secret` is encrypted, and is never shown."""
+    """An OpenAPI document, a list of tools or an MCP server. `header_secret` and `query_secret` are encrypted, and are
+    never shown; `url` has no value of its query."""
 
     class Kind(models.TextChoices):
         DOCUMENT = "document"
@@ -26,6 +27,7 @@ class ToolSource(models.Model):
     version = optional_text(60, help_text="The version that the document says of itself.")
     form = models.CharField(max_length=16, help_text="OpenAPI, MCP, OpenAI, Anthropic or Gemini.")
     url = optional_text(1000, help_text="Empty for a document that was brought.")
+    query_secret = optional_text(4000, db_default="", help_text="The query of the address, encrypted.")
     header_name = optional_text(100)
     header_secret = optional_text(4000, help_text="The header's value, encrypted.")
     digest = models.CharField(max_length=64, help_text="SHA-256 of what was read, in hexadecimal.")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from capability_client.evaluation.key_mask import KeyMask
 from capability_kit.json_text import parse_json
 from capability_rules.errors import SourceUnreadable
 from features.tool_sources.readers.limits import BYTES_MAX, OPERATIONS_MAX
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, mask_query, parse_address
 from registry.common.net.ip_policy import AddressNotAllowed
 
 URL_LENGTH_MAX: Final = 1000
@@ -32,10 +36,23 @@ def check_url(url: str) -> str:
     return str(parsed.copy_with(fragment=None))
 
 
+@contextmanager
+def _without_secrets(url: str, header: tuple[str, str] | None = None) -> Iterator[None]:
+    """Take the values of the query and of the header out of errors, also where the host repeats them."""
+    try:
+        yield
+    except SourceUnreadable as error:
+        text = mask_query(error.message)
+        for value in (header[1] if header else "", *re.split("[&=]", urlsplit(url).query)):
+            text = KeyMask(value).in_text(text)
+        raise SourceUnreadable(text) from None
+
+
 def fetch_document(url: str) -> bytes:
     """What is at the address. Raises `SourceUnreadable` with the reason; no redirect is followed."""
     accept = "application/json, application/yaml, application/vnd.oai.openapi, text/plain, */*;q=0.1"
-    return _Peer(url).request("GET", {"Accept": accept})
+    with _without_secrets(url):
+        return _Peer(url).request("GET", {"Accept": accept})
 
 
 def list_mcp_tools(url: str, header: tuple[str, str] | None = None) -> bytes:
@@ -43,9 +60,10 @@ def list_mcp_tools(url: str, header: tuple[str, str] | None = None) -> bytes:
 
     Raises `SourceUnreadable`.
     """
-    session = _McpSession(_Peer(url, dict([header]) if header else {}))
-    session.begin()
-    return json.dumps({"tools": list(session.list_tools())}).encode()
+    with _without_secrets(url, header):
+        session = _McpSession(_Peer(url, dict([header]) if header else {}))
+        session.begin()
+        return json.dumps({"tools": list(session.list_tools())}).encode()
 
 
 @dataclass

@@ -19,9 +19,13 @@ from features.tool_sources.drift import close_incident
 from features.tool_sources.isolation import read_tools_isolated
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_tools import SourceTool, ToolCatalog
+from registry.access.key_limits import has_limit
+from registry.access.operators import is_admin
 from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
+from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
-from registry.common.errors import NotFound
+from registry.common.errors import Forbidden, NotFound
+from registry.common.net.guarded_client import is_client_header, mask_query
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -42,7 +46,7 @@ def add_document(*, content: bytes, by: Actor) -> ToolSource:
 def add_address(*, url: str, by: Actor) -> ToolSource:
     """Like `add_document`, for a document at a URL, which is read again each day once a tool was taken from it."""
     address = source_client.check_url(url)
-    return _add(Kind.ADDRESS, source_client.fetch_document(address), by, url=address)
+    return _add(Kind.ADDRESS, source_client.fetch_document(address), by, **_address_columns(address))
 
 
 def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: str = "") -> ToolSource:
@@ -52,9 +56,30 @@ def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: 
         raise InvalidRequest("A header has a name and a value")
     if name and not (_HEADER_NAME.fullmatch(name) and _is_header_value(value)):
         raise InvalidRequest(f"A header's value has at most {_HEADER_VALUE_MAX:,} printable characters of ASCII")
+    if is_client_header(name):
+        raise InvalidRequest(f"The header {name} is set by the client itself; expected another, such as Authorization")
     header = (name, value) if name else None
-    columns = {"url": address, "header_name": name, "header_secret": encrypt_secret(value) if name else ""}
+    columns = _address_columns(address) | {"header_name": name, "header_secret": encrypt_secret(value) if name else ""}
     return _add(Kind.MCP, source_client.list_mcp_tools(address, header), by, **columns)
+
+
+def _address_columns(url: str) -> dict[str, str]:
+    _, _, query = url.partition("?")
+    return {"url": mask_query(url), "query_secret": encrypt_secret(query) if query else ""}
+
+
+def full_address(source: ToolSource) -> str:
+    """With the values of its query, for a request alone. Raises `SourceUnreadable`."""
+    if not source.query_secret:
+        return source.url
+    return f"{source.url.partition('?')[0]}?{_decrypted(source.query_secret)}"
+
+
+def _decrypted(secret: str) -> str:
+    try:
+        return decrypt_secret(secret)
+    except SecretUnreadable:
+        raise SourceUnreadable("Its secrets were encrypted under another SECRET_KEY: add it again") from None
 
 
 def _is_header_value(value: str) -> bool:
@@ -115,8 +140,35 @@ def record_event(source: ToolSource, verb: str, by: Actor, detail: Mapping[str, 
     audit.record(by=by, verb=f"tool_source.{verb}", subject=subject, detail={"source_id": source.pk, **(detail or {})})
 
 
+def require_owner(source: ToolSource, by: Actor) -> None:
+    """The permission check of every function that changes a source: for its maker, admins, and those who may change
+    each capability that has a tool of it. Raises `Forbidden`."""
+    if source.created_by == str(by) or is_admin(by):
+        return
+    bound = source.bindings.order_by("capability__capability_id").values_list("capability__capability_id", flat=True)
+    capability_ids = list(dict.fromkeys(bound))
+    if not capability_ids and (by.kind == "operator" or has_limit(by)):
+        raise Forbidden("Only who added the source and admins can change it, as long as no capability has a tool of it")
+    for capability_id in capability_ids:
+        require_edit_permission(capability_id, by)
+
+
+def may_change(source: ToolSource, by: Actor) -> bool:
+    """As `require_owner`."""
+    try:
+        require_owner(source, by)
+    except Forbidden:
+        return False
+    return True
+
+
 def read_again(source: ToolSource, content: bytes | None = None) -> tuple[bytes, ToolCatalog]:
-    """What the source offers now; `content` is a newer document in its place. Raises `SourceUnreadable`."""
+    """What the source offers now; `content` is a newer document in the place of one that was brought.
+
+    Raises `SourceUnreadable`, and `InvalidRequest` for a document in the place of an address.
+    """
+    if content is not None and source.url:
+        raise InvalidRequest("This source has an address, and says what stands there: a document cannot replace it")
     if content is None:
         content = _fetch(source)
     return content, read_tools_isolated(content)
@@ -124,19 +176,11 @@ def read_again(source: ToolSource, content: bytes | None = None) -> tuple[bytes,
 
 def _fetch(source: ToolSource) -> bytes:
     if source.kind == Kind.ADDRESS:
-        return source_client.fetch_document(source.url)
+        return source_client.fetch_document(full_address(source))
     if source.kind == Kind.MCP:
-        return source_client.list_mcp_tools(source.url, _header(source))
+        header = (source.header_name, _decrypted(source.header_secret)) if source.header_name else None
+        return source_client.list_mcp_tools(full_address(source), header)
     raise SourceUnreadable("This document has no address: upload a newer one")
-
-
-def _header(source: ToolSource) -> tuple[str, str] | None:
-    if not source.header_name:
-        return None
-    try:
-        return source.header_name, decrypt_secret(source.header_secret)
-    except SecretUnreadable:
-        raise SourceUnreadable("Its header was encrypted under another SECRET_KEY: add the server again") from None
 
 
 def store_reading(source: ToolSource, content: bytes, catalog: ToolCatalog) -> None:
@@ -148,9 +192,10 @@ def store_reading(source: ToolSource, content: bytes, catalog: ToolCatalog) -> N
 
 
 def remove_source(*, source_id: int, by: Actor) -> ToolSource:
-    """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`."""
+    """Forget a source; the tools that were taken stay as they are, without a watch. Raises `NotFound`, `Forbidden`."""
     with write_transaction():
         source = get_source(source_id)
+        require_owner(source, by)
         bindings = list(source.bindings.select_related("capability"))
         record_event(source, "remove", by, {"tools": len(bindings)})
         for capability in {one.capability for one in bindings}:
@@ -181,16 +226,21 @@ def _unused() -> QuerySet[ToolSource]:
 
 
 def tidy_sources() -> None:
-    """Forget sources that nobody took a tool from within a week, and encrypt headers of the others under the present
-    key."""
+    """Forget sources that nobody took a tool from within a week, and encrypt headers and queries of the others under
+    the present key."""
     with write_transaction():
         _unused().delete()
-        for source in ToolSource.objects.exclude(header_secret=""):
+        # Addresses of before are stored with their query.
+        for source in ToolSource.objects.filter(query_secret="", url__contains="?"):
+            update_row(source, **_address_columns(source.url))
+        for source in ToolSource.objects.exclude(header_secret="", query_secret=""):
             _renew_encryption(source)
 
 
 def _renew_encryption(source: ToolSource) -> None:
     """One that cannot be read any more stays: its next check says so."""
-    if not is_current(source.header_secret):
-        with suppress(SecretUnreadable):
-            update_row(source, header_secret=encrypt_secret(decrypt_secret(source.header_secret)))
+    for column in ("header_secret", "query_secret"):
+        secret = getattr(source, column)
+        if secret and not is_current(secret):
+            with suppress(SecretUnreadable):
+                update_row(source, **{column: encrypt_secret(decrypt_secret(secret))})

@@ -5,6 +5,8 @@ What an author has edited is written over only where the person says so.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -18,7 +20,7 @@ from features.tool_sources.source_store import record_event
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
-from registry.common.errors import NotFound
+from registry.common.errors import NotFound, StatusConflict
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -49,6 +51,13 @@ class Takeover:
     fields: tuple[FieldChange, ...]
     files: Mapping[str, str]
     draft_version: int | None
+
+    @property
+    def seen(self) -> str:
+        """A digest of what a person sees of it, and of the draft that it goes into: a later plan may be another one."""
+        shown = [[one.name, one.mine, one.theirs, one.is_edited] for one in self.fields]
+        text = json.dumps([self.item.digest, self.draft_version, shown], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def get_binding(capability_id: str, tool_name: str) -> ToolBinding:
@@ -86,17 +95,20 @@ def _field_changes(base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Map
 
 
 def take_over(
-    *, capability_id: str, tool_name: str, by: Actor, overwrite: Collection[str] = (), draft_version: int | None
+    *, capability_id: str, tool_name: str, by: Actor, overwrite: Collection[str] = (), seen: str
 ) -> SavedDraft:
     """The draft with the source's fields; of those that an author has edited, the ones in `overwrite` alone.
 
-    `draft_version` is that of the plan that the person saw. Raises as `plan_takeover`, and `DraftConflict`.
+    `seen` is that of the plan that the person saw. Raises as `plan_takeover`, `StatusConflict` where it is another one
+    by now, `DraftConflict` and `Forbidden`.
     """
     plan = plan_takeover(capability_id, tool_name)
+    if plan.seen != seen:
+        raise StatusConflict("The source or the draft has changed since this was shown")
     wanted = [one for one in plan.fields if not one.is_edited or one.name in overwrite]
     files = {**plan.files, "tools.json": _changed(plan.files["tools.json"], tool_name, wanted)}
     with write_transaction():
-        saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=draft_version, by=by)
+        saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=plan.draft_version, by=by)
         taken = {"contract": named_contract(plan.item.contract, tool_name), "digest": plan.item.digest}
         update_row(plan.binding, **taken, state="same", changes=[], noticed_at=None)
         detail = {"capability_id": capability_id, "tool": tool_name, "fields": [one.name for one in wanted]}

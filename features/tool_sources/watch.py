@@ -14,7 +14,14 @@ from capability_rules.semantic_diff.tools import compare_tools
 from features.tool_sources.drift import as_bundle, digest_tool, note_checked
 from features.tool_sources.mapping.contract import named_contract
 from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
-from features.tool_sources.source_store import get_source, read_again, record_event, store_reading, tidy_sources
+from features.tool_sources.source_store import (
+    get_source,
+    read_again,
+    record_event,
+    require_owner,
+    store_reading,
+    tidy_sources,
+)
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.core.jobs import queue
@@ -32,9 +39,11 @@ _CHANGES_MAX: Final = 50
 def check_source(*, source_id: int, by: Actor, content: bytes | None = None) -> list[ToolBinding]:
     """Read the source again, or a newer document in its place, and compare: the tools that differ from it now.
 
-    Raises `NotFound`, and `SourceUnreadable`, which is kept with the source too.
+    Raises `NotFound`, `Forbidden`, `InvalidRequest` for a document in the place of an address, and `SourceUnreadable`,
+    which is kept with the source too.
     """
     source = get_source(source_id)
+    require_owner(source, by)
     try:
         found, catalog = read_again(source, content)
     except SourceUnreadable as error:
@@ -43,6 +52,8 @@ def check_source(*, source_id: int, by: Actor, content: bytes | None = None) -> 
             record_event(source, "fail", by, {"message": error.message[:500]})
         raise
     with write_transaction():
+        # A tool may have been taken from it meanwhile.
+        require_owner(source, by)
         store_reading(source, found, catalog)
         bindings = list(source.bindings.select_related("source", "capability__published_revision"))
         was_broken = {one.pk for one in bindings if one.is_broken}

@@ -65,7 +65,7 @@ def _find(request: StudioRequest, capability: Capability) -> WaivableFinding | N
     """The finding that the address or the form names, None where it is gone. Raises `PermissionDenied`."""
     code, place = (sent_line(request, name, most=_PLACE_MAX) for name in ("code", "place"))
     try:
-        found = waiver_store.find_waivable(capability, code=code, place=place)
+        found = waiver_store.find_waivable(capability, code=code, place=place, by=actor_of(request))
         waiver_store.require_right(found.finding, actor_of(request))
     except Forbidden as error:
         raise PermissionDenied(f"{error.message}.") from None

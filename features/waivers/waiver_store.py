@@ -48,8 +48,9 @@ class WaivableFinding:
     source_line: str
 
 
-def list_waivable(capability: Capability) -> list[WaivableFinding]:
-    """What the gate finds in the draft, else in what is published. Raises `StatusConflict` without either."""
+def list_waivable(capability: Capability, by: Actor | None = None) -> list[WaivableFinding]:
+    """What the gate finds, for this publisher, in the draft, else in what is published. Raises `StatusConflict` without
+    either."""
     draft = get_active_draft(capability)
     if draft is not None:
         report = validate_draft(draft)
@@ -57,7 +58,7 @@ def list_waivable(capability: Capability) -> list[WaivableFinding]:
         report = validate_bundle(capability.published_revision.files, published=get_validation_context())
     else:
         raise StatusConflict(f"'{capability.capability_id}' has neither a draft nor a revision")
-    gate = evaluate_gate(report, capability, GateRequest(previously_published=draft is None))
+    gate = evaluate_gate(report, capability, GateRequest(by=by, previously_published=draft is None))
     lines = {name: text.split("\n") for name, text in report.files.items()}
     return [WaivableFinding(one, explain_unwaivable(one, gate.findings), _line_of(lines, one)) for one in gate.findings]
 
@@ -67,12 +68,12 @@ def _line_of(lines: dict[str, list[str]], finding: Finding) -> str:
     return of_file[finding.line - 1] if finding.line is not None and finding.line <= len(of_file) else ""
 
 
-def find_waivable(capability: Capability, *, code: str, place: str) -> WaivableFinding:
+def find_waivable(capability: Capability, *, code: str, place: str, by: Actor | None = None) -> WaivableFinding:
     """The one finding of this code at `FILE`, `FILE:LINE`, `FILE:LINE:COLUMN`, or with this fingerprint (`sha256:HEX`).
 
     Raises `InvalidRequest` for another form, and where several are there; `NotFound` where none is.
     """
-    of_code = [one for one in list_waivable(capability) if one.finding.code == code]
+    of_code = [one for one in list_waivable(capability, by) if one.finding.code == code]
     found = [one for one in of_code if _is_at(one.finding, place)]
     if not found:
         where = f"; it is at {_places(of_code)}" if of_code else ""
@@ -113,7 +114,7 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
     """
     reason = reason.strip()
     require_terms(reason, until)
-    found = find_waivable(get_capability(capability_id), code=code, place=place)
+    found = find_waivable(get_capability(capability_id), code=code, place=place, by=by)
     finding = found.finding
     require_right(finding, by)
     if found.why_not:

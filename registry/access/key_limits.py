@@ -52,6 +52,11 @@ def find_team(by: Actor) -> Team | None:
     return key.team if key is not None else None
 
 
+def has_limit(by: Actor) -> bool:
+    """Whether `by` is a key that may not change every capability."""
+    return _find_limited_key(by) is not None
+
+
 def _find_limited_key(by: Actor) -> AgentKey | None:
     if by.kind != "agent_key":
         return None

@@ -29,3 +29,9 @@ def add_context(**words: str) -> None:
 def current_context() -> Mapping[str, str]:
     """The words of the work at hand, such as `request_id`."""
     return _context.get() or {}
+
+
+def current_caller() -> str:
+    """On whose behalf the work at hand is done: a key or an operator; empty where it is on nobody's."""
+    held = current_context()
+    return next((f"{kind}:{held[kind]}" for kind in ("key", "operator") if kind in held), "")

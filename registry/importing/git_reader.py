@@ -31,6 +31,7 @@ from capability_rules.bundles.supporting_files import IGNORED_FOLDERS
 from capability_rules.discovery.source_files import LEADS_OUT, SUBMODULE, SourceFiles, parents
 from capability_rules.errors import SourceUnreadable
 from registry.common.errors import SourceMisconfigured
+from registry.common.net.guarded_client import mask_query
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
 
 FETCH_SECONDS: Final = 60.0
@@ -99,7 +100,7 @@ def parse_git_url(source: str) -> GitAddress:
     match = _URL.fullmatch(source)
     parts = urlsplit(match["url"]) if match else None
     if match is None or parts is None or not parts.hostname or parts.query:
-        raise SourceUnreadable(f"{source}: a git source is {_FORM}, without a name and a password")
+        raise SourceUnreadable(f"{redact_address(source)}: a git source is {_FORM}, without a name and a password")
     ref, folder = match["ref"] or "", (match["folder"] or "").strip("/")
     if ref and not _REF.fullmatch(ref):
         raise SourceUnreadable(f"{source}: '{ref}' is not a branch or tag")
@@ -114,8 +115,8 @@ def parse_git_url(source: str) -> GitAddress:
 
 
 def redact_address(source: str) -> str:
-    """An address without the user, password or token in it."""
-    return _SECRET.sub(lambda match: f"{match['scheme']}…@", source, count=1)
+    """An address without the user, password or token in it, or in its query."""
+    return mask_query(_SECRET.sub(lambda match: f"{match['scheme']}…@", source, count=1))
 
 
 def _plain_form(browsed: re.Match[str]) -> str:

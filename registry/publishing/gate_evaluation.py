@@ -96,7 +96,7 @@ def _terms(
     rule = get_rule(groups)
     unmet: tuple[UnmetCondition, ...] = ()
     if report.bundle is not None and report.ok and not asked.previously_published:
-        unmet = find_unmet(PublishQuestion(capability, report.bundle.digest, groups))
+        unmet = find_unmet(PublishQuestion(capability, report.bundle.digest, groups, str(asked.by or "")))
     approval = reviews.get_approval(capability, report) if capability is not None else None
     return PublishConditions(
         rule=rule,

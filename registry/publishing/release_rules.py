@@ -49,11 +49,12 @@ class EffectiveRule:
 @dataclass(frozen=True, slots=True)
 class PublishQuestion:
     """What a feature is asked before a publish: the capability, None for one that is not stored yet, the digest of its
-    new texts, and the skill groups that it is in before or after."""
+    new texts, the skill groups that it is in before or after, and who publishes, empty where that is not known."""
 
     capability: Capability | None
     digest: str
     groups: frozenset[str]
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

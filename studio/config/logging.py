@@ -24,7 +24,7 @@ _SECRETS: Final = re.compile(
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # user and password of an address
     r"|(?<=bearer )\S+"
     r"|(?<=cookie: )[^\n]+"
-    r"|(?:(?<=\?)|(?<=&))(?:code|token|key|password|secret|sessionid)=[^\s&]+",
+    r"|(?:(?<=\?)|(?<=&))[\w.-]*(?:code|token|key|password|secret|sessionid)=[^\s&]+",
     re.IGNORECASE,
 )
 

@@ -22,7 +22,7 @@ from studio.launcher.console import say
 # A little more than the server and the worker give to what is at work.
 STOP_SECONDS = 4.8
 # Before a process that has ended by itself is started again; the last one holds from then on.
-PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
+PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 10.0)
 # One that ran for so long begins with the first pause again.
 STEADY_SECONDS = 120.0
 

@@ -1,4 +1,7 @@
-"""The processes that check for one process of the product: started ahead, and replaced when they end."""
+"""The processes that check for one process of the product: started ahead, and replaced when they end.
+
+A feature has what it reads of strangers done there too: `{"do": "package.module:function"}` names the operation.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import json
 import logging
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
@@ -32,6 +37,8 @@ _START_SECONDS_MAX: Final = 30.0
 # How long a bundle waits for a process, and how many may: each has a turn then where those before it are of usual size.
 _TURN_SECONDS_MAX: Final = 20.0
 _WAITING_PER_PROCESS: Final = 16
+# Of those, one caller has half.
+_WAITING_PER_CALLER: Final = _WAITING_PER_PROCESS // 2
 # The folder that the packages are in, where `-c` looks for them.
 _PACKAGES_DIR: Final = Path(__file__).resolve().parents[3]
 _COMMAND: Final = (sys.executable, "-c", "from capability_rules.validation.isolation.process import main; main()")
@@ -56,7 +63,13 @@ class ChecksUnfinished(RegistryUnavailable):
 
 
 class CheckEnded(Exception):
-    """The process ended, or was ended, before it had a result."""
+    """The process ended before it had a result: by a limit of its own work or memory, or for want of time."""
+
+    is_limit = False
+
+
+def _nobody() -> str:
+    return ""
 
 
 def _no_answer(_message: Mapping[str, Any]) -> None:
@@ -75,7 +88,9 @@ class CheckProcess:
             _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_PACKAGES_DIR, env=env
         )
         self._is_ready = False
-        self._received = b""
+        self._received = bytearray()
+        # Whose turn it is.
+        self.caller = ""
 
     def run(self, request: Mapping[str, Any], take: MessageHandler) -> dict[str, Any]:
         """The result of one operation. Raises `CheckEnded` where the process does not finish; it is ended then."""
@@ -90,9 +105,11 @@ class CheckProcess:
                 if answer is not None:
                     self._send(answer)
             return dict(message["result"])
-        except OSError:
+        except (OSError, CheckEnded):
             self.end()
-            raise CheckEnded from None
+            ended = CheckEnded()
+            ended.is_limit = self._popen.returncode != -signal.SIGKILL
+            raise ended from None
         except BaseException:
             # Its next message would belong to this request.
             self.end()
@@ -137,17 +154,28 @@ class CheckProcess:
         end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
         if len(self._received) < end:
             return None
-        body, self._received = self._received[LENGTH.size : end], self._received[end:]
+        body = self._received[LENGTH.size : end]
+        del self._received[:end]
         return dict(json.loads(body))
 
 
 class CheckPool:
-    """At most `most` processes. Once started, as many are kept; until then there are as many as were needed."""
+    """At most `most` processes. Once started, as many are kept; until then there are as many as were needed.
 
-    def __init__(self, most: int, *, answer_seconds_max: float = _ANSWER_SECONDS_MAX) -> None:
+    `get_caller` says on whose behalf this thread asks; empty for the product itself. A caller never holds all of
+    several processes, and of those who wait the one whose last turn is longest ago is next.
+    """
+
+    def __init__(
+        self, most: int, *, answer_seconds_max: float = _ANSWER_SECONDS_MAX, get_caller: Callable[[], str] = _nobody
+    ) -> None:
         self._most = most
         self._answer_seconds_max = answer_seconds_max
-        self._waiting = 0
+        self._get_caller = get_caller
+        # The callers, each as often as it waits or holds a process, and the number of the last turn of each.
+        self._waiting: list[str] = []
+        self._held: Counter[str] = Counter()
+        self._turns: dict[str, int] = {}
         self._count = 0
         self._idle: list[CheckProcess] = []
         self._kept = 0
@@ -187,19 +215,31 @@ class CheckPool:
             process.end()
 
     def _take(self) -> CheckProcess:
-        deadline = time.monotonic() + _TURN_SECONDS_MAX
+        deadline, caller = time.monotonic() + _TURN_SECONDS_MAX, self._get_caller()
         with self._changed:
             self._forget_after_fork()
-            if self._waiting >= _WAITING_PER_PROCESS * self._most:
+            if len(self._waiting) >= _WAITING_PER_PROCESS * self._most:
                 raise ChecksBusy
-            self._waiting += 1
+            if caller and self._waiting.count(caller) >= _WAITING_PER_CALLER * self._most:
+                raise ChecksBusy
+            self._waiting.append(caller)
             try:
-                while (process := self._ready_one()) is None:
+                while self._next_caller() != caller or (process := self._ready_one()) is None:
                     if not self._changed.wait(max(0.0, deadline - time.monotonic())):
                         raise ChecksBusy
-                return process
             finally:
-                self._waiting -= 1
+                self._waiting.remove(caller)
+                # It may be the next one's turn, with another process.
+                self._changed.notify_all()
+            self._held[caller] += 1
+            self._turns[caller] = max(self._turns.values(), default=0) + 1
+            process.caller = caller
+            return process
+
+    def _next_caller(self) -> str | None:
+        share = max(1, self._most - 1)
+        able = [caller for caller in self._waiting if not caller or self._held[caller] < share]
+        return min(able, key=lambda caller: self._turns.get(caller, 0), default=None)
 
     def _ready_one(self) -> CheckProcess | None:
         while self._idle:
@@ -219,11 +259,15 @@ class CheckPool:
 
     def _give_back(self, process: CheckProcess) -> None:
         with self._changed:
+            self._held[process.caller] -= 1
+            if not self._waiting and not self._held.total():
+                self._turns.clear()
+                self._held.clear()
             if process.is_alive:
                 self._idle.append(process)
             else:
                 self._count -= 1
-            self._changed.notify()
+            self._changed.notify_all()
         self._refill()
 
     def _refill(self) -> None:
@@ -241,6 +285,7 @@ class CheckPool:
         """A fork copied the handles; the processes are the parent's."""
         if self._owner != os.getpid():
             self._owner, self._idle, self._count = os.getpid(), [], 0
+            self._waiting, self._held = [], Counter()
 
 
 _pool: CheckPool | None = None
@@ -251,13 +296,16 @@ def current_pool() -> CheckPool | None:
     return _pool
 
 
-def use_processes(most: int) -> None:
-    """From here on this process checks bundles in `most` processes, started when they are needed; 0: in place."""
+def use_processes(most: int, *, get_caller: Callable[[], str] = _nobody) -> None:
+    """From here on this process checks bundles in `most` processes, started when they are needed; 0: in place.
+
+    `get_caller` is as of `CheckPool`.
+    """
     global _pool
     if _pool is not None:
         _pool.stop()
     # Elsewhere a process can neither be timed nor waited for in this way.
-    _pool = CheckPool(most) if most > 0 and os.name == "posix" else None
+    _pool = CheckPool(most, get_caller=get_caller) if most > 0 and os.name == "posix" else None
 
 
 def start_ahead() -> None:

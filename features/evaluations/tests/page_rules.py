@@ -14,7 +14,7 @@ def furnish() -> None:
     case_store.save_case(capability=alpha, document=document, by=OLGA)
     run = EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
     EvaluationResult.objects.create(run=run, case="greets", case_digest="sha256:", repetition=1)
-    chat = PlaygroundChat.objects.create(created_by="the-author", model="small")
+    chat = PlaygroundChat.objects.create(created_by="the-admin", model="small")
     PlaygroundStep.objects.create(chat=chat, number=1, kind="message", content={"text": "alpha please"})
     rules.set_rule(group_id="health", share=80, by=OLGA)
 
@@ -29,9 +29,10 @@ PAGES = FeaturePages(
         "evaluation_delete": ("author", "author"),
         "evaluation_cancel": ("author", "author"),
         "playground_chat_list": ("author", "author"),
-        "playground_chat": ("author", "author"),
-        "playground_chat_save": ("author", "author"),
-        "playground_chat_delete": ("author", "author"),
+        # Of the admin's own chat.
+        "playground_chat": ("admin", "admin"),
+        "playground_chat_save": ("admin", "admin"),
+        "playground_chat_delete": ("admin", "admin"),
         "evaluation_rule_set": ("admin", "admin"),
         "evaluation_rule_drop": ("admin", "admin"),
     },
@@ -66,4 +67,5 @@ PAGES = FeaturePages(
         "evaluation_results": EvaluationRun,
     },
     furnish=furnish,
+    own=frozenset({"playground_chat", "playground_chat_save", "playground_chat_delete"}),
 )

@@ -426,7 +426,7 @@ def test_a_list_has_the_chats_of_a_member_and_the_newest_are_kept(
     mine = Actor("operator", "the-author")
     assert {one.pk for one in chat_store.list_chats(mine)} == {one.pk for one in others}
     with pytest.raises(NotFound):
-        chat_store.get_chat(first.pk)
+        chat_store.get_chat(first.pk, mine)
     assert f"{HERE}{others[0].pk}/" not in signed_in("publisher").get(HERE).content.decode()
 
 

@@ -24,7 +24,7 @@ from features.evaluations.runs import RunRequest
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
 from registry.catalog import drafts, exporter
 from registry.common.actors import Actor
-from registry.core.jobs import queue
+from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.queries import get_capability
 from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
@@ -163,6 +163,89 @@ def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: 
     work()
     run.refresh_from_db()
     assert (run.state, run.results.count()) == ("done", 3)
+
+
+def test_a_run_is_one_job_and_a_cancel_leaves_none_queued(alpha: Any, server: ModelServer) -> None:
+    for number in range(3):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    wanted = RunRequest(["live", "without"], ["small", "large"], repetitions=100)
+    started = runs.start_runs(capability=alpha, wanted=wanted, by=OLGA)
+    assert Job.objects.filter(kind=runs.KIND, state="queued").count() == 4
+    assert queue.run_next_job() == "done"
+    assert Job.objects.filter(kind=runs.KIND, state="queued").count() == 4
+    for run in started:
+        runs.cancel_run(number=run.pk, by=OLGA)
+    assert not Job.objects.filter(kind=runs.KIND, state="queued").exists()
+    assert EvaluationResult.objects.count() == 1
+
+
+def test_runs_of_members_are_played_beside_each_other(alpha: Any, server: ModelServer) -> None:
+    for number in range(4):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    wanted = RunRequest(["live", "without"], ["small"])
+    own = [*runs.start_runs(capability=alpha, wanted=wanted, by=OLGA)]
+    own += runs.start_runs(capability=alpha, wanted=wanted, by=OLGA)
+    paul = Actor("operator", "p" * 150)
+    (other,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=paul)
+    # Two of olga's are at work, and paul's run waits for neither.
+    held = [queue.claim_job(timezone.now()) for _ in range(4)]
+    assert [lease.payload["run"] for lease in held if lease is not None] == [own[0].pk, own[1].pk, other.pk]
+    Job.objects.filter(state="running").update(lease_expires_at=timezone.now())
+    for _ in range(5):
+        queue.run_next_job()
+    # After its case a run stands behind the others.
+    assert sorted(EvaluationResult.objects.values_list("run", flat=True)) == [one.pk for one in (*own, other)]
+    work()
+    assert set(EvaluationRun.objects.values_list("state", flat=True)) == {"done"}
+
+
+def test_a_message_for_a_run_is_followed_by_one_for_its_next_case(
+    alpha: Any, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    job, sent = Job.objects.get(kind=runs.KIND), list[int]()
+    monkeypatch.setattr(celery_dispatch, "dispatch_job", lambda job_id, _kind: sent.append(job_id))
+    queue.run_dispatched_job(job.pk)
+    assert sent == [job.pk]
+    queue.run_dispatched_job(job.pk)
+    run.refresh_from_db()
+    assert (sent, run.state) == ([job.pk], "done")
+
+
+def test_a_case_that_takes_its_worker_down_fails_and_the_next_one_is_played(alpha: Any, server: ModelServer) -> None:
+    for number in range(2):
+        case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    for _ in range(3):
+        assert queue.claim_job(timezone.now()) is not None
+        Job.objects.filter(state="running").update(lease_expires_at=timezone.now())
+    work()
+    run.refresh_from_db()
+    found = {one.case: bool(one.failures) for one in run.results.all()}
+    assert (run.state, found) == ("done", {"case 0": True, "case 1": False})
+    admin.retry_job(job_id=Job.objects.get(state="parked").pk, by=OLGA)
+    work()
+    run.refresh_from_db()
+    assert (run.state, [one.failures for one in run.results.all()]) == ("done", [[], []])
+
+
+def test_a_job_that_a_person_cancels_cancels_its_run(alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    admin.cancel_job(job_id=Job.objects.get(kind=runs.KIND).pk, by=OLGA)
+    run.refresh_from_db()
+    assert run.state == "canceled"
+
+
+def test_a_case_that_was_changed_meanwhile_is_not_played_as_another(alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(name="case 0"), by=OLGA)
+    row = case_store.save_case(capability=alpha, document=case(name="case 1"), by=OLGA)
+    (run,) = runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    case_store.save_case(capability=alpha, document=case(name="case 1", must=True), by=OLGA, number=row.pk)
+    work()
+    assert [bool(one.failures) for one in run.results.all()] == [False, True]
 
 
 def test_a_run_ends_where_its_texts_change_and_where_it_is_canceled(alpha: Any, server: ModelServer) -> None:

@@ -99,6 +99,32 @@ def test_without_results_of_these_texts_nothing_is_published() -> None:
     assert _missed() == []
 
 
+def test_results_that_who_publishes_has_uploaded_do_not_count() -> None:
+    _ask()
+    digest = _draft()
+    _cases("greets")
+    run = _results(digest, {"greets": 2})
+    for tool, by, missed in [
+        ("harness", OLGA, ["EVALUATION_MISSING"]),
+        ("harness", Actor("command_line", OLGA.name), ["EVALUATION_MISSING"]),
+        ("harness", Actor("agent_key", "pipeline"), []),
+        ("", OLGA, []),
+    ]:
+        EvaluationRun.objects.filter(pk=run.pk).update(tool=tool, created_by=str(by))
+        tried = publication.publish_draft(capability_id="alpha", by=OLGA, note="why", dry_run=True)
+        assert [one.code for one in tried.findings if one.is_error] == missed, (tool, by)
+    EvaluationRun.objects.filter(pk=run.pk).update(tool="harness", created_by="operator:ada")
+    create_operator(username="ada", password="Correct-horse-battery-9", role="admin", by=OLGA)
+    until = timezone.now().date() + timedelta(days=9)
+    waived: dict[str, Any] = {
+        "code": "EVALUATION_MISSING",
+        "place": "capability.json",
+        "reason": "Alone.",
+        "until": until,
+    }
+    assert create_waiver(capability_id="alpha", by=ADA, **waived).code == "EVALUATION_MISSING"
+
+
 def test_results_of_other_cases_are_stale() -> None:
     _ask()
     digest = _draft()

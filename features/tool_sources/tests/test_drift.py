@@ -42,8 +42,8 @@ def incidents() -> list[Incident]:
 
 
 def take_over() -> None:
-    version = drafts.editable_files(get_capability("pets"))[1]
-    takeover.take_over(capability_id="pets", tool_name="create_pet", by=OLGA, draft_version=version)
+    seen = takeover.plan_takeover("pets", "create_pet").seen
+    takeover.take_over(capability_id="pets", tool_name="create_pet", by=OLGA, seen=seen)
 
 
 def edit(old: str, new: str) -> None:

@@ -174,13 +174,17 @@ def test_changes_are_shown_and_taken_over(client: Client) -> None:
     incidents = client.get(reverse("studio:incident_list"), {"kind": "tool"})
     assert "The tool `create_pet` can no longer be called as it says" in _text(incidents)
     page = client.get(reverse("studio:tool_take_over", args=["pets", "create_pet"]))
-    done = form_with(page, "Take over").submit(client)
+    watch.check_source(source_id=source.pk, by=OLGA, content=content(required=[]))
+    again = form_with(page, "Take over").submit(client)
+    assert (again.status_code, ToolBinding.objects.get(tool_name="create_pet").state) == (409, "changed")
+    done = form_with(again, "Take over").submit(client)
     assert done["Location"] == reverse("studio:draft_edit", args=["pets"])
     assert ToolBinding.objects.get(tool_name="create_pet").state == "same"
 
 
 def test_check_that_fails_says_why(client: Client) -> None:
     source = add_source()
+    create_pets(source)
     answer = client.post(reverse("studio:tool_source_check", args=[source.pk]), follow=True)
     assert "upload a newer one" in _text(answer)
 

@@ -23,8 +23,9 @@ class Handler(BaseHTTPRequestHandler):
     seen: ClassVar[list[tuple[str, dict[str, str]]]] = []
 
     def do_GET(self) -> None:
-        if self.path == "/inside":
-            self._send(302, b"", {"Location": "http://169.254.169.254/latest"})
+        path, _, query = self.path.partition("?")
+        if path == "/inside":
+            self._send(302, b"", {"Location": f"http://169.254.169.254/latest{query and '?' + query}"})
         elif self.path == "/doc":
             self._send(200, b'{"openapi": "3.1.0"}', {})
         else:
@@ -42,6 +43,8 @@ class Handler(BaseHTTPRequestHandler):
         self._send(200, body, {"Mcp-Session-Id": "s1"})
 
     def _result(self, method: str, params: Any) -> dict[str, Any]:
+        if self.path.startswith("/echo"):
+            return {"error": {"code": 1, "message": f"Cannot use {self.path} with {self.headers['X-Key']}"}}
         if self.path == "/refuses":
             return {"error": {"code": -32001, "message": "sign in first"}}
         if method == "initialize":
@@ -83,6 +86,17 @@ def test_document_is_fetched(address: str) -> None:
 def test_document_that_is_not_there_says_the_status(address: str) -> None:
     with pytest.raises(SourceUnreadable, match="status 404"):
         fetch_document(f"{address}/gone")
+
+
+def test_query_of_an_address_and_the_header_are_in_no_error(address: str) -> None:
+    for path in ("/gone", "/inside", "/echo"):
+        with pytest.raises(SourceUnreadable) as error:
+            fetch_document(f"{address}{path}?api_key=s3cret-word")
+        assert "s3cret" not in error.value.message
+    with pytest.raises(SourceUnreadable) as error:
+        list_mcp_tools(f"{address}/echo?api_key=s3cret-word", ("X-Key", "an0ther-word"))
+    assert "Cannot use" in error.value.message
+    assert not {"s3cret", "an0ther"} & set(error.value.message.replace("-", " ").split())
 
 
 def test_redirect_is_named_and_not_followed(address: str) -> None:

@@ -1,12 +1,14 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
-from features.tool_sources import source_client, source_store
+from features.tool_sources import source_client, source_store, watch
 from features.tool_sources.models import ToolSource
 from features.tool_sources.tests.pet_store import CREATE, DELETE, LIST, add_source, content, create_pets
+from registry.access.stored_secrets import is_current
 from registry.common.errors import NotFound
 from registry.models import AuditEvent
 from tests.factories import OLGA
@@ -49,6 +51,46 @@ def test_header_of_a_server_is_encrypted_and_sent(monkeypatch: pytest.MonkeyPatc
     assert "s3cret" not in str(list(AuditEvent.objects.values_list("detail", flat=True)))
     source_store.read_again(source)
     assert seen == [("Authorization", "Bearer s3cret")] * 2
+
+
+def test_query_of_an_address_is_encrypted_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> bytes:
+        asked.append(url)
+        return content()
+
+    monkeypatch.setattr(source_client, "fetch_document", fetch)
+    url = "https://api.example/openapi.json?api_key=s3cret-word&format=json"
+    source = source_store.add_address(url=url, by=OLGA)
+    assert source.url == "https://api.example/openapi.json?api_key=…&format=…"
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another" * 10
+    create_pets(source)
+    source_store.tidy_sources()
+    watch.check_source(source_id=source.pk, by=OLGA)
+    assert asked == [url, url]
+    source.refresh_from_db()
+    assert is_current(source.query_secret)
+    kept = [*ToolSource.objects.values(), *AuditEvent.objects.values()]
+    assert "s3cret" not in str(kept)
+    # As it was kept before.
+    ToolSource.objects.filter(pk=source.pk).update(url=url, query_secret="")
+    source_store.tidy_sources()
+    source.refresh_from_db()
+    assert (source.url, source_store.full_address(source)) == (
+        "https://api.example/openapi.json?api_key=…&format=…",
+        url,
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Host", "transfer-encoding", "Content-Length", "Connection", "Accept", "Mcp-Session-Id", "Proxy-Authorization"],
+)
+def test_header_that_the_client_sets_itself_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest):
+        source_store.add_mcp_server(url="https://mcp.example/mcp", by=OLGA, header_name=name, header_value="a")
 
 
 @pytest.mark.parametrize(("name", "value"), [("A", ""), ("", "b"), ("A B", "c"), ("A", "b\nc"), ("A", "é")])

@@ -10,7 +10,7 @@ from features.tool_sources.tests.pet_store import CREATE, DELETE, KIND, NAME, ad
 from registry.access import operators
 from registry.access.stored_secrets import decrypt_secret, is_current
 from registry.catalog import drafts
-from registry.common.errors import DraftConflict, NotFound
+from registry.common.errors import NotFound, StatusConflict
 from registry.core.jobs import queue
 from registry.models import AuditEvent, Job
 from registry.operations.housekeeping import DAILY_JOBS
@@ -135,8 +135,8 @@ def test_binding_follows_a_tool_that_is_renamed() -> None:
 
 
 def take_over(**more: Any) -> Any:
-    version = drafts.get_draft("pets").version
-    given: dict[str, Any] = {"capability_id": "pets", "tool_name": "create_pet", "by": OLGA, "draft_version": version}
+    seen = takeover.plan_takeover("pets", "create_pet").seen
+    given: dict[str, Any] = {"capability_id": "pets", "tool_name": "create_pet", "by": OLGA, "seen": seen}
     return takeover.take_over(**given | more)
 
 
@@ -175,12 +175,30 @@ def test_takeover_leaves_what_an_author_has_edited_unless_told() -> None:
     assert "required" not in tool_of_draft()["args_schema"]
 
 
-def test_takeover_of_a_draft_that_moved_on_is_refused() -> None:
+def test_takeover_is_of_what_was_shown() -> None:
     source = add_source()
     create_pets(source)
     check(source, required=[])
-    with pytest.raises(DraftConflict):
-        take_over(draft_version=99)
+    seen = takeover.plan_takeover("pets", "create_pet").seen
+    check(source, required=["name", "kind"])
+    with pytest.raises(StatusConflict):
+        take_over(seen=seen)
+    assert tool_of_draft()["args_schema"]["required"] == ["name"]
+    seen = takeover.plan_takeover("pets", "create_pet").seen
+    draft = drafts.get_draft("pets")
+    files = {**draft.files, "skill.md": draft.files["skill.md"] + "\nMore.\n"}
+    drafts.save_draft(capability_id="pets", files=files, based_on=draft.version, by=OLGA)
+    with pytest.raises(StatusConflict):
+        take_over(seen=seen)
+
+
+def test_document_cannot_stand_in_for_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_client, "fetch_document", lambda _url: content())
+    source = source_store.add_address(url="https://api.example/openapi.json", by=OLGA)
+    create_pets(source)
+    with pytest.raises(InvalidRequest):
+        watch.check_source(source_id=source.pk, by=OLGA, content=content(required=[]))
+    assert (binding().state, source.items.get(key=CREATE).digest) == ("same", binding().digest)
 
 
 def test_takeover_of_what_is_gone_says_so() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,27 @@ RESOLVE_SECONDS: Final = 5.0
 # To connect, and for each read and write; the deadline is around all of them.
 _STEP_SECONDS: Final = 10.0
 _ADDRESSES_TRIED_MAX: Final = 3
+# Headers that a client sets itself: one of somebody else leads to another host, or breaks the message.
+_CLIENT_HEADERS: Final = frozenset((
+    "accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
+    "http2-settings", "keep-alive", "mcp-protocol-version", "mcp-session-id", "te", "trailer", "transfer-encoding",
+    "upgrade", "user-agent", "via",
+))  # fmt: skip
+
+
+# What stands before a value of a query, its name if it has one, and the value.
+_QUERY: Final = re.compile(r"([?&])([^=&#?\s'\"]*=)?[^=&#?\s'\"]+(?:=[^&#\s'\"]*)?")
+
+
+def mask_query(text: str) -> str:
+    """An address, or a text with addresses, without the values of their queries: one may be a key."""
+    return _QUERY.sub(lambda found: f"{found[1]}{found[2] or ''}…", text)
+
+
+def is_client_header(name: str) -> bool:
+    """Whether nobody but the client itself may set a header of this name."""
+    lowered = name.lower()
+    return lowered in _CLIENT_HEADERS or lowered.startswith(("proxy-", "sec-"))
 
 
 def parse_address(url: str, *, length_max: int) -> httpx2.URL | None:

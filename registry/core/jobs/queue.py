@@ -8,6 +8,7 @@ finishes the job, and only while the lease is its own: so it is written once, ho
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import time
@@ -338,6 +339,21 @@ def _finish(lease: Lease, write: CommitAction | None) -> None:
         _move(lease, state=Job.State.DONE, lease_expires_at=None, finished_at=timezone.now(), last_error="")
         if write is not None:
             write()
+
+
+def put_back(lease: Lease) -> None:
+    """Have a job of a concurrency key done again, behind what is due by now, as if it had never been tried.
+
+    For the write that its handler returned: a long work takes one job, and others have their turn between its steps.
+    """
+    Job.objects.filter(pk=lease.job_id, fencing_token=lease.fencing_token).update(
+        state=Job.State.QUEUED, finished_at=None, attempts=0, run_after=timezone.now()
+    )
+
+
+def lane_of(what: str, by: str) -> str:
+    """The concurrency key of a member's work of one kind, whatever the length of a name is."""
+    return f"{what}:{hashlib.sha256(by.encode()).hexdigest()[:16]}"
 
 
 def _fail(lease: Lease, error: Exception) -> JobResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +18,10 @@ from capability_rules.errors import InvalidRequest
 from registry.common.actors import Actor
 from registry.common.errors import BackupUnreadable, HistoryDamaged
 from registry.common.installation import PROGRAM
-from registry.core import audit
+from registry.core import audit, checkpoints
 from registry.core.append_only import find_missing_triggers
-from registry.core.checkpoints import make_checkpoint
+from registry.core.checkpoints import make_checkpoint, read_last_checkpoint
+from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.kept_checkpoint import KeptCheckpoint, read_kept
 from registry.core.queries import load_bundle
 from registry.core.signatures import sign_revision
@@ -94,16 +95,39 @@ def sign_unsigned_revisions(*, by: Actor) -> int:
 
     Raises `HistoryDamaged` where the history has another problem: what was changed is never signed.
     """
-    problems = verify_database(get_signing_keys().public).problems
-    others = [problem for problem in problems if problem.code not in _ACCEPTED]
-    if others:
-        words = f"Nothing was signed: {others[0].message} ({len(others)} problems in all)"
-        raise HistoryDamaged(f"{words}. Run: {PROGRAM} manage registry verify")
+    _require_sound(_ACCEPTED)
     signed = 0
     while count := _sign_some(by):
         signed += count
     make_checkpoint()
     return signed
+
+
+def _require_sound(accepted: Collection[str]) -> None:
+    """Raises `HistoryDamaged` where the history has a problem beside these."""
+    problems = verify_database(get_signing_keys().public).problems
+    others = [problem for problem in problems if problem.code not in accepted]
+    if others:
+        words = f"Nothing was signed: {others[0].message} ({len(others)} problems in all)"
+        raise HistoryDamaged(f"{words}. Run: {PROGRAM} manage registry verify")
+
+
+def make_sound_checkpoint() -> CheckpointFacts:
+    """As `make_checkpoint`, once the whole history was read: nothing is signed that `registry verify` refuses.
+
+    Raises `HistoryDamaged`.
+    """
+    # What this host has kept is compared when it is signed, with the way out of it.
+    _require_sound({*_ACCEPTED, "CHECKPOINT_NOT_AS_KEPT"})
+    return make_checkpoint()
+
+
+def checkpoint_job(lease: Lease) -> CommitAction:
+    """The handler. The first checkpoint signs everything before it, so all of that is read; a later one what was added
+    since."""
+    if not read_last_checkpoint().number:
+        _require_sound({*_ACCEPTED, "CHECKPOINT_NOT_AS_KEPT"})
+    return checkpoints.checkpoint_job(lease)
 
 
 def _sign_some(by: Actor) -> int:

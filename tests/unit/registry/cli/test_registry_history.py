@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from registry.common.errors import HistoryDamaged
 from registry.core import checkpoints
-from registry.models import AuditEvent, Revision
+from registry.core.jobs.queue import Lease
+from registry.models import AuditEvent, Checkpoint, Revision
+from registry.operations.verification import verify
 from registry.selectors import audit_log
 from registry.selectors.audit_log import AuditFilter
 from tests.factories import publish, tampering
@@ -125,3 +128,16 @@ def test_after_a_move_of_yours_what_was_kept_is_forgotten(manage: Any, settings:
     assert manage("registry", "verify").code == 0
     event = AuditEvent.objects.get(verb="registry.forget_checkpoint")
     assert event.detail["kept"] == {"number": 7, "hash": "0" * 64}
+
+
+def test_a_history_that_verify_refuses_gets_no_first_checkpoint(manage: Any) -> None:
+    event = AuditEvent.objects.filter(verb="capability.publish").earliest("pk")
+    with tampering():
+        Checkpoint.objects.all().delete()
+        AuditEvent.objects.filter(pk=event.pk).update(detail={**event.detail, "note": "another one"})
+    assert manage("registry", "verify").code == 1
+    done = manage("registry", "checkpoint")
+    assert (done.code, "registry verify" in done.err) == (1, True)
+    with pytest.raises(HistoryDamaged):
+        verify.checkpoint_job(Lease(1, checkpoints.KIND, {}, 1, 1))
+    assert not Checkpoint.objects.exists()

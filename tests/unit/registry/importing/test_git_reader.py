@@ -185,6 +185,8 @@ def test_the_address_of_a_folder_as_a_browser_shows_it_is_taken(source: str, exp
         "https://user:s3cret@git.example",
         "ssh://git:s3cret@git.example/o/r",
         "https://user:s3cret@github.com/o/r/tree/main/x",
+        "https://git.example/o/r?private_token=s3cret",
+        "https://git.example/o/r?private_token=s3cret@main#skills",
     ],
 )
 def test_a_password_or_token_in_an_address_is_never_repeated(source: str) -> None:

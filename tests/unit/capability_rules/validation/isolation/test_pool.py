@@ -15,7 +15,8 @@ from capability_rules.validation import Report, validate_bundle
 from capability_rules.validation.in_place import check_in_place
 from capability_rules.validation.isolation import pool as pool_module
 from capability_rules.validation.isolation.bundle_check import check_in_pool
-from capability_rules.validation.isolation.pool import CheckPool, ChecksBusy, current_pool, use_processes
+from capability_rules.validation.isolation.messages import pack_files
+from capability_rules.validation.isolation.pool import CheckEnded, CheckPool, ChecksBusy, current_pool, use_processes
 from capability_rules.validation.security import IdIndex
 from tests.bundle_files import bundle, to_json, tool
 
@@ -136,9 +137,72 @@ def test_bundle_that_has_no_turn_in_time_is_refused(pool: CheckPool, monkeypatch
 
 
 def test_more_bundles_than_will_have_their_turn_are_refused_at_once(pool: CheckPool) -> None:
-    pool._waiting = 16 * pool._most
+    pool._waiting += [""] * 16 * pool._most
     with pytest.raises(ChecksBusy):
         check_in_pool(pool, bundle())
+
+
+def test_one_caller_holds_all_processes_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_TURN_SECONDS_MAX", 0.0)
+    caller = ["anna"]
+    pool = CheckPool(2, get_caller=lambda: caller[0])
+    taken = [pool._take()]
+    with pytest.raises(ChecksBusy):
+        pool._take()
+    caller[0] = "ben"
+    taken.append(pool._take())
+    pool._give_back(taken.pop(0))
+    with pytest.raises(ChecksBusy):
+        pool._take()
+    caller[0] = ""
+    taken += [pool._take()]
+    for process in taken:
+        pool._give_back(process)
+    pool.stop()
+
+
+def test_one_caller_waits_in_half_of_the_places(pool: CheckPool) -> None:
+    pool._get_caller = lambda: "anna"
+    pool._waiting += ["anna"] * 8 * pool._most
+    with pytest.raises(ChecksBusy):
+        pool._take()
+
+
+def test_callers_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    caller, served = threading.local(), list[str]()
+    caller.name = "anna"
+    pool = CheckPool(1, get_caller=lambda: caller.name)
+    held = pool._take()
+
+    def wait(name: str) -> None:
+        caller.name = name
+        process = pool._take()
+        served.append(name)
+        pool._give_back(process)
+
+    threads = []
+    for name in ("anna", "anna", "ben"):
+        threads.append(threading.Thread(target=wait, args=[name]))
+        threads[-1].start()
+        while len(pool._waiting) < len(threads):
+            pass
+    pool._give_back(held)
+    for thread in threads:
+        thread.join()
+    assert served == ["ben", "anna", "anna"]
+    pool.stop()
+
+
+def test_end_by_its_own_limit_is_told_from_one_for_want_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as endless:
+        _use(endless, ENDLESS)
+        with pytest.raises(CheckEnded) as ended:
+            CheckPool(1).run({"do": "check", "files": pack_files(bundle())})
+    assert ended.value.is_limit
+    _use(monkeypatch, SILENT)
+    with pytest.raises(CheckEnded) as ended:
+        CheckPool(1, answer_seconds_max=0.3).run({"do": "check", "files": {}})
+    assert not ended.value.is_limit
 
 
 def test_stop_leaves_no_process_behind(pool: CheckPool) -> None:

@@ -5,6 +5,7 @@ Those of the rules stand in `examples` of their files: `refused` has to be an er
 
 from __future__ import annotations
 
+from capability_kit.prompt_fence import fence, fence_list, fence_user
 from tests.unit.capability_rules.validation.security.hostile_lines import ALL
 from tests.unit.capability_rules.validation.security.pages import (
     codes_of_page,
@@ -18,6 +19,15 @@ def test_what_a_rule_refuses_is_an_error_with_its_code() -> None:
     for file, code, passage in list_examples("refused"):
         assert verdict_of_page(passage) == "error", f"{file}: {passage}"
         assert code in codes_of_page(passage), f"{file}: {passage}"
+
+
+def test_no_text_may_write_a_line_of_a_fence() -> None:
+    marker = "f2e10eb1e8cf385b"
+    for fenced in (fence("weights", "x", marker), fence_user("weights", "x", marker), fence_list("x")):
+        for line in (fenced.splitlines()[0], fenced.splitlines()[-1]):
+            for text in (line, line.replace(" ", "\n"), line.upper()):
+                assert "SEC_ROLE_TAG" in codes_of_page(text), text
+                assert verdict_of_page(text) == "error", text
 
 
 def test_what_a_rule_holds_is_a_warning_with_its_code() -> None:

@@ -24,10 +24,11 @@ RUN DATA_DIR=/tmp/build STATIC_DIR=/srv/studio/staticfiles /opt/venv/bin/python 
 RUN /opt/venv/bin/python -m compileall -q -j 0 /opt/venv/lib /srv/studio
 
 FROM ${PYTHON_IMAGE}
-# Followed sources and imports are read with git.
+# Followed sources and imports are read with git, whose commands in Perl (mail, Subversion, the web) are not called.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends git \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc/* /usr/share/man/* /usr/share/locale/*
+    && rm -rf /usr/share/perl /usr/lib/*/perl /usr/lib/*/libperl.so.* /usr/share/gitweb \
+      /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc/* /usr/share/man/* /usr/share/locale/*
 LABEL org.opencontainers.image.title="Capability Studio" \
       org.opencontainers.image.description="A self-hosted registry and publishing platform for agent capabilities" \
       org.opencontainers.image.licenses="Apache-2.0"

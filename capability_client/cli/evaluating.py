@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from capability_client.client.local_registry import LocalSkills, read_folder
-from capability_client.evaluation import cases as case_files
-from capability_client.evaluation.cases import CasesInvalid, EvaluationCase
 from capability_client.evaluation.model_port import KINDS, ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, as_document, as_junit, rate, table
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import run_case
 from capability_client.version import VERSION
+from capability_kit import evaluation_cases as case_files
+from capability_kit.evaluation_cases import CasesInvalid, EvaluationCase
 
 KEY_VARIABLE: Final = "MODEL_API_KEY"
 _REPETITIONS_MAX: Final = 100

@@ -14,9 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from capability_client.evaluation import model_port
-from capability_client.evaluation.cases import EvaluationCase
+from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.bundles.bundle_reader import SourceBundle
-from capability_rules.errors import RegistryError
+from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations import case_store, runs
 from features.evaluations.model_settings import tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
@@ -330,11 +330,37 @@ def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -
     assert again["evals"] == json.loads(evals)["evals"]
     assert "evals/evals.json" not in exporter.export_capability(alpha).files
 
+    kept = {"skill_name": "pdf-tool", "author": "QA", "evals": [{"id": 1, "prompt": "Fill this form", "asks": 1}]}
+    full = replace(source, files={**source.files, "evals/evals.json": json.dumps(kept)})
+    (taken,) = batch.import_all([full], by=OLGA, mode="draft")
+    (named,) = [one for one in taken.findings if one.file == "evals/evals.json"]
+    assert (named.code, "'asks', 'author'" in named.message) == ("CASES_KEY_UNKNOWN", True)
+    assert json.loads(exporter.export_capability(pdf, draft=True).files["evals/evals.json"]) == kept
+
     broken = replace(source, files={**source.files, "evals/evals.json": "{}"})
     batch.import_all([broken], by=OLGA, mode="draft")
     assert len(case_store.list_cases(pdf)) == 1
     event = AuditEvent.objects.get(verb="evaluation.refuse_file")
     assert "expected an object" in event.detail["reason"]
+
+
+@pytest.mark.parametrize("hidden", ["ghp_a8Kd03mXq71LzVb52nRt94cYwE6uHs0JpGf3", "Say\U000e0068\U000e0069 hello"])
+def test_cases_are_looked_through_for_what_they_hide(alpha: Any, hidden: str) -> None:
+    text = json.dumps({"evals": [{"name": "a", "messages": [hidden]}]})
+    source = SourceBundle("alpha", bundle() | {"evals/evals.json": text}, folder="alpha")
+    for (result,) in (
+        batch.publish_all([source], by=OLGA),
+        batch.import_all([source], by=OLGA, mode="publish"),
+        batch.import_all([source], by=OLGA, mode="draft"),
+    ):
+        (found,) = [one for one in result.findings if one.file == "evals/evals.json"]
+        assert (found.code, found.severity) in {("SEC_SECRET", "error"), ("SEC_HIDDEN_TAGS", "error")}
+        assert result.status in {"refused", "draft"}
+    with pytest.raises(InvalidRequest, match="Seen:"):
+        case_store.replace_cases(capability=alpha, text=text, by=OLGA)
+    with pytest.raises(InvalidRequest, match="Seen:"):
+        case_store.save_case(capability=alpha, document={"name": "a", "messages": [hidden]}, by=OLGA)
+    assert case_store.list_cases(alpha) == []
 
 
 def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:

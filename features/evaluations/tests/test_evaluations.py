@@ -29,7 +29,7 @@ from registry.core.queries import get_capability
 from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
 from registry.publishing import batch
-from tests.factories import OLGA, bundle, publish, tool
+from tests.factories import OLGA, agent_key, bundle, publish, tool
 from tests.model_servers import ModelServer, model_server
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -342,6 +342,18 @@ def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -
     assert len(case_store.list_cases(pdf)) == 1
     event = AuditEvent.objects.get(verb="evaluation.refuse_file")
     assert "expected an object" in event.detail["reason"]
+
+
+def test_draft_save_takes_what_bundle_export_writes(alpha: Any, api: Any) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    files = exporter.export_capability(alpha).files
+    assert "evals/evals.json" in files
+    headers = {"Authorization": f"Bearer {agent_key('publish')}"}
+    changed = files | {"evals/evals.json": files["evals/evals.json"].replace('"evals"', '"by": "QA",\n  "evals"')}
+    body = {"capability_id": "alpha", "files": changed, "based_on": None}
+    found = api.ok(api.post("operator/draft_save", body, headers=headers), "draft_saved")["findings"]
+    assert [one["code"] for one in found] == ["CASES_KEY_UNKNOWN"]
+    assert json.loads(exporter.export_capability(alpha).files["evals/evals.json"])["by"] == "QA"
 
 
 @pytest.mark.parametrize("hidden", ["ghp_a8Kd03mXq71LzVb52nRt94cYwE6uHs0JpGf3", "Say\U000e0068\U000e0069 hello"])

@@ -187,7 +187,7 @@ def test_an_approved_call_that_never_ran_does_not_run_for_an_equal_one_of_a_late
     session.turn("put 1")
     first = _waiting(session, 1)
     session.approve(first, by="Ada")
-    assert session.call("put", {"n": 1}).call_id == first, "a repetition in the same turn is the same call"
+    assert session.open_call("put", {"n": 1}).call_id == first, "a repetition in the same turn is the same call"
     resumed = Session.from_json(session.to_json(), FakeRegistry([_bundle()]), environment=ALL)
     for one in (session, resumed):
         one.turn("put 1 once more")

@@ -174,8 +174,8 @@ def list_accepted(*, search: str = "") -> QuerySet[HeldPassage]:
 def evaluate_right(capability_id: str, submitted_by: Collection[str], by: Actor) -> Decider:
     """Whether `by` may decide about a passage of texts that these actors edited or sent."""
     capability = Capability.objects.filter(capability_id=capability_id).first()
-    how = f"in the Studio, or somebody at the server: bundle accept {capability_id} --all --reason WHY"
-    return evaluate_decider(capability, by, submitted_by, Deed("decide about this passage", _OWN, how))
+    command = f"bundle accept {capability_id} --all --reason WHY"
+    return evaluate_decider(capability, by, submitted_by, Deed("decide about this passage", _OWN, command))
 
 
 def is_decided_alone(chosen: Mapping[str, Collection[str]], by: Actor) -> bool:

@@ -64,6 +64,22 @@ def group_findings(
     return [_kind(same, fixes, report, files, outline) for same in found.values()]
 
 
+def group_equal(findings: Sequence[Finding]) -> list[FindingKind]:
+    """Findings that say the same of several places, together; nothing is fixed where these are shown."""
+    found: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        what = (finding.code, finding.message, finding.waiver, finding.accepted, finding.held and finding.passage)
+        found.setdefault(what, []).append(finding)
+    return [
+        FindingKind(same[0].code, same[0].severity, same[0].message, tuple(_plain_row(one) for one in same), "", 0)
+        for same in found.values()
+    ]
+
+
+def _plain_row(finding: Finding) -> FindingRow:
+    return FindingRow(finding, "", None, "", "")
+
+
 def list_by_weight(report: Report) -> list[tuple[str, Finding]]:
     """What blocks publishing comes first, what somebody has accepted last."""
     groups = {

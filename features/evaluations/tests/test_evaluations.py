@@ -243,7 +243,7 @@ def test_a_run_that_cannot_be_is_refused(alpha: Any, server: ModelServer, wanted
 
 def test_without_a_model_the_page_says_how_to_connect_one(signed_in: SignIn, alpha: Any) -> None:
     page = signed_in("author").get(HERE).content.decode()
-    for name in ("Ollama", "vLLM", "llama.cpp", "OpenAI", "Anthropic", "MODEL_URL="):
+    for name in ("Ollama", "vLLM", "llama.cpp", "OpenAI", "Anthropic", "/docs/evaluations/#in-the-studio"):
         assert name in page
 
 

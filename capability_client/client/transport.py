@@ -19,7 +19,7 @@ import httpx2
 from capability_client.client.messages import Request, Response, TransportError
 
 # For one step of a connection; the limit over everything is the call's own.
-_STEP_SECONDS: Final = 10.0
+_STEP_SECONDS: Final = 5.0
 _GZIP: Final = 31
 # How often a listener is called while nothing comes.
 _TICK_SECONDS: Final = 0.25

@@ -245,6 +245,10 @@ def test_the_command_plays_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
         )
         assert main(options) == 1
     assert "2 of 2 passed" in capsys.readouterr().out
+    # A model that is not there is said once, not for each case.
+    assert main(["evaluate", str(folder), "--model", "http://127.0.0.1:9", "--model-name", "m", "--repeat", "5"]) != 0
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("No case is played")) == ("", 1)
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["passed"] == 2
 
 

@@ -291,7 +291,7 @@ def _called(schema: Any) -> str:
 
 
 def _told_apart(schema: Json) -> str:
-    """By which property the forms of a schema are told apart, and which value names which; empty where nothing says."""
+    """Which property distinguishes the forms of a schema, and which value names which; empty where nothing says."""
     given = schema.get("discriminator")
     name = given.get("propertyName") if isinstance(given, dict) else None
     if not isinstance(given, dict) or not isinstance(name, str):

@@ -124,11 +124,15 @@ def _taken(operator: Operator) -> Iterator[InboxItem]:
     held_back = Capability.objects.filter(status=Capability.Status.QUARANTINED).values("capability_id")
     recent = Q(at__gte=since) | Q(verb="capability.quarantine", subject__in=held_back)
     found = AuditEvent.objects.filter(recent, verb__in=TAKING_VERBS).order_by("-id")[:_EVENTS_MAX]
-    newest = {event.subject: event for event in reversed(found)}
-    rows = Capability.objects.filter(capability_id__in=newest).values_list(
+    # A quarantine that has ended hides no rollback that still holds.
+    newest = {(event.subject, event.verb): event for event in reversed(found)}
+    rows = Capability.objects.filter(capability_id__in={subject for subject, _ in newest}).values_list(
         "capability_id", "status", "published_revision__number"
     )
-    holding = [newest[name] for name, status, number in rows if _holds(newest[name], status, number)]
+    state = {name: (status, number) for name, status, number in rows}
+    by_age = sorted(newest.values(), key=lambda event: event.pk)
+    holds = [event for event in by_age if event.subject in state and _holds(event, *state[event.subject])]
+    holding = list({event.subject: event for event in holds}.values())
     concerned = find_concerned(holding)
     mine = [event for event in holding if operator.get_username() in concerned[event.pk]]
     for event in sorted(mine, key=lambda one: (list(_TAKEN).index(one.verb), -one.pk))[:KIND_MAX]:

@@ -98,7 +98,7 @@ def replace_cases(*, capability: Capability, text: str, by: Actor) -> int:
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
         models.SavedCase.objects.filter(capability=capability).delete()
-        models.CaseFileKeys.objects.update_or_create(capability=capability, defaults={"keys": dict(file.beside)})
+        models.CaseFileRest.objects.update_or_create(capability=capability, defaults={"beside": dict(file.beside)})
         models.SavedCase.objects.bulk_create(
             models.SavedCase(capability=capability, name=case.name, document=case_document(case), updated_by=str(by))
             for case in file.cases
@@ -118,9 +118,9 @@ def _refuse_secrets(text: str) -> None:
 
 def export_cases(capability: Capability) -> str:
     """As `evals/evals.json`."""
-    file = models.CaseFileKeys.objects.filter(capability=capability).first()
+    file = models.CaseFileRest.objects.filter(capability=capability).first()
     cases = map(read_row, list_cases(capability))
-    return write_cases(capability.capability_id, cases, file.keys if file else None)
+    return write_cases(capability.capability_id, cases, file.beside if file else None)
 
 
 def list_export_files(capability: Capability) -> dict[str, str]:

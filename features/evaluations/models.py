@@ -28,13 +28,13 @@ class SavedCase(models.Model):
         ]
 
 
-class CaseFileKeys(models.Model):
+class CaseFileRest(models.Model):
     """What the file of a capability's cases has at its top level beside the cases; an export writes it again."""
 
     capability = models.OneToOneField(
         "registry.Capability", on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
-    keys = models.JSONField()
+    beside = models.JSONField()
 
 
 class EvaluationRun(models.Model):

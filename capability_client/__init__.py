@@ -319,6 +319,9 @@ __all__ = [
 
 if not TYPE_CHECKING:
 
+    def __dir__() -> list[str]:
+        return sorted(__all__)
+
     def __getattr__(name: str) -> object:
         if name == "__version__":
             return import_module("capability_client.version").VERSION

@@ -43,8 +43,8 @@ ERRORS_MAX: Final = 10
 class ToolCall:
     """One call of a tool. `idempotency_key`, for writes: send it on, so that a repeated call counts once.
 
-    `turn` is that in which a person rejected it; 0 where nobody did. `asked` are the arguments that the model gave,
-    where a person changed them; `approved_until` is when the approval expires, empty for never.
+    `turn` is that in which a person approved or rejected it; 0 where nobody did. `asked` are the arguments that the
+    model gave, where a person changed them; `approved_until` is when the approval expires, empty for never.
     """
 
     call_id: str
@@ -201,6 +201,7 @@ class ToolCallGate:
             if grant is None:
                 raise ApprovalRequired(known)
             known.state, known.approved_by, known.approved_until = "approved", grant.by, grant.until
+            known.turn = turn
         # What a person approved under another policy, or a policy that asks for a person since, is asked again.
         if known is not None and (not waits or known.approved_by):
             return known
@@ -221,9 +222,9 @@ class ToolCallGate:
         return call
 
     def approve(
-        self, call_id: str, approval: Approval, *, bundle: Bundle | None, tool: Mapping[str, Any] | None
+        self, call_id: str, approval: Approval, *, bundle: Bundle | None, tool: Mapping[str, Any] | None, turn: int
     ) -> ToolCall:
-        """A person approves it; `bundle` and `tool` are those of the call. Raises `CallNotOpen`.
+        """A person approves it in this turn; `bundle` and `tool` are those of the call. Raises `CallNotOpen`.
 
         `ArgumentsInvalid` for changed arguments that do not fit; the call waits on then.
         """
@@ -236,6 +237,7 @@ class ToolCallGate:
             changed = check_arguments(tool, dict(approval.arguments), from_form=True)
             call.asked, call.arguments = (call.asked or call.arguments) if changed != call.arguments else None, changed
         call.state, call.approved_by, call.approved_until = "approved", approval.by, approval.until
+        call.turn = turn
         if approval.for_session and bundle is not None:
             self.grants.append(Grant(bundle.capability_id, bundle.digest, call.tool, approval.by, approval.until))
         return call
@@ -302,16 +304,16 @@ class ToolCallGate:
             raise RoleNotAllowed(f"{tool['name']} of {bundle.capability_id} is not allowed for this session's roles")
 
     def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any], turn: int) -> ToolCall | None:
-        """The latest open call of the same tool with the same arguments, one that was rejected in this turn, or a
-        write that is still running."""
+        """The latest open call of the same tool with the same arguments, one that was approved or rejected in this
+        turn, or a write that is still running. What was approved before and has not begun runs by its id alone."""
         for call in reversed(self._calls.values()):
             is_same = (call.capability_id, call.tool) == (bundle.capability_id, tool) and arguments in (
                 call.arguments,
                 call.asked,
             )
-            is_rejected = call.state == "rejected" and call.turn == turn
+            is_of_turn = call.state in ("approved", "rejected") and call.turn == turn
             is_running = call.state == "running" and call.kind == "write"
-            if is_same and (is_rejected or is_running or call.state in ("waiting", "approved", "failed")):
+            if is_same and (is_of_turn or is_running or call.state in ("waiting", "failed")):
                 return call
         return None
 

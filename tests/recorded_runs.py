@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from capability_client.client.local_registry import LocalSkills, read_folder
-from capability_client.evaluation import cases as case_files
-from capability_client.evaluation.cases import EvaluationCase
 from capability_client.evaluation.example_values import example_of
 from capability_client.evaluation.judgment import NOTHING, judge_case
 from capability_client.evaluation.model_port import ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, as_document
 from capability_client.evaluation.running import run_case
+from capability_kit import evaluation_cases as case_files
+from capability_kit.evaluation_cases import EvaluationCase
 from tests.model_servers import model_server
 from tests.servers import ROOT
 from tests.vendors import Reply, tool_names

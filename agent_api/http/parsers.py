@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from rest_framework.exceptions import ParseError
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 
 from agent_api.http.parameters import parse_json
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
@@ -26,9 +26,13 @@ class CodingUnsupported(RegistryError):
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 
-class BoundedJSONParser(JSONParser):
-    """JSON up to `bytes_max`, or where that is 0 up to the limit that the settings set for bodies in memory."""
+class BoundedJSONParser(BaseParser):
+    """JSON up to `bytes_max`, or where that is 0 up to the limit that the settings set for bodies in memory.
 
+    Not a `JSONParser`: of one, REST framework reads the whole body first, by that limit of the settings.
+    """
+
+    media_type = "application/json"
     bytes_max = 0
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002

@@ -209,7 +209,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
     values = parameters.json_object(request)
     if "based_on" not in values:
         raise InvalidRequest("based_on is missing: the draft_version that you read, or null for a first draft")
-    saved = drafts.save_draft(
+    saved = batches.save_draft(
         capability_id=parameters.capability_id(values),
         files=parameters.files(values),  # type: ignore[arg-type]
         based_on=parameters.integer_or_null(values, "based_on", least=1),

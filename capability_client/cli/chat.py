@@ -108,7 +108,10 @@ class Chat:
         turn = self._session.turn(message)
         for hint in turn.hints:
             self._print(f"hint: {hint.line()}")
-        if not turn.hints and not turn.active:
+        named = message.split(maxsplit=1)[0].removeprefix("$") if message.startswith("$") else ""
+        if named and not any(each.capability_id == canonical_name(named) for each in turn.active):
+            self._print(f"there is no skill ${one_line(named, most=80)}; $ alone lists what there is")
+        elif not turn.hints and not turn.active:
             self._print("no skill fits; nothing is added to the prompt")
         self._active()
 

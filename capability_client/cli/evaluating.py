@@ -7,17 +7,18 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from capability_client.client.local_registry import LocalSkills, read_folder
-from capability_client.evaluation import cases as case_files
-from capability_client.evaluation.cases import CasesInvalid, EvaluationCase
 from capability_client.evaluation.model_port import KINDS, ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, as_document, as_junit, rate, table
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import run_case
 from capability_client.version import VERSION
+from capability_kit import evaluation_cases as case_files
+from capability_kit.evaluation_cases import CasesInvalid, EvaluationCase
 
 KEY_VARIABLE: Final = "MODEL_API_KEY"
 _REPETITIONS_MAX: Final = 100
@@ -45,7 +46,12 @@ def _evaluate(options: argparse.Namespace) -> int:
     cases = _read(folder)
     settings = ModelSettings(options.model, options.model_name, options.kind, os.environ.get(KEY_VARIABLE, ""))
     source = LocalSkills(folder.parent)
-    results = [_play(case, number, source, settings) for case in cases for number in range(1, options.repeat + 1)]
+    results: list[CaseResult] = []
+    for case, number in product(cases, range(1, options.repeat + 1)):
+        result, error = _play(case, number, source, settings)
+        if error and not results and not result.tokens:
+            raise ValueError(f"No case is played: {error}")
+        results.append(result)
     print(table(results))
     if options.json:
         about = _about(folder) | {"model": options.model_name, "settings": {"kind": options.kind}}
@@ -70,7 +76,8 @@ def _read(folder: Path) -> list[EvaluationCase]:
     return case_files.parse_cases(path.read_text("utf-8"))
 
 
-def _play(case: EvaluationCase, number: int, source: LocalSkills, settings: ModelSettings) -> CaseResult:
+def _play(case: EvaluationCase, number: int, source: LocalSkills, settings: ModelSettings) -> tuple[CaseResult, str]:
+    """What came of it, and why the model did not answer; empty where it did."""
     model = VendorModel(settings)
     try:
         found = run_case(case, source, model)
@@ -79,6 +86,7 @@ def _play(case: EvaluationCase, number: int, source: LocalSkills, settings: Mode
         model.wire.close()
     print(".", end="", file=sys.stderr, flush=True)
     usage = found.usage
-    return CaseResult(
+    result = CaseResult(
         case.name, number, failures, usage.tokens, usage.seconds, case.must, case.digest, found.transcript()
     )
+    return result, found.error

@@ -11,7 +11,7 @@ BYTES_MAX = 16 * 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class Request:
     """One HTTP request. `seconds` is for all of it, from the look-up of the name to the last byte. A peer that
-    `may_think` says nothing for as long; any other is given up after ten silent seconds."""
+    `may_think` says nothing for as long; any other is given up after five silent seconds."""
 
     method: str
     url: str

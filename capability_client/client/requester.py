@@ -118,7 +118,9 @@ class Requester:
             left = deadline - self.timer()
             if left <= 0:
                 return TransportError(f"No whole answer came within {self.limits.total:g} seconds", is_timeout=True)
-            outcome = yield Request(method, url, sent, body, left, self.limits.bytes_max)
+            # A proposal is checked before it is answered.
+            may_think = path == "capability_propose"
+            outcome = yield Request(method, url, sent, body, left, self.limits.bytes_max, may_think=may_think)
             if not isinstance(outcome, Response | TransportError):
                 raise TypeError("a Request is answered with a Response or a TransportError")
             if isinstance(outcome, TransportError) or method != "GET":
@@ -142,6 +144,7 @@ class Requester:
 
 
 def _is_to_be_tried_again(outcome: Response | TransportError) -> bool:
-    if isinstance(outcome, Response) and outcome.is_success:
+    """Not one that said nothing: a conversation waits, and would wait as long again."""
+    if outcome.is_success if isinstance(outcome, Response) else outcome.is_timeout:
         return False
     return isinstance(response_json.error_of(outcome), Unavailable | RateLimited)

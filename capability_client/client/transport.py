@@ -19,7 +19,7 @@ import httpx2
 from capability_client.client.messages import Request, Response, TransportError
 
 # For one step of a connection; the limit over everything is the call's own.
-_STEP_SECONDS: Final = 10.0
+_STEP_SECONDS: Final = 5.0
 _GZIP: Final = 31
 # How often a listener is called while nothing comes.
 _TICK_SECONDS: Final = 0.25
@@ -79,7 +79,7 @@ def _no_reply(error: Exception, call: Request) -> TransportError:
         return TransportError(f"The answer is larger than {call.bytes_max:,} bytes", is_too_large=True)
     if isinstance(error, httpx2.TimeoutException | httpcore2.TimeoutException | TimeoutError):
         return TransportError(f"No whole answer came within {call.seconds:.1f} seconds", is_timeout=True)
-    return TransportError(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    return TransportError(str(error) or "The connection failed")
 
 
 def _reply(response: httpx2.Response, body: bytes) -> Response:

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from capability_client.evaluation.cases import EvaluationCase, ExpectedCall
 from capability_client.evaluation.matching_values import contains
 from capability_client.evaluation.running import Observation
+from capability_kit.evaluation_cases import EvaluationCase, ExpectedCall
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import ToolCall
 

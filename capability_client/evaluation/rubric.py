@@ -6,10 +6,10 @@ import json
 import secrets
 from typing import Final
 
-from capability_client.evaluation.cases import EvaluationCase
 from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.evaluation.running import Observation
+from capability_kit.evaluation_cases import EvaluationCase
 from capability_kit.json_text import parse_json
 from capability_kit.text.sanitize import one_line
 

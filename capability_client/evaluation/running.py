@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from capability_client.client.sources import Source
-from capability_client.evaluation.cases import EvaluationCase, ToolMock
 from capability_client.evaluation.example_values import example_of
 from capability_client.evaluation.matching_values import contains
 from capability_client.evaluation.model_port import ModelFailed, Usage, VendorModel
@@ -19,6 +18,7 @@ from capability_client.session.skill_forms import SkillForm
 from capability_client.session.steps import Matcher
 from capability_kit.bundles.bundle import Bundle, ListingEntry
 from capability_kit.environment.probe import KINDS, Environment
+from capability_kit.evaluation_cases import EvaluationCase, ToolMock
 from capability_kit.tool_gate import ToolCall
 
 # A message and what follows it; the session has a bound of its own for one turn.

@@ -108,7 +108,7 @@ class SessionCalls(SessionForms):
         given = given if given.by else replace(given, by=by)
         bundle = self.bundles.get(self.gate.find(call_id).capability_id)
         contract = find_contract(bundle, self.gate.find(call_id).tool) if bundle is not None else None
-        call = self.gate.approve(call_id, given, bundle=bundle, tool=contract)
+        call = self.gate.approve(call_id, given, bundle=bundle, tool=contract, turn=self.number)
         words = f"approved by {one_line(given.by, most=60)}" + " for the session" * given.for_session
         self._note_call(call, words + (", with other arguments" if call.asked is not None else ""))
         return call

@@ -31,6 +31,14 @@ def list_invocation_facts(capability: Mapping[str, Any]) -> dict[str, bool]:
     return closed | ({"user_invocable": False} if is_off_menu(capability) else {})
 
 
+def describe_effect(key: str, value: str) -> str:
+    """What a key of the metadata with this value does, as an import says it; empty where it does nothing."""
+    facts = list_invocation_facts({"metadata": {key: value}})
+    if "disable_model_invocation" in facts:
+        return f"'{key}': models use this skill only where the user names it; no message leads to it"
+    return f"'{key}': the skill is not offered to users by its name" if facts else ""
+
+
 def _word(capability: Mapping[str, Any], key: str) -> str:
     metadata = capability.get("metadata")
     value = metadata.get(key) if isinstance(metadata, Mapping) else None

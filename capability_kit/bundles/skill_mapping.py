@@ -15,6 +15,7 @@ import yaml
 from capability_kit.bundles import front_matter_keys, skill_names
 from capability_kit.bundles.front_matter_remarks import FORMAT_KEYS
 from capability_kit.bundles.front_matter_values import parse_strings, to_string
+from capability_kit.bundles.invocation_rules import describe_effect
 from capability_kit.bundles.yaml_tree import Path, is_typed, pairs_of
 
 DESCRIPTION_MAX: Final = 1024
@@ -213,7 +214,8 @@ def _take_metadata(mapping: SkillMapping) -> None:
         is_free = key not in metadata and key not in _OWN_KEYS
         kept_as = key if is_free else f"front_matter_{key}"
         if key != "metadata":
-            mapping.note("IMPORT_KEY_MOVED", f"'{key}' is kept as metadata.{kept_as}", "", key)
+            effect = describe_effect(key, to_string(value))
+            mapping.note("IMPORT_KEY_MOVED", effect or f"'{key}' is kept as metadata.{kept_as}", "", key)
             if not isinstance(value, str):
                 mapping.note("IMPORT_VALUE_TO_TEXT", f"'{key}' was not a text; it is kept as JSON", "", key)
         metadata[kept_as] = to_string(value)

@@ -53,9 +53,12 @@ class ImportedSkill:
 
 def import_skill(source: SourceBundle) -> ImportedSkill:
     """The bundle of a source, whatever format it and its tools have; never raises for any content. Cases of evaluations
-    are not part of it."""
+    are not part of it: they stay beside it as they came."""
     files = {name: content for name, content in source.files.items() if name not in EVALUATION_FILES}
     taken = _import_texts(replace(source, files=files))
+    if taken.files is not None:
+        beside = {name: content for name, content in source.files.items() if name in EVALUATION_FILES}
+        taken = replace(taken, files={**taken.files, **beside})
     converted = convert_tools_file(taken.files or {})
     if converted is None:
         return taken

@@ -126,6 +126,8 @@ class ParsedBundle:
     # How many problems were reported of each file and code, and of which a check did not count the rest.
     reported: Counter[tuple[str, str]] = field(default_factory=Counter)
     uncounted: set[tuple[str, str]] = field(default_factory=set)
+    # The texts of what travels beside the bundle (EVALUATION_FILES).
+    beside: dict[str, str] = field(default_factory=dict)
     # Those whose text is not what the author wrote: too large, or not UTF-8.
     unreadable: set[str] = field(default_factory=set)
 
@@ -153,8 +155,9 @@ class ParsedBundle:
     def _lines(self, file: str) -> texts.Lines:
         """The lines of a file, split once; files are still being added while the first findings are placed."""
         known = self._lines_read.get(file)
-        if known is None or known.text is not self.files[file]:
-            known = self._lines_read[file] = texts.Lines(self.files[file])
+        text = self.beside[file] if file in self.beside else self.files[file]
+        if known is None or known.text is not text:
+            known = self._lines_read[file] = texts.Lines(text)
         return known
 
     @cached_property
@@ -238,7 +241,7 @@ class ParsedBundle:
 
     def _finding(self, problem: RawFinding, pointer: str, offset: int | None) -> Finding:
         line, column = (None, None)
-        if offset is not None and problem.file in self.files:
+        if offset is not None and (problem.file in self.files or problem.file in self.beside):
             line, column = self._lines(problem.file).place(offset)
         severity = problem.severity or self.severities.get(problem.code, "error")
         message, hint = problem.message.replace("\0", "\\u0000"), problem.hint.replace("\0", "\\u0000")
@@ -264,6 +267,7 @@ def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Seve
         elif name in REQUIRED_FILES:
             problem = RawFinding("FILE_MISSING", name, (), f"{name} is missing", f"Add a file named {name}.")
             documents.report_at(problem, None, "")
+    documents.beside = {name: texts.decode_text(files[name])[0] for name in EVALUATION_FILES if name in files}
     named = named_paths(documents.value("capability.json"))
     total += _read_supporting(documents, files, named)
     if total > texts.BUNDLE_BYTES_MAX:

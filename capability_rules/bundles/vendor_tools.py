@@ -50,6 +50,8 @@ class ConvertedTools:
     tools: list[Any] = field(default_factory=list)
     vendors: list[str] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
+    # What each of `tools` was called before, in their order.
+    names: list[Any] = field(default_factory=list)
 
 
 def find_tool_list(document: Any) -> tuple[Path, list[Any]] | None:
@@ -100,10 +102,13 @@ def convert_tools(tools: list[Any]) -> ConvertedTools | None:
         vendor = find_vendor(tool)
         if not vendor:
             done.tools.append(tool)
+            done.names.append(tool.get("name") if isinstance(tool, dict) else None)
             continue
         if vendor not in done.vendors:
             done.vendors.append(vendor)
-        done.tools += [_convert(one, losses) for one in _definitions(tool)]
+        for one in _definitions(tool):
+            done.tools.append(_convert(one, losses))
+            done.names.append(one.get("name"))
     done.losses = list(losses.describe())
     return done if done.vendors else None
 

@@ -10,10 +10,12 @@ from capability_rules.agent_skills.importer import ImportedSkill, import_skill
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding import sort_findings
 from capability_rules.bundles.finding_fingerprints import hold, mark_doubts
+from capability_rules.bundles.needed_skills import get_needed_skills
 from capability_rules.discovery.bundle_discovery import discover_bundles
 from capability_rules.errors import SourceUnreadable
 from capability_rules.lint.changed_paths import list_changed_paths
 from capability_rules.validation.bundle_set import ValidationResult, validate_set
+from capability_rules.validation.needs import find_need_findings
 from capability_rules.validation.report import Report
 
 
@@ -76,14 +78,25 @@ def _folder_of(path: Path) -> Path:
 
 def _check(taken: Sequence[ImportedSkill]) -> Iterator[ValidationResult]:
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
-    done = iter(validate_set(readable))
+    results = validate_set(readable)
+    needed = {
+        one.report.capability_id: get_needed_skills(one.report.bundle.capability)
+        for one in results
+        if one.report.bundle is not None
+    }
+    done = iter(results)
     for entry in taken:
         if entry.files is None:
             report = Report(dict(entry.shown), tuple(sort_findings([*entry.findings])), None, "")
             yield ValidationResult(entry.path, report)
             continue
         result = next(done)
-        findings = sort_findings([*entry.findings, *result.report.findings])
+        found = find_need_findings(
+            result.report, is_loadable=needed.__contains__, needs_of=lambda skill: needed.get(skill, ())
+        )
+        doubts = filter(result.report.is_foreign_doubt, result.report.notes)
+        found += [replace(one, severity="warning") for one in doubts]
+        findings = sort_findings([*entry.findings, *result.report.findings, *found])
         files = {**entry.shown, **result.report.files}
         # Nobody has decided about a passage here.
         held = mark_doubts(findings, files, hold)

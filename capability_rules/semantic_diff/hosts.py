@@ -19,6 +19,10 @@ _ADDRESS: Final = re.compile(
 _NAMES: Final = frozenset({"$schema", "$id", "$ref", "$dynamicRef", "catalogId"})
 
 
+# Names of samples, which nobody can register (RFC 2606).
+_SAMPLES: Final = frozenset({f"{sub}example.{top}" for sub in ("", "www.") for top in ("com", "net", "org")})
+
+
 @dataclass(frozen=True, slots=True)
 class HostMention:
     """A host where it is named: `path` leads to the string in the parsed value of `file`, which is `()` where the
@@ -40,14 +44,15 @@ def compare_hosts(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
 
 
 def find_host_mentions(bundle: SkillBundle) -> Iterator[HostMention]:
-    """Every address with a scheme of the web, file by file in the order of the text; hosts in lower case."""
+    """Every address with a scheme of the web, file by file in the order of the text; hosts in lower case, without those
+    that exist in samples alone."""
     values = (("skill.md", bundle.skill_doc), ("tools.json", bundle.tools), ("ui_schemas.json", bundle.ui_schemas))
     for file, value in (*values, *sorted(bundle.supporting_files.items())):
         for path, words in iterate_places(value):
             is_named = "://" in as_string(words) and _NAMES.isdisjoint(path)
             for match in _ADDRESS.finditer(words) if is_named else ():
                 host = match[1].rstrip(".").lower()
-                if host:
+                if host and host not in _SAMPLES:
                     yield HostMention(host, file, path, match.start())
 
 

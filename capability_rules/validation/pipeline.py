@@ -12,6 +12,7 @@ from capability_rules.bundles.problem import BUNDLE_FILES, RawFinding
 from capability_rules.bundles.supporting_files import find_supporting_files
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import a2ui, security
+from capability_rules.validation.evaluation_files import check_evaluation_files
 from capability_rules.validation.rules.capability import check_capability, check_front_matter, get_profile
 from capability_rules.validation.rules.cross_references import check_cross_references, find_mentioned_schema_ids
 from capability_rules.validation.rules.sections import check_sections, guess_profile
@@ -65,6 +66,7 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
     yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
     yield "security of policies", lambda: security.check_policies(tools)
     yield "security of names", lambda: security.check_identity(facts, published)
+    yield "evaluation files", lambda: check_evaluation_files(documents.beside)
     yield "claims of names", lambda: security.check_claimed_status(facts, tools)
 
 

@@ -10,7 +10,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_client.evaluation.cases import (
+from capability_client.evaluation.judgment import NOTHING
+from capability_kit.evaluation_cases import (
     MESSAGES_MAX,
     TEXT_LENGTH_MAX,
     EvaluationCase,
@@ -18,7 +19,6 @@ from capability_client.evaluation.cases import (
     ToolMock,
     case_document,
 )
-from capability_client.evaluation.judgment import NOTHING
 from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
 

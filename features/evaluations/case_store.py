@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils import timezone
 
-from capability_client.evaluation.cases import (
+from capability_kit.evaluation_cases import (
     CASES_MAX,
     PATH,
     CasesInvalid,
@@ -16,12 +17,13 @@ from capability_client.evaluation.cases import (
     case_document,
     list_unread_keys,
     parse_case,
-    parse_cases,
+    parse_case_file,
     write_cases,
 )
 from capability_kit.json_text import parse_json
 from capability_rules.bundles.tool_list import list_tool_contracts
 from capability_rules.errors import InvalidRequest
+from capability_rules.validation.evaluation_files import find_hidden_content
 from features.evaluations import models
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
@@ -61,6 +63,7 @@ def save_case(
         case = parse_case(document, "case")
     except CasesInvalid as error:
         raise InvalidRequest(str(error)) from error
+    _refuse_secrets(json.dumps(case_document(case), ensure_ascii=False))
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
         others = models.SavedCase.objects.filter(capability=capability)
@@ -88,25 +91,36 @@ def delete_case(*, capability: Capability, number: int, by: Actor) -> models.Sav
 def replace_cases(*, capability: Capability, text: str, by: Actor) -> int:
     """Put the cases of an `evals.json` in the place of those that are there. Raises `InvalidRequest`."""
     try:
-        cases = parse_cases(text)
+        file = parse_case_file(text)
     except CasesInvalid as error:
         raise InvalidRequest(str(error)) from error
+    _refuse_secrets(text)
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
         models.SavedCase.objects.filter(capability=capability).delete()
+        models.CaseFileRest.objects.update_or_create(capability=capability, defaults={"beside": dict(file.beside)})
         models.SavedCase.objects.bulk_create(
             models.SavedCase(capability=capability, name=case.name, document=case_document(case), updated_by=str(by))
-            for case in cases
+            for case in file.cases
         )
-        unread = list_unread_keys(cases)
+        unread = list_unread_keys(file)
         named = f"; kept, and read by no run: {', '.join(unread[:20])}" if unread else ""
-        _record(capability, "evaluation.save_case", f"{len(cases)} cases of a file{named}"[:500], by)
-    return len(cases)
+        _record(capability, "evaluation.save_case", f"{len(file.cases)} cases of a file{named}"[:500], by)
+    return len(file.cases)
+
+
+def _refuse_secrets(text: str) -> None:
+    """Raises `InvalidRequest` for a secret, or hidden characters, in what is stored and exported."""
+    for found in find_hidden_content(PATH, text):
+        if found.severity == "error":
+            raise InvalidRequest(f"{PATH}: {found.message} {found.hint}")
 
 
 def export_cases(capability: Capability) -> str:
     """As `evals/evals.json`."""
-    return write_cases(capability.capability_id, map(read_row, list_cases(capability)))
+    file = models.CaseFileRest.objects.filter(capability=capability).first()
+    cases = map(read_row, list_cases(capability))
+    return write_cases(capability.capability_id, cases, file.beside if file else None)
 
 
 def list_export_files(capability: Capability) -> dict[str, str]:

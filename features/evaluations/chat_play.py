@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from capability_client.evaluation.cases import ToolMock
 from capability_client.evaluation.model_port import VendorModel
 from capability_client.evaluation.running import (
     answer_by,
@@ -20,6 +19,7 @@ from capability_client.session.messages import Message, ModelCall, ModelReply
 from capability_client.session.options import SessionOptions, User
 from capability_client.session.session import Session
 from capability_client.session.skill_forms import SkillForm
+from capability_kit.evaluation_cases import ToolMock
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import ToolCall
 from capability_rules.errors import InvalidRequest

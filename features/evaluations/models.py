@@ -12,7 +12,7 @@ from registry.models.fields import optional_text
 
 
 class SavedCase(models.Model):
-    """One case of a capability; `document` is as `capability_client.evaluation.cases` reads it."""
+    """One case of a capability; `document` is as `capability_kit.evaluation_cases` reads it."""
 
     capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=200)
@@ -26,6 +26,15 @@ class SavedCase(models.Model):
             models.UniqueConstraint(fields=["capability", "name"], name="evaluation_case_once"),
             models.CheckConstraint(condition=~models.Q(name=""), name="evaluation_case_name_not_empty"),
         ]
+
+
+class CaseFileRest(models.Model):
+    """What the file of a capability's cases has at its top level beside the cases; an export writes it again."""
+
+    capability = models.OneToOneField(
+        "registry.Capability", on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    beside = models.JSONField()
 
 
 class EvaluationRun(models.Model):

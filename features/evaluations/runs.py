@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.utils import timezone
 
-from capability_client.evaluation.cases import EvaluationCase
 from capability_client.evaluation.model_port import ModelFailed, VendorModel
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation
+from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
 from features.evaluations.chat_store import forget_old_chats

@@ -6,12 +6,12 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from capability_client.evaluation.cases import EvaluationCase
 from capability_client.evaluation.model_port import VendorModel
 from capability_client.evaluation.running import Observation, run_case
 from capability_client.session.options import SessionOptions
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.errors import CapabilityNotFound
+from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.errors import InvalidRequest
 from registry.common import caches, errors
 from registry.common.errors import RevisionNotFound

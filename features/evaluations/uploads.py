@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from capability_client.evaluation.cases import NAME_LENGTH_MAX
+from capability_kit.evaluation_cases import NAME_LENGTH_MAX
 from capability_kit.json_text import parse_json
 from capability_kit.text.sanitize import one_line
 from capability_rules.errors import InvalidRequest

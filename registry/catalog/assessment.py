@@ -14,9 +14,10 @@ from django.utils.module_loading import import_string
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
+from capability_rules.validation.needs import NEED_CODES
 from features.waivers.waived_findings import mark_waived
 from registry.catalog.held_passages import mark_held
-from registry.catalog.needed_skills import NEED_CODES, find_need_findings
+from registry.catalog.needed_skills import find_need_findings
 from registry.core.queries import files_digest
 from registry.feature import installed_features
 from registry.models import ScanResults

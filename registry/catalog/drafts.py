@@ -11,6 +11,7 @@ from django.utils import timezone
 from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
+    EVALUATION_FILES,
     FOLDERS_TEXT,
     METADATA_KEY,
     describe_path_error,
@@ -77,16 +78,19 @@ def save_draft(
 
     With `create` the capability must be new: `DraftConflict` where it exists. With `preserve_supporting_files_of`,
     the capability itself, its supporting files stay what they are: for callers that edit the four bundle files alone.
+    What travels beside a bundle (`EVALUATION_FILES`) is checked and not part of it.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored, and
     for a first draft without any file.
     """
+    beside = {name: text for name, text in files.items() if name in EVALUATION_FILES}
+    files = {name: text for name, text in files.items() if name not in beside}
     is_empty = not files
     if preserve_supporting_files_of is not None:
         files = {**files, **find_supporting_files(editable_files(preserve_supporting_files_of)[0])}
     texts = normalize_files(capability_id, files, held=_existing_files(capability_id, files))
-    report = validate_draft_files(capability_id, texts)
+    report = validate_draft_files(capability_id, texts | beside)
     with write_transaction():
         require_edit_permission(capability_id, by)
         capability, is_new = get_or_create_capability(capability_id, by)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from django.db.models import QuerySet
 
@@ -16,9 +15,6 @@ from capability_rules.bundles.finding_fingerprints import Passage, find_passages
 from capability_rules.validation import Report
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, HeldPassage
-
-# Of 239 skills of six repositories that nobody had trained on, 4 have such a sentence and nothing else against them.
-_FOREIGN_CERTAINTY_MIN: Final = 4.5
 
 
 def list_decisions(capability_id: str) -> QuerySet[HeldPassage]:
@@ -46,7 +42,7 @@ def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...
     added = [
         replace(note, severity="warning")
         for note, passage in zip(alone, passages, strict=True)
-        if passage.fingerprint in rows or (report.is_foreign and note.certainty >= _FOREIGN_CERTAINTY_MIN)
+        if passage.fingerprint in rows or (report.is_foreign and report.is_foreign_doubt(note))
     ]
     excused = _list_excused(name) if name else set()
 

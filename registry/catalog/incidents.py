@@ -96,6 +96,14 @@ def _open(
     audit.record(by=by, verb="incident.open", subject=capability.capability_id, detail=detail)
 
 
+def close_repaired(revision: Revision) -> None:
+    """Close what is open about a revision that has just been found sound: agents met it, and it was repaired."""
+    found = Incident.objects.filter(revision=revision, kind=Incident.Kind.BUNDLE, closed_at__isnull=True)
+    if found.exists():
+        with write_transaction():
+            _close(found, revision.capability)
+
+
 def close_incidents(capability: Capability, *, kind: str = "", cause: str = "") -> int:
     """Close the incidents that a new release has fixed, or those of one kind and cause; the caller holds the lock.
 
@@ -105,6 +113,10 @@ def close_incidents(capability: Capability, *, kind: str = "", cause: str = "") 
     resolved = resolved.filter(kind=kind) if kind else resolved.exclude(kind=Incident.Kind.TOOL)
     if cause:
         resolved = resolved.filter(cause=cause)
+    return _close(resolved, capability)
+
+
+def _close(resolved: QuerySet[Incident], capability: Capability) -> int:
     incident_ids = list(resolved.order_by("pk").values_list("pk", flat=True))
     if incident_ids:
         resolved.update(closed_at=timezone.now())

@@ -8,7 +8,7 @@ from typing import Final
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.validation import RULES_VERSION, Finding, validate_bundle
 from features.waivers.waived_findings import mark_waived_since
-from registry.catalog.incidents import open_incident
+from registry.catalog.incidents import close_repaired, open_incident
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest, load_bundle
 from registry.models import Revision
@@ -31,15 +31,17 @@ class RevisionDefect:
 
 
 def require_valid_revision(revision: Revision) -> None:
-    """Raise `SkillMalformed` for a damaged or outdated revision, and note the incident.
+    """Raise `SkillMalformed` for a damaged or outdated revision, and note the incident; of a sound one it is closed.
 
     The check is two hashes where nothing has changed: the whole validation runs only for a row that was touched, or
     that older rules have passed.
     """
     if revision.rules_version == RULES_VERSION and is_intact(revision):
+        close_repaired(revision)
         return
     fault = find_defect(revision)
     if fault is None:
+        close_repaired(revision)
         return
     report_defect(revision, fault)
     raise SkillMalformed(

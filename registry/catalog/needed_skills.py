@@ -1,53 +1,20 @@
-"""Capabilities that name each other: what is not there, what leads back to itself, and what a retirement leaves."""
+"""Capabilities that name each other, beside what is published; what a retirement leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
-from capability_kit.json_text import parse_json
 from capability_rules.bundles.finding import Finding
-from capability_rules.bundles.json_locations import build_pointer, locate_path
-from capability_rules.bundles.needed_skills import find_circle, get_needed_skills
-from capability_rules.validation import Report
+from capability_rules.validation import Report, needs
 from registry.core.published_index import INDEX
-
-_UNKNOWN: Final = "DEPENDENCY_UNKNOWN"
-_CIRCLE: Final = "DEPENDENCY_CIRCLE"
-NEED_CODES: Final = frozenset({_UNKNOWN, _CIRCLE})
-_FILE: Final = "capability.json"
-_UNKNOWN_HINT: Final = "Publish it, correct the id, or remove the line."
-_CIRCLE_HINT: Final = "Keep the direction in which the instructions hand over, or ignore this."
 
 
 def find_need_findings(report: Report, beside: Collection[str] = ()) -> list[Finding]:
-    """A warning for each needed skill that agents cannot load here, and one where the needs lead back to it.
-    `beside` are the ids of bundles that come with it."""
-    text = report.files.get(_FILE, "")
-    value = parse_json(text) if '"skills"' in text else None
-    capability = value if isinstance(value, dict) else {}
-    skills = get_needed_skills(capability)
-    if not skills:
-        return []
-    index, named = INDEX.refreshed(), capability["dependencies"]["skills"]
-    known = {report.capability_id, *beside}
-    found = []
-    for skill in skills:
-        if skill not in known and not index.is_loadable(skill):
-            message = f"The skill '{skill[:64]}' that it needs is not one that agents can load here"
-            found.append(_finding(_UNKNOWN, text, named.index(skill), message, _UNKNOWN_HINT))
-    others = [skill for skill in skills if skill != report.capability_id]
-    circle = find_circle(report.capability_id, others, index.get_skills)
-    if circle:
-        message = f"What it needs leads back to it: {', '.join(circle[:-1])}, and {circle[-1]} again"
-        found.append(_finding(_CIRCLE, text, named.index(circle[1]), message, _CIRCLE_HINT))
-    return found
-
-
-def _finding(code: str, text: str, index: int, message: str, hint: str) -> Finding:
-    path = ("dependencies", "skills", index)
-    line, column = locate_path(text, path)
-    return Finding(code, "warning", _FILE, build_pointer(path), line, column, message, hint)
+    """As `needs.find_need_findings`; `beside` are the ids of bundles that come with it."""
+    index = INDEX.refreshed()
+    return needs.find_need_findings(
+        report, is_loadable=lambda skill: skill in beside or index.is_loadable(skill), needs_of=index.get_skills
+    )
 
 
 def list_needing(capability_id: str) -> list[str]:

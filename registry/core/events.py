@@ -64,6 +64,7 @@ _TIMELINE: Final = (
     _timeline("review.withdraw", gettext_lazy("Review canceled")),
     _timeline("passage.hold", gettext_lazy("Not published: passages need a decision")),
     _timeline("passage.accept", gettext_lazy("Decided that passages are fine: %(reason)s")),
+    _timeline("passage.decline", gettext_lazy("Passages were declined: %(reason)s")),
     _timeline("release.schedule", gettext_lazy("Release scheduled for %(due_at)s")),
     _timeline("release.change", gettext_lazy("Release rescheduled")),
     _timeline("release.cancel", gettext_lazy("Scheduled release canceled")),

@@ -26,6 +26,7 @@ def find_matching_issues(
         message = f"The trigger '{overlap.trigger}' is one of {others} as well"
         hint = "Make it more specific, or take it out of one of the two."
         yield _finding(report, "TRIGGER_OVERLAP", ("intent_triggers", overlap.place), message, hint)
+    yield from _find_nothing_to_match(report)
     if rehearsal is None:
         return
     for moved in rehearsal.moved:
@@ -43,6 +44,17 @@ def find_matching_issues(
         hint = "Keep one of them, or say in description and example messages what tells them apart."
         yield _finding(report, "INTENT_DUPLICATED", ("description",), message, hint)
     yield from _find_unread_language(report)
+
+
+def _find_nothing_to_match(report: Report) -> Iterator[Finding]:
+    """A text that no message can be tested against, which would else pass as ready."""
+    capability = report.bundle.capability if report.bundle is not None else {}
+    profile = profile_from_json(capability)
+    if report.bundle is None or profile.triggers or profile.sentences or profile.is_closed_to_model:
+        return
+    message = "There is no trigger and no example message: only the description leads here, and no message was tested"
+    hint = "Add triggers, or messages under utterances.should_match."
+    yield _finding(report, "TRIGGERS_MISSING", (), message, hint)
 
 
 def _find_unread_language(report: Report) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from math import log
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from capability_kit.text.tokenizer import tokenize
 from capability_kit.text.trigger_matching import TriggerHit, TriggerIndex, list_main_languages
@@ -133,29 +134,40 @@ class Matcher:
         counter: Callable[[CapabilityProfile], float] | None = None,
     ) -> MatchResult:
         """`vector` is the message's own; `takes` says which capabilities may be returned at all, of those that are open
-        to the model; `counter` how near the message is to a sentence that must not lead there, 0 to 1."""
-        allowed = self._open_to_model
+        to the model; `counter` how near the message is to a sentence that must not lead there, 0 to 1.
+
+        Where nothing fits, the reason names what would, were it not closed to the model."""
+        taken = np.ones(len(self.known), bool)
         if takes is not None:
-            allowed = allowed & np.fromiter(map(takes, self.known), bool, len(self.known))
-        if self.evidence is None or not allowed.any():
-            return MatchResult("none", (), "No capability is published that could answer.")
+            taken = np.fromiter(map(takes, self.known), bool, len(self.known))
+        allowed = taken & self._open_to_model
+        if self.evidence is None or not taken.any():
+            return _NOTHING_PUBLISHED
         hits = self.hits(message)
         trigger = self._trigger_scores(hits)
         nearness = self.evidence.nearness(message, vector)
         score = nearness.score + np.float32(_TRIGGER_WEIGHT * (1 + 2 * self._described)) * trigger
-        score[~allowed] = -np.inf
-        probability = self._probabilities(score)
-        # Among few, one is always likelier than the rest: that is informative only where there is something in common.
-        probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
-        total = (
-            _PARTS["probability"] * probability + _PARTS["sentence"] * nearness.sentence + _PARTS["trigger"] * trigger
-        )
-        total[~allowed] = -1.0
-        if counter is not None:
-            self._hold_back(total, nearness.nearest, counter)
-        order = np.argsort(-total, kind="stable")[: max(top, 2)]
-        found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
-        return self._decide([one for one in found if one.score > 0], top)
+
+        def rank(among: npt.NDArray[np.bool_], most: int) -> list[Match]:
+            probability = self._probabilities(np.where(among, score, np.float32(-np.inf)))
+            # Among few, one is always likelier than the rest: that is informative only where there is something in
+            # common.
+            probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
+            said = _PARTS["sentence"] * nearness.sentence + _PARTS["trigger"] * trigger
+            total = np.where(among, _PARTS["probability"] * probability + said, np.float32(-1))
+            if counter is not None:
+                self._hold_back(total, nearness.nearest, counter)
+            order = np.argsort(-total, kind="stable")[:most]
+            found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
+            return [one for one in found if one.score > 0]
+
+        verdict = self._decide(rank(allowed, max(top, 2)), top) if allowed.any() else _NOTHING_PUBLISHED
+        if verdict.decision != "none" or np.array_equal(taken, allowed):
+            return verdict
+        first = next(iter(rank(taken, 1)), None)
+        if first is None or self._open_to_model[self.places[first.capability_id]] or first.is_below_threshold:
+            return verdict
+        return replace(verdict, reason=f"'{first.capability_id}' fits, but is used only when it is named.")
 
     def _hold_back(self, total: Floats, sentence: Floats, counter: Callable[[CapabilityProfile], float]) -> None:
         """A sentence that must not lead here is nearer than any that must."""
@@ -253,6 +265,9 @@ class Matcher:
             reason = f"{names} fit about equally well: ask which one is meant."
             return MatchResult("ambiguous", tuple(near[:top]), reason)
         return MatchResult("match", tuple(near[:top]), _reason(first), (first.capability_id,))
+
+
+_NOTHING_PUBLISHED: Final = MatchResult("none", (), "No capability is published that could answer.")
 
 
 def _is_tied_with(one: Match, first: Match) -> bool:

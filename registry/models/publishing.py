@@ -278,6 +278,9 @@ class HeldPassage(models.Model):
     line = models.PositiveIntegerField(null=True, help_text="Where it was; the text may move.")
     passage = models.TextField(help_text="Its beginning.")
     doubt = models.TextField(help_text="What it may be read as, in a sentence.")
+    around = models.TextField(
+        blank=True, default="", db_default="", help_text="The lines around it, of texts that are kept nowhere else."
+    )
     submitted_by = models.JSONField(default=list, help_text="Who sent or edited the texts, as actors.")
     seen_at = models.DateTimeField(
         default=timezone.now, help_text="When the texts were refused or imported the last time."

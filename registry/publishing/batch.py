@@ -141,6 +141,13 @@ def publish_drafts(
     return results
 
 
+def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | None, by: Actor) -> drafts.SavedDraft:
+    """As `drafts.save_draft`, of all files that an export has: what is beside the bundle is taken as by an import."""
+    saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=based_on, by=by)
+    IMPORTED(capability_id, files, by)
+    return saved
+
+
 def _report_imported(
     sources: Sequence[SourceBundle], results: Sequence[BatchResult], by: Actor, *, dry_run: bool
 ) -> None:

@@ -145,7 +145,7 @@ def _pending() -> QuerySet[HeldPassage]:
 
 def _from_row(row: HeldPassage) -> Waiting:
     place = (row.capability_id, row.fingerprint, row.file, row.line)
-    return Waiting(*place, row.passage, row.doubt, tuple(row.submitted_by), row.seen_at)
+    return Waiting(*place, row.passage, row.doubt, tuple(row.submitted_by), row.seen_at, row.around)
 
 
 def list_pending() -> list[Waiting]:
@@ -174,8 +174,8 @@ def list_accepted(*, search: str = "") -> QuerySet[HeldPassage]:
 def evaluate_right(capability_id: str, submitted_by: Collection[str], by: Actor) -> Decider:
     """Whether `by` may decide about a passage of texts that these actors edited or sent."""
     capability = Capability.objects.filter(capability_id=capability_id).first()
-    how = f"in the Studio, or somebody at the server: bundle accept {capability_id} --all --reason WHY"
-    return evaluate_decider(capability, by, submitted_by, Deed("decide about this passage", _OWN, how))
+    command = f"bundle accept {capability_id} --all --reason WHY"
+    return evaluate_decider(capability, by, submitted_by, Deed("decide about this passage", _OWN, command))
 
 
 def is_decided_alone(chosen: Mapping[str, Collection[str]], by: Actor) -> bool:
@@ -234,9 +234,30 @@ def send_back(*, capability_id: str, by: Actor, reason: str) -> None:
     review = Review.objects.filter(capability=draft.capability, state=Review.State.OPEN).first()
     if review is None or not reviews.is_current(review):
         author = parse_actor(draft.saved_by)
-        words = "Passages wait for a decision"
-        review = reviews.request_review(capability_id=capability_id, draft_version=draft.version, by=author, note=words)
+        review = reviews.request_review(capability_id=capability_id, draft_version=draft.version, by=author, note=None)
     reviews.request_changes(review_id=review.pk, round_seen=review.round, by=by, words=reason)
+
+
+def decline_passages(*, capability_id: str, by: Actor, reason: str, fingerprints: Collection[str]) -> int:
+    """Say no to passages of texts that were refused and have no draft: they wait no more, and the history has the
+    reason. Sent again, they wait again. How many.
+
+    Raises `InvalidRequest` for a reason that is not allowed, `NotFound` where nothing like it waits, and `Forbidden`.
+    """
+    reason = check_reason(reason)
+    sent = {one.fingerprint for one in list_waiting(capability_id) if one.seen_at is not None}
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        rows = list(_pending().filter(capability_id=capability_id, fingerprint__in=sent.intersection(fingerprints)))
+        if not rows:
+            raise NotFound(f"Nothing of '{capability_id[:64]}' that was sent without a draft waits for a decision")
+        refusal = evaluate_right(capability_id, {actor for row in rows for actor in row.submitted_by}, by).refusal
+        if refusal:
+            raise Forbidden(refusal)
+        detail = {"reason": reason, "passages": [_describe(row) for row in rows]}
+        audit.record(by=by, verb="passage.decline", subject=capability_id, detail=detail)
+        HeldPassage.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    return len(rows)
 
 
 def check_reason(reason: str) -> str:
@@ -279,6 +300,7 @@ def _new_row(one: Waiting) -> HeldPassage:
         line=one.line,
         passage=one.passage,
         doubt=one.doubt,
+        around=one.around,
         submitted_by=list(one.submitted_by),
     )
 

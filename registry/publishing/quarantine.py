@@ -65,8 +65,8 @@ def status_after_publish(capability: Capability) -> str:
 
 def evaluate_end(capability: Capability, by: Actor) -> Decider:
     """Whether `by` may end its open quarantine."""
-    how = f"in the Studio, or somebody at the server: bundle restore {capability.capability_id} --note WHY"
-    deed = Deed("end the quarantine", _OWN, how)
+    command = f"bundle restore {capability.capability_id} --note WHY"
+    deed = Deed("end the quarantine", _OWN, command)
     return evaluate_decider(capability, by, _list_involved(capability), deed)
 
 

@@ -34,13 +34,15 @@ ACTIVE_STATES: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.C
 COMMENT_LENGTH_MAX: Final = 4000
 
 
-def request_review(*, capability_id: str, draft_version: int, by: Actor, note: str) -> Review:
-    """Hand the draft in: a new review, or the next round of the one that is at work.
+def request_review(*, capability_id: str, draft_version: int, by: Actor, note: str | None) -> Review:
+    """Hand the draft in: a new review, or the next round of the one that is at work. `note` is what the author says of
+    it, None where somebody else opens the review in the author's name.
 
     Raises `DraftNotFound`, `DraftConflict` where the draft has changed since it was read, `BundleRejected` where
     the texts have errors, `InvalidRequest` without a note, `ReviewConflict` where these very texts are being reviewed.
     """
-    require_comment(note, "Say what the reviewer should look at")
+    if note is not None:
+        require_comment(note, "Say what the reviewer should look at")
     draft = get_draft(capability_id)
     report = validate_draft(draft)
     if not report.ok:
@@ -55,7 +57,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
             raise ReviewConflict(
                 f"These texts are in review already; the review is {review.state}", review_id=review.pk
             )
-        _submit(review, draft, report, by=by, note=note)
+        _submit(review, draft, report, by=by, note=note or "")
     return review
 
 

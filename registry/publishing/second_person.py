@@ -31,11 +31,11 @@ class Decider:
 @dataclass(frozen=True, slots=True)
 class Deed:
     """The words of a decision: `verb` is what is decided ("end the quarantine"), `own` why somebody is involved ("You
-    published or edited what is quarantined"), `how` where it is done ("in the Studio, or ...")."""
+    published or edited what is quarantined"), `command` what does it at the server ("bundle restore ...")."""
 
     verb: str
     own: str
-    how: str
+    command: str
 
 
 def evaluate_decider(capability: Capability | None, by: Actor, involved: Collection[str], deed: Deed) -> Decider:
@@ -65,8 +65,8 @@ def _refusal(by: Actor, others: list[str], deed: Deed, *, is_involved: bool) -> 
     """Why `by` may not, and who may: members by name for a member, nobody by name for a key."""
     if by.kind != "operator":
         who = "a publisher or an admin who has done nothing of it"
-        return f"A key cannot {deed.verb}: {who} does it {deed.how}"
+        return f"A key cannot {deed.verb}: {who} does it in the Studio, or somebody at the server: {deed.command}"
     names = " or ".join(others[:_NAMES_MAX]) or "an admin"
     more = ", among others," if len(others) > _NAMES_MAX else ""
     why = deed.own if is_involved else "You cannot publish it"
-    return f"{why}, so somebody else has to {deed.verb}: {names}{more} {deed.how}"
+    return f"{why}, so somebody else has to {deed.verb}: {names}{more} in the Studio"

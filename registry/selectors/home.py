@@ -19,6 +19,7 @@ from registry.models.usage import UnknownCapabilityRequest
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
 from registry.usage import demand
+from registry.usage.revision_health import find_failing
 
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
@@ -161,7 +162,7 @@ def count_published_by_day(today: date, now: int, releases: Sequence[tuple[str, 
 
 
 def count_failing_by_day(today: date) -> list[int]:
-    """How many incidents were open at the end of each day."""
+    """How many incidents were open at the end of each day, with what fails in use now since it does."""
     days = [today - timedelta(days=DAYS), *_days(today, DAYS)]
     since = datetime.combine(days[1], datetime.min.time(), UTC)
     found = Incident.objects.filter(Q(closed_at__isnull=True) | Q(closed_at__gte=since))
@@ -169,4 +170,5 @@ def count_failing_by_day(today: date) -> list[int]:
         (opened.date(), closed.date() if closed else None)
         for opened, closed in found.values_list("first_seen_at", "closed_at")
     ]
+    rows += [(one.since.date(), None) for one in find_failing()]
     return [sum(opened <= day and (closed is None or closed > day) for opened, closed in rows) for day in days]

@@ -24,7 +24,7 @@ from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases, list_stopped
 from registry.usage import demand
-from registry.usage.revision_health import find_regressions
+from registry.usage.revision_health import find_failing, find_regressions
 
 Kind = Literal[
     "quarantined",
@@ -38,6 +38,7 @@ Kind = Literal[
     "release_failed",
     "release_stopped",
     "tool_broken",
+    "fails_in_use",
     "regression",
     "release",
     "proposal",
@@ -64,7 +65,8 @@ class InboxItem:
     """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported;
     `text` is what somebody or the registry said; `key` is the row id of a review or a source, the id of a proposal, or
     the number of a revision; `count` says how often it happened, of a regression the share of failures in percent, with
-    that of before in `before`; of a rollback `before` and `count` are the revisions before and after it."""
+    that of before in `before`; of what fails in use how many of `before` confirmed ends; of a rollback `before` and
+    `count` are the revisions before and after it."""
 
     kind: Kind
     capability_id: str
@@ -98,7 +100,7 @@ def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
         list(_decisions(operator, closed)),
         list(_incidents(closed)),
         list(_stopped(actor)),
-        list(_regressions(closed)),
+        list(_usage(closed)),
         list(_releases(today_ends, closed)),
         list(_proposals(closed)),
         list(_drafts_with_errors(actor)),
@@ -122,11 +124,15 @@ def _taken(operator: Operator) -> Iterator[InboxItem]:
     held_back = Capability.objects.filter(status=Capability.Status.QUARANTINED).values("capability_id")
     recent = Q(at__gte=since) | Q(verb="capability.quarantine", subject__in=held_back)
     found = AuditEvent.objects.filter(recent, verb__in=TAKING_VERBS).order_by("-id")[:_EVENTS_MAX]
-    newest = {event.subject: event for event in reversed(found)}
-    rows = Capability.objects.filter(capability_id__in=newest).values_list(
+    # A quarantine that has ended hides no rollback that still holds.
+    newest = {(event.subject, event.verb): event for event in reversed(found)}
+    rows = Capability.objects.filter(capability_id__in={subject for subject, _ in newest}).values_list(
         "capability_id", "status", "published_revision__number"
     )
-    holding = [newest[name] for name, status, number in rows if _holds(newest[name], status, number)]
+    state = {name: (status, number) for name, status, number in rows}
+    by_age = sorted(newest.values(), key=lambda event: event.pk)
+    holds = [event for event in by_age if event.subject in state and _holds(event, *state[event.subject])]
+    holding = list({event.subject: event for event in holds}.values())
     concerned = find_concerned(holding)
     mine = [event for event in holding if operator.get_username() in concerned[event.pk]]
     for event in sorted(mine, key=lambda one: (list(_TAKEN).index(one.verb), -one.pk))[:KIND_MAX]:
@@ -190,11 +196,18 @@ def _stopped(actor: str) -> Iterator[InboxItem]:
         yield InboxItem("release_stopped", release.capability.capability_id, release.ended_at, actor, why)
 
 
-def _regressions(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
-    found = find_regressions()[:KIND_MAX]
-    ids = [one.capability_id for one in found]
-    hidden = set(closed.filter(capability_id__in=ids).values_list("capability_id", flat=True)) if found else set()
-    for one in found:
+def _usage(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    """What fails in use, and what does so more often than before; one row for each capability."""
+    worse = find_regressions()[:KIND_MAX]
+    regressed = {one.capability_id for one in worse}
+    failing = [one for one in find_failing() if one.capability_id not in regressed][:KIND_MAX]
+    ids = {*regressed, *(one.capability_id for one in failing)}
+    hidden = set(closed.filter(capability_id__in=ids).values_list("capability_id", flat=True)) if ids else set()
+    for bad in failing:
+        if bad.capability_id not in hidden:
+            row = InboxItem("fails_in_use", bad.capability_id, bad.since, by=bad.only_key, key=str(bad.number))
+            yield replace(row, count=bad.failed, before=bad.confirmed)
+    for one in worse:
         if one.capability_id not in hidden:
             share, before = one.newer.failure_percent or 0, one.older.failure_percent or 0
             number, by = str(one.number), one.only_key

@@ -26,6 +26,9 @@ OUTCOMES_MIN: Final = 5
 MARGIN: Final = 0.05
 _Z: Final = 1.645
 TREND_DAYS: Final = 30
+# What is published fails in use where so many of its confirmed ends were failures, and that share of them.
+FAILURES_MIN: Final = 5
+FAILURES_SHARE: Final = 0.3
 EVENTS_SHOWN_MAX: Final = 200
 
 
@@ -129,6 +132,56 @@ def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, Out
         pk: {number: count_outcomes(one) for number, one in sorted(by_revision.items())}
         for pk, by_revision in counted.items()
     }
+
+
+@dataclass(frozen=True, slots=True)
+class FailingCapability:
+    """The published revision fails in use: `failed` of its `confirmed` ends."""
+
+    capability_id: str
+    number: int
+    failed: int
+    confirmed: int
+    since: datetime
+    only_key: str = ""
+
+
+def find_failing() -> list[FailingCapability]:
+    """What fails in use, by its own figures, so that a first release counts too; by id.
+
+    Counted from an index alone; of what fails two queries more, and one each for since when.
+    """
+    confirmed = FeedbackEvent.objects.filter(
+        capability__status__in=LOADABLE_STATUSES,
+        revision=F("capability__published_revision__number"),
+        outcome__in=("confirmed_success", "confirmed_failure"),
+    ).order_by()
+    counted: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for pk, number, outcome, count in confirmed.values_list("capability", "revision", "outcome").annotate(Count("pk")):
+        counted[pk, number][outcome] = count
+    rows = [row for row, ends in counted.items() if _fails(ends["confirmed_failure"], ends.total())]
+    if not rows:
+        return []
+    only = find_only_keys([pk for pk, _ in rows], dict(rows))
+    names = dict(Capability.objects.filter(pk__in=dict(rows)).values_list("pk", "capability_id"))
+    found = [
+        FailingCapability(
+            names[pk], number, counted[pk, number]["confirmed_failure"], counted[pk, number].total(),
+            _failing_since(pk, number), only.get(pk, ""),
+        )
+        for pk, number in rows
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: one.capability_id)
+
+
+def _fails(failed: int, confirmed: int) -> bool:
+    return failed >= FAILURES_MIN and failed >= FAILURES_SHARE * confirmed
+
+
+def _failing_since(capability: int, number: int) -> datetime:
+    """When so many of its uses had failed that it can be said to."""
+    failed = FeedbackEvent.objects.filter(capability=capability, revision=number, outcome="confirmed_failure")
+    return failed.order_by("id").values_list("at", flat=True)[FAILURES_MIN - 1]
 
 
 @dataclass(frozen=True, slots=True)

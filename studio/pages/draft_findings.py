@@ -56,12 +56,32 @@ def group_findings(
         # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
         if files.get(fix.file) == report.files.get(fix.file)
     }
-    found: dict[tuple[str, str, str], list[Finding]] = {}
+    found: dict[tuple[object, ...], list[Finding]] = {}
     for weight, finding in list_by_weight(report)[:FINDINGS_SHOWN]:
-        # Which key is missing makes the kind: one says what a tool lacks, another what a capability lacks.
-        subject = finding.subject if finding.code == "FIELD_MISSING" else ""
-        found.setdefault((weight, finding.code, subject), []).append(finding)
+        found.setdefault((weight, *_kind_of(finding)), []).append(finding)
     return [_kind(same, fixes, report, files, outline) for same in found.values()]
+
+
+def group_equal(findings: Sequence[Finding]) -> list[FindingKind]:
+    """Findings of one kind together, as the editor has them; what somebody has to decide, or has decided, by itself.
+    Nothing is fixed where these are shown."""
+    found: dict[tuple[object, ...], list[Finding]] = {}
+    for place, finding in enumerate(findings):
+        is_alone = finding.held or finding.waiver is not None or finding.accepted is not None
+        found.setdefault((place,) if is_alone else _kind_of(finding), []).append(finding)
+    return [
+        FindingKind(same[0].code, same[0].severity, _title(same), tuple(_plain_row(one) for one in same), "", 0)
+        for same in found.values()
+    ]
+
+
+def _kind_of(finding: Finding) -> tuple[object, ...]:
+    """Which key is missing makes the kind: one says what a tool lacks, another what a capability lacks."""
+    return finding.code, finding.subject if finding.code == "FIELD_MISSING" else ""
+
+
+def _plain_row(finding: Finding) -> FindingRow:
+    return FindingRow(finding, "", None, "", "")
 
 
 def list_by_weight(report: Report) -> list[tuple[str, Finding]]:

@@ -33,7 +33,7 @@ class Figure:
 
 def build_figures(home: Home) -> list[Figure]:
     """Loads, match rate, published, failing."""
-    return [_loads(home), _match_rate(home.matched), _published(home.published), _failing(home.failing)]
+    return [_loads(home), _match_rate(home.matched), _published(home.published), _failing(home)]
 
 
 def _number(value: float, places: int = 0) -> str:
@@ -104,7 +104,11 @@ def _published(counts: Sequence[int]) -> Figure:
     return _counted(Figure(_("Published"), "", url, spark_label=label), counts, is_good=True)
 
 
-def _failing(counts: Sequence[int]) -> Figure:
-    url, label = reverse("studio:incident_list"), _("Open incidents, last 30 days")
+def _failing(home: Home) -> Figure:
+    """It leads to the incidents, or where there are none to the feedback."""
+    counts, kinds = home.failing, {one.kind for one in home.inbox.items}
+    is_in_use = "fails_in_use" in kinds and not kinds & {"failing", "release_failed", "source", "tool_broken"}
+    url = reverse("studio:feedback_list" if is_in_use else "studio:incident_list")
+    label = _("Open incidents and what fails in use, last 30 days")
     tone = "danger" if counts[-1] else "flat"
     return _counted(Figure(_("Failing"), "", url, spark_label=label, tone=tone), counts, is_good=False)

@@ -146,6 +146,15 @@ def _regression(item: InboxItem) -> InboxRow:
     return InboxRow("arrow-down", "danger", title, url, _("View feedback"), _joined(words, by))
 
 
+def _fails_in_use(item: InboxItem) -> InboxRow:
+    title = _("%(name)s fails in use") % {"name": item.name}
+    url = reverse("studio:feedback_show", args=[item.capability_id])
+    figures = {"count": figure(item.count), "total": figure(item.before), "number": item.key}
+    words = _("%(count)s of %(total)s confirmed uses of revision %(number)s failed") % figures
+    by = _("Only the API key %(key)s has reported on it") % {"key": item.by} if item.by else ""
+    return InboxRow("triangle-alert", "danger", title, url, _("View feedback"), _joined(words, by, _since(item)))
+
+
 def _release(item: InboxItem) -> InboxRow:
     title = _("%(name)s goes live today") % {"name": item.name}
     by = _("Scheduled by %(who)s") % {"who": actor_name(item.by)}
@@ -177,6 +186,7 @@ _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
     "review": _review,
     "decision": _decision,
     "failing": _failing,
+    "fails_in_use": _fails_in_use,
     "release_failed": _release_failed,
     "release_stopped": _release_stopped,
     "tool_broken": _tool_broken,

@@ -27,7 +27,7 @@ async def sdk(url: str, mode: str) -> dict[str, Any]:
         resources = (await client.list_resources()).resources
         return {
             "tools": tools,
-            "loaded": loaded.structured_content["capability_id"],
+            "loaded": json.loads(loaded.content[0].text)["capability_id"],
             "refused": [refused.is_error, refused.structured_content["error"]["code"]],
             "prompts": len(prompts),
             "prompt": "of today" in prompt.messages[0].content.text,
@@ -45,7 +45,7 @@ async def fast(url: str) -> dict[str, Any]:
         return {
             "skills": len(skills),
             "skill": skill.frontmatter["name"] if isinstance(skill.frontmatter, dict) else skill.frontmatter.name,
-            "loaded": loaded.structured_content["capability_id"],
+            "loaded": json.loads(loaded.content[0].text)["capability_id"],
         }
 
 

@@ -129,6 +129,8 @@ TOOLS: Final = (
 )  # fmt: skip
 # Tools that write, and the scope that each needs; a caller without it is not shown the tool.
 _SCOPES: Final[dict[str, Scope]] = {"capability_feedback": "feedback", "capability_propose": "propose"}
+# In `_meta` of a call: a host that shows its model both forms would pay for each.
+_RESULT_FORM: Final = "capability-studio/result"
 NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
 _SCHEMAS: Final[dict[str, dict[str, Any]]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
 # A host sees less of these than the schema of the request says.
@@ -141,7 +143,8 @@ def list_tools(visitor: ReaderContext) -> dict[str, Any]:
 
 
 def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of `tools/call`: the same object as text and as structured content, refusals included.
+    """The result of `tools/call`: what the agent API answers as text, or as structured content where the call asks for
+    that. A refusal, which is short, is both.
 
     Raises `McpError` for an unknown tool.
     """
@@ -157,9 +160,14 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
         arguments = normalize_arguments(given, _FORMS[name])
         _refuse_unknown(name, arguments)
         with visitor.caller.writing(_SCOPES.get(name, "read")):
-            return _result(run(visitor.snapshot, visitor.caller, arguments), is_error=False)
+            value = run(visitor.snapshot, visitor.caller, arguments)
     except RegistryError as error:
-        return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
+        refusal = error_envelope(error.code, error.message, **error.extra)
+        return {"content": _as_text(refusal), "structuredContent": refusal, "isError": True}
+    meta = params.get("_meta")
+    if isinstance(meta, dict) and meta.get(_RESULT_FORM) == "structured":
+        return {"content": [], "structuredContent": value, "isError": False}
+    return {"content": _as_text(value), "isError": False}
 
 
 def _require_scope(visitor: ReaderContext, name: str) -> None:
@@ -180,9 +188,8 @@ def _refuse_unknown(name: str, arguments: Mapping[str, Any]) -> None:
         raise InvalidRequest(f"{name} has no argument '{unknown[0]:.80}'; it has {known}")
 
 
-def _result(value: Any, *, is_error: bool) -> dict[str, Any]:
-    text = orjson.dumps(value).decode("utf-8")
-    return {"content": [{"type": "text", "text": text}], "structuredContent": value, "isError": is_error}
+def _as_text(value: Any) -> list[dict[str, str]]:
+    return [{"type": "text", "text": orjson.dumps(value).decode("utf-8")}]
 
 
 def _list(held: Snapshot, caller: Caller, values: dict[str, Any]) -> Any:

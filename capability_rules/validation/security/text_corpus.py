@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from capability_rules.bundles.problem import FileName, Path
+from capability_rules.bundles.problem import Path
 
 # NUL cannot occur in a bundle's text, and no pattern steps over it: a phrase never runs from one string to the next.
 SEPARATOR = "\n\0\n"
@@ -55,7 +55,7 @@ class ScannedDocument:
         return part, min(offset - self.starts[index], len(part.text))
 
 
-def find_json_texts(file: FileName, value: object) -> Iterator[AuthorText]:
+def find_json_texts(file: str, value: object) -> Iterator[AuthorText]:
     """Walk a parsed JSON value and yield every string in it, keys too, in document order.
 
     Iterative, so that depth costs no recursion.

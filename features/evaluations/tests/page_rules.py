@@ -1,5 +1,7 @@
 """Who may open the pages of evaluations, and what their forms do."""
 
+import json
+
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationResult, EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
 from registry.core.queries import get_capability
@@ -11,7 +13,7 @@ def furnish() -> None:
     """A row in each table: a case of alpha, a run of it, a result, a chat, and a rule of a group that nothing is in."""
     alpha = get_capability("alpha")
     document = {"name": "greets", "messages": ["hello"], "expect": {"loads": "alpha"}}
-    case_store.save_case(capability=alpha, document=document, by=OLGA)
+    case_store.replace_cases(capability=alpha, text=json.dumps({"evals": [document]}), by=OLGA)
     run = EvaluationRun.objects.create(capability=alpha, side="live", model="small", total=1, created_by=str(OLGA))
     EvaluationResult.objects.create(run=run, case="greets", case_digest="sha256:", repetition=1)
     chat = PlaygroundChat.objects.create(created_by="the-admin", model="small")

@@ -14,9 +14,9 @@ from django.test import Client
 from django.utils import timezone
 
 from capability_client.evaluation import model_port
-from capability_client.evaluation.cases import EvaluationCase
+from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.bundles.bundle_reader import SourceBundle
-from capability_rules.errors import RegistryError
+from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations import case_store, runs
 from features.evaluations.model_settings import tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
@@ -29,7 +29,7 @@ from registry.core.queries import get_capability
 from registry.models import AuditEvent, Job, UnmatchedMessage
 from registry.operations.worker import Worker
 from registry.publishing import batch
-from tests.factories import OLGA, bundle, publish, tool
+from tests.factories import OLGA, agent_key, bundle, publish, tool
 from tests.model_servers import ModelServer, model_server
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -326,7 +326,7 @@ def test_a_run_that_cannot_be_is_refused(alpha: Any, server: ModelServer, wanted
 
 def test_without_a_model_the_page_says_how_to_connect_one(signed_in: SignIn, alpha: Any) -> None:
     page = signed_in("author").get(HERE).content.decode()
-    for name in ("Ollama", "vLLM", "llama.cpp", "OpenAI", "Anthropic", "MODEL_URL="):
+    for name in ("Ollama", "vLLM", "llama.cpp", "OpenAI", "Anthropic", "/docs/evaluations/#in-the-studio"):
         assert name in page
 
 
@@ -413,11 +413,49 @@ def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -
     assert again["evals"] == json.loads(evals)["evals"]
     assert "evals/evals.json" not in exporter.export_capability(alpha).files
 
+    kept = {"skill_name": "pdf-tool", "author": "QA", "evals": [{"id": 1, "prompt": "Fill this form", "asks": 1}]}
+    full = replace(source, files={**source.files, "evals/evals.json": json.dumps(kept)})
+    (taken,) = batch.import_all([full], by=OLGA, mode="draft")
+    (named,) = [one for one in taken.findings if one.file == "evals/evals.json"]
+    assert (named.code, "'asks', 'author'" in named.message) == ("CASES_KEY_UNKNOWN", True)
+    assert json.loads(exporter.export_capability(pdf, draft=True).files["evals/evals.json"]) == kept
+
     broken = replace(source, files={**source.files, "evals/evals.json": "{}"})
     batch.import_all([broken], by=OLGA, mode="draft")
     assert len(case_store.list_cases(pdf)) == 1
     event = AuditEvent.objects.get(verb="evaluation.refuse_file")
     assert "expected an object" in event.detail["reason"]
+
+
+def test_draft_save_takes_what_bundle_export_writes(alpha: Any, api: Any) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    files = exporter.export_capability(alpha).files
+    assert "evals/evals.json" in files
+    headers = {"Authorization": f"Bearer {agent_key('publish')}"}
+    changed = files | {"evals/evals.json": files["evals/evals.json"].replace('"evals"', '"by": "QA",\n  "evals"')}
+    body = {"capability_id": "alpha", "files": changed, "based_on": None}
+    found = api.ok(api.post("operator/draft_save", body, headers=headers), "draft_saved")["findings"]
+    assert [one["code"] for one in found] == ["CASES_KEY_UNKNOWN"]
+    assert json.loads(exporter.export_capability(alpha).files["evals/evals.json"])["by"] == "QA"
+
+
+@pytest.mark.parametrize("hidden", ["ghp_a8Kd03mXq71LzVb52nRt94cYwE6uHs0JpGf3", "Say\U000e0068\U000e0069 hello"])
+def test_cases_are_looked_through_for_what_they_hide(alpha: Any, hidden: str) -> None:
+    text = json.dumps({"evals": [{"name": "a", "messages": [hidden]}]})
+    source = SourceBundle("alpha", bundle() | {"evals/evals.json": text}, folder="alpha")
+    for (result,) in (
+        batch.publish_all([source], by=OLGA),
+        batch.import_all([source], by=OLGA, mode="publish"),
+        batch.import_all([source], by=OLGA, mode="draft"),
+    ):
+        (found,) = [one for one in result.findings if one.file == "evals/evals.json"]
+        assert (found.code, found.severity) in {("SEC_SECRET", "error"), ("SEC_HIDDEN_TAGS", "error")}
+        assert result.status in {"refused", "draft"}
+    with pytest.raises(InvalidRequest, match="Seen:"):
+        case_store.replace_cases(capability=alpha, text=text, by=OLGA)
+    with pytest.raises(InvalidRequest, match="Seen:"):
+        case_store.save_case(capability=alpha, document={"name": "a", "messages": [hidden]}, by=OLGA)
+    assert case_store.list_cases(alpha) == []
 
 
 def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:

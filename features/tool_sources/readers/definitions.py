@@ -26,10 +26,14 @@ def read_definitions(document: Any) -> Catalog | None:
     if converted is None:
         return None
     form = next(one for one in _FORMS if one == converted.vendors[0])
-    tools = [tool for tool in converted.tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
     by_key: dict[str, ApiOperation] = {}
-    for tool in tools:
-        by_key.setdefault(str(tool["name"])[:200], _operation(tool))
+    for tool, name in zip(converted.tools, converted.names, strict=True):
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+            # Two names may become one; the second keeps its own as its key.
+            keys = (str(tool["name"])[:200], str(name)[:200])
+            key = next((one for one in keys if one not in by_key), "")
+            if key:
+                by_key[key] = _operation(tool, key, str(name))
     # Annotations of MCP are read, and what else it says of a tool is for people.
     skipped = [words for words in converted.losses if words.startswith("Left out") and form != "MCP"]
     twice = len(converted.tools) - len(by_key)
@@ -41,7 +45,8 @@ def read_definitions(document: Any) -> Catalog | None:
     return Catalog(form, f"Tools in the form of {form}", "", tuple(by_key.values()), tuple(skipped))
 
 
-def _operation(tool: Json) -> ApiOperation:
+def _operation(tool: Json, key: str, name: str) -> ApiOperation:
+    """`name` is what the source calls the tool."""
     given = tool.get("args_schema")
     references = ReferenceTable(given)
     sent = SchemaConverter(references, "sent")
@@ -50,8 +55,10 @@ def _operation(tool: Json) -> ApiOperation:
     received = SchemaConverter(ReferenceTable(result), "received")
     made, result_losses = received.convert_root(result) if isinstance(result, dict) else (None, frozenset[Loss]())
     policy = tool.get("policy")
+    if name != tool["name"]:
+        losses |= {Loss("IMPORT_SCHEMA_REWRITTEN", f"The tool is called `{clean_text(name, most=200)}` in its source")}
     return ApiOperation(
-        key=str(tool["name"])[:200],
+        key=key,
         name=str(tool["name"])[:200],
         is_read=isinstance(policy, dict) and policy.get("kind") == "read",
         description=str(tool.get("description") or "")[:20_000],

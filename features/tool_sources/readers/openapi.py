@@ -1,6 +1,6 @@
-"""OpenAPI 3.0 and 3.1: each method of each path as an operation.
+"""OpenAPI 3.0 to 3.2: each method of each path as an operation.
 
-Sources: OpenAPI Specification 3.0.4 and 3.1.1. Nothing is fetched; `servers` and `security` concern
+Sources: OpenAPI Specification 3.0.4, 3.1.1 and 3.2.0. Nothing is fetched; `servers` and `security` concern
 who makes the calls.
 """
 
@@ -17,7 +17,7 @@ from features.tool_sources.readers.limits import OPERATIONS_MAX
 from features.tool_sources.readers.references import ReferenceLost, ReferenceTable
 from features.tool_sources.readers.schemas import SchemaConverter
 
-_METHODS: Final = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
+_METHODS: Final = ("get", "head", "post", "put", "patch", "delete", "options", "trace", "query")
 _READ_METHODS: Final = ("get", "head")
 _LOCATIONS: Final[tuple[Location, ...]] = get_args(Location)
 # RFC 9110 fields that the client of the API sets itself (OpenAPI 4.8.12.1), and what is a credential by its name.
@@ -40,7 +40,7 @@ def read_openapi(document: Json) -> Catalog:
     version = str(document.get("openapi") or document.get("swagger"))
     if not re.match(r"3\.\d", version):
         raise SourceUnreadable(
-            f"OpenAPI 3.0 and 3.1 are read; this document is of version {version[:20]}. Convert it first"
+            f"OpenAPI 3.0 to 3.2 are read; this document is of version {version[:20]}. Convert it first"
         )
     paths = document.get("paths")
     if not isinstance(paths, dict):
@@ -71,9 +71,8 @@ class _Reader:
                 )
                 continue
             shared = item.get("parameters")
-            for method in _METHODS:
-                if isinstance(item.get(method), dict):
-                    yield self._operation(path, method, item[method], shared if isinstance(shared, list) else [])
+            for method, operation in _list_operations(item):
+                yield self._operation(path, method, operation, shared if isinstance(shared, list) else [])
 
     def _follow(self, value: Any, what: str) -> Any:
         try:
@@ -130,10 +129,15 @@ class _Reader:
     def _parameter(self, name: str, location: str, given: Json, losses: set[Loss]) -> Parameter | None:
         known = next((one for one in _LOCATIONS if one == location), None)
         if known is None or (known == "header" and _NOT_AN_ARGUMENT.fullmatch(name)):
-            if location in ("header", "cookie"):
-                words = f"The {location} `{name[:60]}` is left out: who makes the calls sets it"
-                losses.add(Loss("IMPORT_SCHEMA_LOST", words))
+            words = f"The {location} `{name[:60]}` is left out: who makes the calls sets it"
+            if location not in ("header", "cookie"):
+                words = f"The parameter `{name[:60]}` is left out: its place is {location[:20]!r}"
+            losses.add(Loss("IMPORT_SCHEMA_LOST", words))
             return None
+        style = given.get("style")
+        if isinstance(style, str) and style not in ("form", "simple"):
+            words = f"`{name[:60]}` is sent in the style `{style[:30]}`: who makes the calls encodes it"
+            losses.add(Loss("IMPORT_SCHEMA_REWRITTEN", words))
         schema, lost = self._sent.convert_root(_schema_of(given))
         losses |= lost
         described = clean_text(given.get("description"), most=400)
@@ -181,8 +185,17 @@ class _Reader:
         return None, frozenset()
 
 
+def _list_operations(item: Json) -> Iterator[tuple[str, Json]]:
+    """Of a path, by method: those that have keys of their own, and since OpenAPI 3.2 any others."""
+    more = item.get("additionalOperations")
+    found = {method: item.get(method) for method in _METHODS} | (more if isinstance(more, dict) else {})
+    for method, operation in found.items():
+        if isinstance(operation, dict) and re.fullmatch(r"[\w!#$%&'*+.^`|~-]{1,40}", method):
+            yield method, operation
+
+
 def _require_count(paths: Mapping[str, Any]) -> None:
-    count = sum(method in item for item in paths.values() if isinstance(item, dict) for method in _METHODS)
+    count = sum(1 for item in paths.values() if isinstance(item, dict) for _ in _list_operations(item))
     if max(count, len(paths)) > OPERATIONS_MAX:
         raise SourceUnreadable(
             f"The document has {max(count, len(paths)):,} operations; at most {OPERATIONS_MAX:,} are read"

@@ -22,6 +22,8 @@ from features.tool_sources.readers.references import ReferenceLost, ReferenceTab
 Direction = Literal["sent", "received"]
 TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
 _DESCRIPTION_MAX: Final = 400
+# Of a discriminator, named in a description.
+_VALUES_MAX: Final = 20
 _INTEGER_MAX: Final = 2**53 - 1
 _PATTERN_LENGTH_MAX: Final = 500
 # Says nothing of what may be sent, and nobody misses it.
@@ -29,6 +31,7 @@ _SILENT: Final = frozenset(
     {"title", "example", "examples", "xml", "externalDocs", "deprecated", "readOnly", "writeOnly", "discriminator"}
     | {"$schema", "$id", "$comment", "$defs", "definitions", "nullable", "collectionFormat", "contentMediaType"}
     | {"contentEncoding", "contentSchema", "$anchor", "$ref", "allOf", "anyOf", "oneOf", "required", "properties"}
+    | {"additionalItems"}
 )
 _NOT_OF_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -136,6 +139,8 @@ class SchemaConverter:
         for key, value in schema.items():
             if key in _CHECKED:
                 self._take_checked(made, key, value)
+            elif key == "items" and isinstance(value, list):
+                made |= self._older_tuple(value, schema.get("additionalItems"), level)
             elif key in _ONES:
                 is_bare = isinstance(value, bool) and key in _BOOLEANS_TOO
                 made[key] = value if is_bare else self._convert(value, level + 1)
@@ -146,11 +151,23 @@ class SchemaConverter:
             elif key not in _SILENT and not key.startswith("x-") and key != "description":
                 self._lose(f"`{key[:40]}` is left out")
         self._bound(made, schema)
+        self._lose_kinds(schema)
         made |= self._properties(schema, level)
         if made.get("type") == "array" and "items" not in made:
             made["items"] = {}
         description = clean_text(schema.get("description"), most=_DESCRIPTION_MAX)
         return {"description": description, **made} if description else made
+
+    def _older_tuple(self, places: list[Any], rest: Any, level: int) -> Json:
+        """A tuple as drafts before 2020-12 write it."""
+        made: Json = {"prefixItems": [self._convert(one, level + 1) for one in places]} if places else {}
+        return made | ({"items": self._convert(rest, level + 1)} if isinstance(rest, dict | bool) else {})
+
+    def _lose_kinds(self, schema: Json) -> None:
+        """Values that name other schemas, where no choice lists these."""
+        told = _told_apart(schema)
+        if ":" in told and not any(isinstance(schema.get(key), list) for key in ("oneOf", "anyOf")):
+            self._lose(f"What names its kinds is left out: {told}")
 
     def _take_checked(self, made: Json, key: str, value: Any) -> None:
         if key == "type" and isinstance(value, str):
@@ -184,14 +201,15 @@ class SchemaConverter:
         """The forms of a choice. A description says what they are called, and which property tells them apart."""
         forms = [self._convert(one, level + 1) for one in schema[key]]
         names = [_called(one) for one in schema[key]]
-        if key == "anyOf" or not all(names) or len(names) < 2:
+        told = _told_apart(schema)
+        is_named = key == "oneOf" and all(names) and len(names) > 1
+        if not is_named and not told:
             return {key: forms}
-        discriminator = schema.get("discriminator")
-        told = discriminator.get("propertyName") if isinstance(discriminator, dict) else None
-        words = f"One of: {', '.join(names[:12])}" + (f", told apart by `{told}`." if isinstance(told, str) else ".")
+        words = f"One of: {', '.join(names[:12])}" if is_named else "One of several"
+        words += f", {told}." if told else "."
         described = f"{made.get('description', '')} {words}".strip()
-        self._rewrite("`oneOf` is explained in a description")
-        return {key: forms, "description": clean_text(described, most=_DESCRIPTION_MAX + 200)}
+        self._rewrite(f"`{key}` is explained in a description")
+        return {key: forms, "description": clean_text(described, most=_DESCRIPTION_MAX + 1000)}
 
     def _merge(self, own: Json, parts: list[Json]) -> Json:
         if len(parts) == 1 and "$ref" in parts[0] and "$ref" not in own:
@@ -270,6 +288,22 @@ def _called(schema: Any) -> str:
     if isinstance(reference, str):
         return clean_text(reference.rpartition("/")[2], most=60)
     return clean_text(schema.get("title"), most=60)
+
+
+def _told_apart(schema: Json) -> str:
+    """Which property distinguishes the forms of a schema, and which value names which; empty where nothing says."""
+    given = schema.get("discriminator")
+    name = given.get("propertyName") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or not isinstance(name, str):
+        return ""
+    mapping = given.get("mapping")
+    values = [
+        f"`{clean_text(value, most=60)}` is {clean_text(str(target).rpartition('/')[2], most=60)}"
+        for value, target in (mapping.items() if isinstance(mapping, dict) else ())
+    ]
+    more = f" and {len(values) - _VALUES_MAX} more" if len(values) > _VALUES_MAX else ""
+    words = f"told apart by `{clean_text(name, most=60)}`"
+    return words + (f": {', '.join(values[:_VALUES_MAX])}{more}" if values else "")
 
 
 def _short(value: Any) -> str:

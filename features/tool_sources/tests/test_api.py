@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from features.tool_sources.models import ToolBinding
+from features.tool_sources.readers.limits import BYTES_MAX
 from features.tool_sources.tests.pet_store import CREATE, LIST, add_source, content, create_pets
 from registry.catalog import drafts
 from registry.publishing import publication
@@ -94,3 +96,21 @@ def test_key_of_a_team_adds_tools_to_its_own_capabilities_alone(api: Any) -> Non
     asked = {"source_id": add_source().pk, "capability_id": "other", "operations": [{"key": LIST}]}
     api.error(api.post("operator/tool_source_import", asked, headers=key), 403, "FORBIDDEN")
     assert not ToolBinding.objects.exists()
+
+
+def _document_of(size: int) -> str:
+    operation = {"operationId": "find", "description": "", "responses": {}}
+    document = {"openapi": "3.1.0", "info": {"title": "x", "version": "1"}, "paths": {"/a": {"get": operation}}}
+    operation["description"] = "x" * (size - len(json.dumps(document)))
+    return json.dumps(document)
+
+
+def test_documents_of_10_mb_are_read_and_larger_ones_refused_with_the_number(api: Any, key: dict[str, str]) -> None:
+    for size in (6_500_000, BYTES_MAX):
+        api.ok(api.post("operator/tool_source_read", {"document": _document_of(size)}, headers=key), "tool_source")
+    refused = api.post("operator/tool_source_read", {"document": _document_of(BYTES_MAX + 1)}, headers=key)
+    assert refused.status_code == 400
+    assert "10000000" in refused.json()["error"]["message"].replace(",", "")
+    refused = api.post("operator/tool_source_read", {"document": "x" * (2 * BYTES_MAX)}, headers=key)
+    assert refused.status_code == 413
+    assert "20,000,000" in refused.json()["error"]["message"]

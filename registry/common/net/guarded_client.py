@@ -120,7 +120,7 @@ class GuardedRequest:
         except TimeoutError:
             raise SourceUnreadable(f"{place}: an answer took more than {seconds:.0f} s") from None
         except (httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
-            raise SourceUnreadable(f"{place}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
+            raise SourceUnreadable(f"{place}: {str(error) or 'the connection failed'}"[:400]) from None
 
     async def _send(self, addresses: Sequence[Address], deadline: float) -> None:
         """One limit around everything: a trickle of bytes would never end."""

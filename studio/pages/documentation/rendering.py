@@ -28,6 +28,7 @@ from studio.pages.documentation.catalog import (
 from studio.pages.documentation.markup import PICTURE, map_prose, without_comments
 
 _TAGS: Final = {"a", "img"}
+_EMPTY_HEADER: Final = re.compile(r"<th[^>]*>\s*</th>")
 _ATTRIBUTES: Final = {
     "a": {"href"},
     "img": {"src", "alt", "class", "loading"},
@@ -68,7 +69,8 @@ def render_docs(slug: str) -> RenderedDocs:
     _name_links(tokens, page)
     html = _parser().renderer.render(tokens, _parser().options, environment)
     # The corner of a table with a first column of names heads nothing.
-    html = markdown.clean_html(html.replace("<th></th>", "<td></td>"), more_tags=_TAGS, more_attributes=_ATTRIBUTES)
+    html = _EMPTY_HEADER.sub("<td></td>", html)
+    html = markdown.clean_html(html, more_tags=_TAGS, more_attributes=_ATTRIBUTES)
     shown = tuple(heading for heading in headings if heading.level > 1)
     return RenderedDocs(title, SafeString(html), shown)
 
@@ -114,7 +116,8 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("link_close", _close_link)
     parser.add_render_rule("image", _image)
     parser.add_render_rule("text", _text)
-    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("fence", _code)
+    parser.add_render_rule("code_block", _code)
     return parser
 
 
@@ -176,6 +179,6 @@ def _text(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: 
     return escape(tokens[index].content).replace("&lt;br&gt;", "<br>")
 
 
-def _fence(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
+def _code(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
     # It scrolls where it is wide, which the keyboard reaches too.
     return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'

@@ -31,7 +31,7 @@ from registry.selectors.capability_list import (
 from registry.selectors.capability_search import has_every_word
 from studio.pages.actions import is_fragment, vary_on_htmx
 from studio.pages.confirmations import bundles as questions
-from studio.pages.confirmations.page import confirmed_first
+from studio.pages.confirmations.page import confirmed_first, find_page_before
 from studio.pages.downloads import file_response
 from studio.pages.form_data import get_note, get_query_text, get_text, get_text_at
 from studio.pages.labels import label
@@ -162,7 +162,12 @@ def bulk_deprecate(request: StudioRequest) -> HttpResponse:
         messages.error(request, error.message)
     else:
         _tell(request, told)
-    return redirect("studio:capability_list")
+    return _back(request)
+
+
+def _back(request: StudioRequest) -> HttpResponse:
+    """To the list as it was filtered."""
+    return redirect(find_page_before(request) or "studio:capability_list")
 
 
 def _tell(request: StudioRequest, told: bulk_actions.BulkResult) -> None:
@@ -181,11 +186,11 @@ def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     chosen = _chosen(request)
     if not chosen:
         messages.error(request, _("Select at least one capability"))
-        return redirect("studio:capability_list")
+        return _back(request)
     queued = revalidation.queue_some(capability_ids=chosen, by=actor_of(request))
     words = _("Checks queued: %(n)s new, %(waiting)s waiting. What fails is listed under Incidents.")
     messages.success(request, words % {"n": queued.queued, "waiting": queued.already_queued})
-    return redirect("studio:capability_list")
+    return _back(request)
 
 
 @operator_required(form_on="studio:capability_list")
@@ -195,5 +200,5 @@ def bulk_export(request: StudioRequest) -> HttpResponse:
         content = bulk_actions.export_capabilities(_chosen(request))
     except RegistryError as error:
         messages.error(request, error.message)
-        return redirect("studio:capability_list")
+        return _back(request)
     return file_response("capabilities.zip", "application/zip", content)

@@ -75,16 +75,20 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
         error = denial_reason(request, _("accept passages"), capability_id)
         return _page(request, capability_id, error=error, status=403)
     chosen = get_chosen_passages(request)
-    if not chosen and request.POST.get("deed") != "send_back":
+    deed = request.POST.get("deed")
+    if not chosen and deed != "send_back":
         return _page(request, capability_id, error=_("Choose at least one passage"), status=400)
     try:
         reason = held_passages.check_reason(get_text(request, "note", most=REASON_MAX + 1))
     except InvalidRequest as error:
         return _page(request, capability_id, error=error.message, status=400)
-    if capability_id and request.POST.get("deed") == "send_back":
+    if capability_id and deed == "send_back":
         return _send_back(request, capability_id, reason)
-    count, refused = _accept(request, chosen, reason)
-    if count:
+    count, refused = (_decline if deed == "decline" else _accept)(request, chosen, reason)
+    if count and deed == "decline":
+        done = ngettext("%(count)s passage is declined.", "%(count)s passages are declined.", count)
+        messages.success(request, done % {"count": figure(count)})
+    elif count:
         done = ngettext("%(count)s passage is accepted.", "%(count)s passages are accepted.", count)
         messages.success(request, done % {"count": figure(count)})
     if refused:
@@ -120,6 +124,18 @@ def _accept(request: StudioRequest, chosen: Mapping[str, set[str]], reason: str)
     return count, refused
 
 
+def _decline(request: StudioRequest, chosen: Mapping[str, set[str]], reason: str) -> tuple[int, list[RegistryError]]:
+    count, refused = 0, []
+    for capability_id, fingerprints in chosen.items():
+        try:
+            count += held_passages.decline_passages(
+                capability_id=capability_id, by=actor_of(request), reason=reason, fingerprints=fingerprints
+            )
+        except RegistryError as error:
+            refused.append(error)
+    return count, refused
+
+
 def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", status: int = 200) -> HttpResponse:
     """The form, with what was typed and chosen."""
     found = held_passages.list_waiting(capability_id) if capability_id else held_passages.list_pending()
@@ -138,8 +154,9 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
         "groups": groups,
         "left_out": max(0, len(found) - PASSAGES_MAX),
         "can_decide": bool(able),
-        # Texts that were refused without a draft have nobody to go back to.
+        # Texts that were refused without a draft have nobody to go back to: they are declined.
         "can_send_back": bool(capability_id) and any(one.seen_at is None for one in able),
+        "can_decline": bool(capability_id) and any(one.seen_at is not None for one in able),
         "count": len(able),
         "chosen": chosen,
         "note": get_text(request, "note", most=REASON_MAX + 1),

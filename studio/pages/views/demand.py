@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -16,9 +17,10 @@ from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import RegistryError
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
+from registry.catalog.facets import find_display_names
 from registry.core import queries
 from registry.usage import demand
-from registry.usage.demand import DemandKind
+from registry.usage.demand import DemandKind, MessageGroup
 from studio.pages.actions import Undo, run_action
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.lists import get_page
@@ -42,7 +44,7 @@ def demand_list(request: StudioRequest) -> HttpResponse:
         "page_obj": page,
         "query": urlencode({"what": what} | ({"dismissed": "yes"} if is_dismissed else {})),
         "ids": demand.describe_row(page.object_list) if what == "ids" else [],
-        "said": page.object_list if what == "messages" else [],
+        "said": _with_nearest(list(page.object_list)) if what == "messages" else [],
         "days": settings.KEEP_UNMATCHED_DAYS,
         "returns_after": demand.RETURNS_AFTER,
         "has_capabilities": what == "messages" and queries.any_published(),
@@ -50,6 +52,12 @@ def demand_list(request: StudioRequest) -> HttpResponse:
         "message_count": demand.list_messages().count(),
     }
     return render(request, "studio/demand/list.html", context)
+
+
+def _with_nearest(groups: Sequence[MessageGroup]) -> list[tuple[MessageGroup, str]]:
+    """Each with the name of what its messages came nearest to."""
+    names = find_display_names({one.main.nearest for one in groups if one.main.nearest})
+    return [(one, names.get(one.main.nearest, one.main.nearest)) for one in groups]
 
 
 @author_required(form_on="studio:demand_list")

@@ -217,7 +217,8 @@ def _find_other_author(request: StudioRequest) -> str:
 
 
 def _answer(request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int) -> HttpResponse:
-    """The editor, or the two parts of it that a save changes."""
+    """The editor, or the parts of it that a save changes."""
+    context |= build_scheduled_context(queries.get_capability(context["capability_id"]))
     template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
     return render(request, template, context | {"facts": _facts(files)}, status=status)
 

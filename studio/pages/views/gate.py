@@ -27,6 +27,7 @@ from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
 from studio.middleware.time_zones import typed_zone
 from studio.pages.bundle_view import build_bundle_context
+from studio.pages.draft_findings import group_equal
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int, get_note, get_text
 from studio.pages.lists import FoldedGroup
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
@@ -44,6 +45,7 @@ _EFFECT_WORDS: Final = {
     "widens": gettext_lazy("Wider reach"),
     "changes": gettext_lazy("Other"),
 }
+_READ_BY_MODELS: Final = ("skill.md", "tools.json")
 # Of a first release, of which nothing else can be said.
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
@@ -79,16 +81,20 @@ def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> Htt
 
 
 def _group(word: str, findings: list[Finding]) -> FoldedGroup:
-    return FoldedGroup.of(word, "", findings, FINDINGS_SHOWN_MAX)
+    return FoldedGroup.of(word, "", group_equal(findings), FINDINGS_SHOWN_MAX)
 
 
 def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[FoldedGroup]:
-    """Group changes by effect, the most severe group first."""
+    """Group changes by effect, the most severe group first; of the lightest first what a model reads."""
     groups = []
     for effect in EFFECTS:
-        found = tuple(change for change in changes if change.effect == effect)
-        if found:
-            groups.append(FoldedGroup.of(effect, str(words_of[effect]), found, FINDINGS_SHOWN_MAX))
+        found = [change for change in changes if change.effect == effect]
+        is_split = effect == "changes" and words_of is _EFFECT_WORDS
+        read = [one for one in found if is_split and one.file in _READ_BY_MODELS]
+        if read:
+            groups.append(FoldedGroup.of(effect, _("Agent-facing"), read, FINDINGS_SHOWN_MAX))
+        if rest := [one for one in found if one not in read]:
+            groups.append(FoldedGroup.of(effect, str(words_of[effect]), rest, FINDINGS_SHOWN_MAX))
     return groups
 
 

@@ -243,12 +243,15 @@ def _change(
         error = denial_reason(request, missing_right, review.capability.capability_id)
         return _page(request, review, error=error, status=403, answering=comment)
     try:
-        verb(review_id=review.pk, by=actor_of(request), **given)
+        made = verb(review_id=review.pk, by=actor_of(request), **given)
     except RegistryError as refusal:
         status = _STATUS.get(type(refusal), 422)
         return _page(request, review, error=refusal.message, status=status, answering=comment)
     report_done(request, done, undo)
     place = f"#comment-{comment}" if comment is not None else ""
+    if isinstance(made, ReviewEntry) and comment is None:
+        # On a line of the texts it stands below that line, where its writer was reading.
+        place = f"#{'line-' if made.line else ''}comment-{made.pk}"
     return redirect(reverse("studio:review_show", args=[number]) + place)
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import InvalidRequest, RegistryError
+from registry.catalog.facets import find_display_names
 from registry.common.errors import DraftConflict
 from registry.models import Capability, Draft, ScheduledRelease
 from registry.publishing import scheduled_releases
@@ -86,8 +87,13 @@ def release_schedule(request: StudioRequest, capability: Capability, draft: Draf
 
 
 def _scheduled_words(release: ScheduledRelease) -> str:
-    found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
-    return _("%(capability_id)s goes live on %(when)s.") % found
+    found = {"name": _name_of(release), "when": moment_words(release.due_at)}
+    return _("%(name)s goes live on %(when)s.") % found
+
+
+def _name_of(release: ScheduledRelease) -> str:
+    capability_id = release.capability.capability_id
+    return find_display_names([capability_id])[capability_id]
 
 
 @publisher_required(form_on="studio:release_list")
@@ -113,8 +119,7 @@ def release_cancel(request: StudioRequest) -> HttpResponse:
     """Cancel a scheduled release; the draft stays."""
 
     def words(release: ScheduledRelease) -> str:
-        capability_id = release.capability.capability_id
-        return _("Release of %(capability_id)s canceled.") % {"capability_id": capability_id}
+        return _("Release of %(name)s canceled.") % {"name": _name_of(release)}
 
     number = get_int(request, "release") or 0
     return run_action(

@@ -20,9 +20,29 @@
     return keys.map(read).filter((copy) => copy && isOpen(copy, version)).sort((one, other) => other.at - one.at)[0];
   }
 
+  // A save that the editor sent as it was left may arrive after this page was made: the page is asked again, and where the
+  // draft has moved on it is loaded with what was saved.
+  const ARRIVES_MS = [400, 1200, 2500];
+  const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+  async function hasArrived(copy, { user, capability }) {
+    if (!copy.isSent || Date.now() - copy.at > 10000) return false;
+    for (const ms of ARRIVES_MS) {
+      await pause(ms);
+      const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+      const now = page.querySelector("#unsaved")?.dataset;
+      if (now?.user === user && now.capability === capability && now.version !== copy.basedOn) return true;
+    }
+    return false;
+  }
+
   async function show(hint) {
     const copy = await newest(hint.dataset);
     if (!copy) return;
+    if (await hasArrived(copy, hint.dataset)) {
+      location.reload();
+      return;
+    }
     const parts = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
     hint.querySelector("[data-when]").textContent = new Date(copy.at).toLocaleString(document.documentElement.lang || [], parts);
     hint.querySelector("[data-files]").textContent = Object.keys(copy.texts).join(", ");

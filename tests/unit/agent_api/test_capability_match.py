@@ -37,6 +37,10 @@ def test_what_is_closed_to_the_model_is_listed_so_and_never_matched(api: Any) ->
         found = _match(api, message)
         assert "ship_it" not in [*_ids(found), *found["needed"]]
         assert "release" not in found["skill_groups"]
+    assert "'ship_it' fits" in _match(api, "ship it")["reason"]
+    assert "ship_it" not in _match(api, "open one")["reason"]
+    assert "ship_it" not in _match(api, "ship it", os="win32", group="other")["reason"]
+    assert "ship_it" not in _match(api, "1 + 1")["reason"]
     facts = {"disable_model_invocation": True, "user_invocable": False}
     for more in ({}, {"fields": "minimal"}):
         rows = api.ok(api.get("capability_registry_list", more), "registry_list")["capabilities"]

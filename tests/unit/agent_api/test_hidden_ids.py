@@ -46,7 +46,7 @@ def _ask(api: Any, door: str, key: dict[str, str], **query: Any) -> Any:
     params = {"name": LIST, "arguments": query}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     answer = Client().post("/mcp", body, content_type="application/json", headers=key)
-    return answer.json()["result"]["structuredContent"]
+    return json.loads(answer.json()["result"]["content"][0]["text"])
 
 
 def _ids(document: Any) -> list[str]:

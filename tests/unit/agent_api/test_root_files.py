@@ -86,7 +86,7 @@ def _browser(_: Path) -> list[SourceBundle]:
 @pytest.mark.parametrize("door", [_folder, _tree, _zip, _tar, _browser])
 def test_an_import_keeps_them(door: Callable[[Path], list[SourceBundle]], api: Any, tmp_path: Path) -> None:
     (result,) = import_all(door(tmp_path), by=OLGA, mode="publish")
-    assert (result.status, [finding.code for finding in result.findings]) == ("published", [])
+    assert (result.status, _codes(result)) == ("published", [])
     answer = _load(api)
     assert [row["path"] for row in answer["files"]] == [*KEPT]
     assert answer["capability"]["metadata"] == {"supporting_files": "\n".join(OUTSIDE)}
@@ -155,7 +155,7 @@ def test_a_zip_without_a_folder_brings_them_and_a_references_folder_is_no_bundle
     (found,) = read_bundle_zip(zip_of(BUNDLE), "a.zip")
     assert validate_bundle(found.files).bundle == validate_bundle(BUNDLE).bundle
     (result,) = publish_all([found], by=OLGA)
-    assert (result.status, result.findings) == ("published", ())
+    assert (result.status, _codes(result)) == ("published", [])
     with pytest.raises(Exception, match="no bundle in this zip"):
         read_bundle_zip(zip_of({"references/capability.json": "{}", "SKILL.md": SKILL}), "a.zip")
 
@@ -184,7 +184,7 @@ def test_out_and_in_again_is_the_same(format_: Any, ending: str, tmp_path: Path)
     if ending:
         assert targets[0].read_bytes() == targets[1].read_bytes()
     (result,) = import_all(discover_bundles(str(targets[0])), by=OLGA, mode="publish")
-    assert (result.status, result.findings) == ("unchanged", ())
+    assert (result.status, _codes(result)) == ("unchanged", [])
 
 
 @pytest.mark.parametrize("format_", exporter.FORMATS)
@@ -193,7 +193,7 @@ def test_the_whole_registry_as_a_folder_and_back(format_: Any, tmp_path: Path) -
     for done in exporter.export_all(format_=format_):
         exporter.write_export(done, tmp_path / done.folder)
     results = import_all(discover_bundles(str(tmp_path)), by=OLGA, mode="publish")
-    assert [(one.status, one.findings) for one in results] == [("unchanged", ())] * 2
+    assert [(one.status, _codes(one)) for one in results] == [("unchanged", [])] * 2
 
 
 @pytest.mark.parametrize("format_", exporter.FORMATS)
@@ -340,3 +340,8 @@ def test_drafts_of_an_import_have_them() -> None:
         {n: t.encode() for n, t in exporter.export_capability(Capability.objects.get(), draft=True).files.items()}, "x"
     )
     assert validate_bundle(source.files).bundle == validate_bundle(drafts.get_draft("alpha").files).bundle
+
+
+def _codes(result: Any) -> list[str]:
+    """Of its findings; the skill has no trigger, which is not the point here."""
+    return [one.code for one in result.findings if one.code != "TRIGGERS_MISSING"]

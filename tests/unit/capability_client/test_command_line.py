@@ -192,6 +192,9 @@ def test_a_dollar_sign_alone_lists_what_there_is(tmp_path: Path) -> None:
     assert "$weights: " in said
     assert "No skill begins so." in said
     assert "There are no skills." in _ok("--skills-dir", tmp_path, "chat", "--user", "A", text="$\n/quit\n")
+    said = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Alice", text="$lint the code\n/quit\n")
+    assert "there is no skill $lint" in said
+    assert "no skill fits" not in said
 
 
 def test_a_chat_without_a_model() -> None:

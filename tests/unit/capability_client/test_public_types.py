@@ -66,6 +66,7 @@ def test_the_names_of_a_loop_come_from_the_front() -> None:
     loop = {"ApprovalRequired", "CallRefused", "Event", "FileProfiles", "FormRequired", "Limits", "Message", "Model"}
     assert loop | {"ModelCall", "ModelReply", "SkillForm", "ToolCall", "export_messages"} <= set(PUBLIC)
     assert all(getattr(capability_client, name) is not None for name in capability_client.__all__)
+    assert dir(capability_client) == sorted(capability_client.__all__)
 
 
 @pytest.mark.slow

@@ -106,3 +106,25 @@ def _check_words(client: Client, addresses: Iterable[str]) -> None:
         assert list(faults(read_page(client, address))) == []
 
     check_each(addresses, check, isolate=rolled_back)
+
+
+# Commands and variables are for whoever runs the server: pages link to the docs, which have them.
+_FOR_THE_SERVER: Final = re.compile(
+    r"manage\.py|bundle (?:accept|restore)|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?==|</code>| is on)"
+)
+# What an agent's developer copies.
+_TO_COPY: Final = (
+    "templates/components/snippets.html",
+    "templates/studio/capability/live.html",
+    "templates/agent_api/",
+)
+
+
+def test_pages_for_operators_have_no_command_and_no_variable() -> None:
+    found = []
+    for file in sorted([*ROOT.glob("templates/**/*.html"), *ROOT.glob("features/*/templates/**/*.html")]):
+        name, text = file.relative_to(ROOT).as_posix(), file.read_text("utf-8")
+        text = re.sub(r"{#.*?#}|{% comment %}.*?{% endcomment %}", "", text, flags=re.DOTALL)
+        if not name.startswith(_TO_COPY) and (match := _FOR_THE_SERVER.search(text)):
+            found.append(f"{name}: {match[0]}")
+    assert found == []

@@ -55,3 +55,12 @@ def test_definitions_beyond_the_limit_are_refused() -> None:
 def test_document_that_is_neither_is_refused(value: Any) -> None:
     with pytest.raises(SourceUnreadable, match="neither an OpenAPI document nor a list of tools"):
         read(value)
+
+
+def test_a_tool_keeps_the_name_that_it_has_in_its_source() -> None:
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in ("ns.tool/name", "ns tool name", "plain")]
+    catalog = read({"tools": tools})
+    assert [one.key for one in catalog] == ["ns_tool_name", "ns tool name", "plain"]
+    said = [[loss.message for loss in one.losses] for one in catalog]
+    assert ["`ns.tool/name`" in said[0][0], "`ns tool name`" in said[1][0], said[2]] == [True, True, []]
+    assert catalog.skipped == ()

@@ -107,3 +107,26 @@ def test_openapi_chain_of_references_is_refused_beyond_the_limit() -> None:
     paths = {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/P0"}]}}}
     with pytest.raises(SourceUnreadable, match="More than 64 references"):
         read_openapi(openapi(paths, parameters=chain))
+
+
+def test_openapi_3_2_has_more_methods() -> None:
+    item = {"query": {"operationId": "search"}, "additionalOperations": {"COPY": {"operationId": "copy"}, "x y": {}}}
+    catalog = read_openapi(openapi({"/s": item}, version="3.2.0"))
+    assert [(one.key, one.name, one.is_read) for one in catalog] == [
+        ("QUERY /s", "search", False), ("COPY /s", "copy", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parameter", "code", "is_argument"),
+    [
+        ({"name": "q", "in": "querystring", "content": {}}, "IMPORT_SCHEMA_LOST", False),
+        ({"name": "q", "in": "elsewhere"}, "IMPORT_SCHEMA_LOST", False),
+        ({"name": "q", "in": "query", "style": "deepObject"}, "IMPORT_SCHEMA_REWRITTEN", True),
+        ({"name": "q", "in": "query", "style": "pipeDelimited"}, "IMPORT_SCHEMA_REWRITTEN", True),
+    ],
+)  # fmt: skip
+def test_openapi_names_what_a_parameter_loses(parameter: dict[str, Any], code: str, is_argument: bool) -> None:
+    operation = first_operation(openapi({"/p": {"get": {"parameters": [parameter]}}}))
+    assert [loss.code for loss in operation.losses] == [code]
+    assert bool(operation.parameters) is is_argument

@@ -127,3 +127,25 @@ def test_schema_all_of_through_more_references_than_the_limit_is_refused() -> No
     schemas = {f"S{n}": {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}, {"minLength": n}]} for n in range(100)}
     with pytest.raises(SourceUnreadable, match="More than 64 references"):
         read_openapi(posting({"$ref": "#/components/schemas/S0"}, **schemas))
+
+
+def test_a_tuple_of_an_older_draft_keeps_its_places() -> None:
+    given = {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False}
+    assert converted(given) == {
+        "type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": {"not": {}},
+    }  # fmt: skip
+    assert first_operation(posting(given)).losses == frozenset()
+
+
+@pytest.mark.parametrize("key", ["oneOf", "anyOf"])
+def test_values_that_tell_forms_apart_are_said(key: str) -> None:
+    told = {"propertyName": "kind", "mapping": {"c": "#/components/schemas/Cat", "d": "#/components/schemas/Dog"}}
+    forms = [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]
+    made = converted({key: forms, "discriminator": told}, Cat={"type": "object"}, Dog={"type": "object"})
+    assert "told apart by `kind`: `c` is Cat, `d` is Dog" in made["description"]
+
+
+def test_values_that_tell_kinds_apart_without_forms_are_a_loss() -> None:
+    told = {"propertyName": "kind", "mapping": {"c": "#/components/schemas/Cat"}}
+    operation = first_operation(posting({"type": "object", "discriminator": told}))
+    assert ["`c` is Cat" in loss.message for loss in operation.losses] == [True]

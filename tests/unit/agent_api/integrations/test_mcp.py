@@ -53,6 +53,11 @@ def _modern(method: str, *, meta: Any = META, name: str = "", version: str = MOD
     return _post({"jsonrpc": "2.0", "id": "a", "method": method, "params": {**params, "_meta": meta}}, **headers)
 
 
+def _document(result: Any) -> Any:
+    """What a tool answered, as text."""
+    return orjson.loads(result["content"][0]["text"])
+
+
 def _result(response: Any) -> Any:
     assert response.status_code == 200, response.content
     return response.json()["result"]
@@ -218,8 +223,12 @@ def test_a_tool_answers_as_the_api_does(name: str, arguments: dict[str, Any], ap
     publish("beta")
     response = Client().get(f"/api/v1/{api}")
     result = _legacy("tools/call", name=name, arguments=arguments)["result"]
-    assert result["structuredContent"] == response.json()
-    assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert _document(result) == response.json()
+    assert ("structuredContent" in result) is (response.status_code != 200)
+    meta = {"capability-studio/result": "structured"}
+    asked = _legacy("tools/call", name=name, arguments=arguments, _meta=meta)["result"]
+    assert asked["structuredContent"] == response.json()
+    assert bool(asked["content"]) is (response.status_code != 200)
     assert result["isError"] == (response.status_code != 200)
 
 
@@ -237,7 +246,7 @@ def test_the_newest_release_and_the_prompt_are_those_of_the_api() -> None:
     body = {"capability_ids": ["alpha"], "environment": {"os": "linux"}}
     for name, arguments in (("prompt_render", body), ("capability_skill_reload", {"capability_id": "alpha"})):
         response = Client().post(f"/api/v1/{name}", arguments, content_type="application/json").json()
-        result = _legacy("tools/call", name=name, arguments=arguments)["result"]["structuredContent"]
+        result = _document(_legacy("tools/call", name=name, arguments=arguments)["result"])
         sizes = {"prompt", "characters", "tokens_estimate"} if name == "prompt_render" else set()
         assert result.keys() == response.keys()
         assert all(result[key] == response[key] for key in response.keys() - sizes)
@@ -252,7 +261,7 @@ def test_tools_of_a_skill_are_named_as_what_the_host_has_to_provide() -> None:
     publish("alpha", [tool("alpha_save", "write")])
     body = {"capability_ids": ["alpha"]}
     prompt = _legacy("prompts/get", name="alpha")["result"]["messages"][0]["content"]["text"]
-    rendered = _legacy("tools/call", name="prompt_render", arguments=body)["result"]["structuredContent"]["prompt"]
+    rendered = _document(_legacy("tools/call", name="prompt_render", arguments=body)["result"])["prompt"]
     for text in (prompt, rendered):
         assert "Available tools:" not in text
         assert "alpha__alpha_save" not in text
@@ -304,14 +313,14 @@ def test_a_proposal_is_taken_from_keys_that_may_make_it() -> None:
     result = answer["result"]
     assert result["isError"] is False
     assert Proposal.objects.get().capability.capability_id == "beta"
-    assert result["structuredContent"]["proposal_id"] == str(Proposal.objects.get().proposal_id)
+    assert _document(result)["proposal_id"] == str(Proposal.objects.get().proposal_id)
 
 
 def test_a_message_is_matched() -> None:
     publish("alpha")
     arguments = {"message": "alpha please"}
     result = _legacy("tools/call", name="capability_match", arguments=arguments)["result"]
-    assert result["structuredContent"]["matches"][0]["capability_id"] == "alpha"
+    assert _document(result)["matches"][0]["capability_id"] == "alpha"
 
 
 @pytest.mark.parametrize(
@@ -338,7 +347,7 @@ def test_feedback_is_taken_from_keys_that_may_give_it() -> None:
         params = {"name": "capability_feedback", "arguments": given}
         result = _post({**body, "params": params}, **headers).json()["result"]
         assert result["isError"] is is_error
-    assert result["structuredContent"]["confidence"]["score"] == 0.6
+    assert _document(result)["confidence"]["score"] == 0.6
 
 
 # Prompts
@@ -552,7 +561,7 @@ def test_a_client_without_a_key_comes_by_a_share_link(settings: Any) -> None:
     assert _shared(path, "initialize", protocolVersion="2025-11-25")["result"]["serverInfo"]["name"]
     assert all(row["annotations"]["readOnlyHint"] for row in _tools(path))
     loaded = _shared(path, "tools/call", name="capability_skill_load", arguments={"capability_id": "alpha"})["result"]
-    assert loaded["structuredContent"]["capability_id"] == "alpha"
+    assert _document(loaded)["capability_id"] == "alpha"
     headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
     assert _post(asked, path, **headers).json()["result"]["cacheScope"] == "private"

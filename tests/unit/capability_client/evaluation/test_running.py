@@ -15,7 +15,6 @@ from capability_client.cli.commands import main
 from capability_client.client import transport
 from capability_client.client.local_registry import LocalSkills
 from capability_client.evaluation import model_port
-from capability_client.evaluation.cases import EvaluationCase, parse_cases
 from capability_client.evaluation.example_values import example_of
 from capability_client.evaluation.judgment import judge_case
 from capability_client.evaluation.matching_values import contains, fits_text
@@ -23,6 +22,7 @@ from capability_client.evaluation.model_port import ModelSettings, VendorModel
 from capability_client.evaluation.report import CaseResult, PassRate, as_document, as_junit, table
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation, run_case
+from capability_kit.evaluation_cases import EvaluationCase, parse_cases
 from tests.model_servers import Fault, ModelServer, model_server
 from tests.servers import ROOT
 from tests.vendors import Reply, Vendor, tool_names
@@ -245,6 +245,10 @@ def test_the_command_plays_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtur
         )
         assert main(options) == 1
     assert "2 of 2 passed" in capsys.readouterr().out
+    # A model that is not there is said once, not for each case.
+    assert main(["evaluate", str(folder), "--model", "http://127.0.0.1:9", "--model-name", "m", "--repeat", "5"]) != 0
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("No case is played")) == ("", 1)
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["passed"] == 2
 
 

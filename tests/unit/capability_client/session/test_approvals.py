@@ -180,3 +180,18 @@ def test_a_file_of_a_session_without_approvals_is_as_it_was_and_a_damaged_time_i
     session.gate.grants[0] = parsed(session.gate.grants[0]).__class__("alpha", "", "put", "Ada", "tomorrow")
     with pytest.raises(SessionFileRefused):
         Session.from_json(session.to_json(), FakeRegistry([]), environment=ALL)
+
+
+def test_an_approved_call_that_never_ran_does_not_run_for_an_equal_one_of_a_later_turn() -> None:
+    session, _ = _session()
+    session.turn("put 1")
+    first = _waiting(session, 1)
+    session.approve(first, by="Ada")
+    assert session.open_call("put", {"n": 1}).call_id == first, "a repetition in the same turn is the same call"
+    resumed = Session.from_json(session.to_json(), FakeRegistry([_bundle()]), environment=ALL)
+    for one in (session, resumed):
+        one.turn("put 1 once more")
+        second = _waiting(one, 1)
+        assert second != first
+        assert one.run_call(first, _run).result == {"put": 1}, "the approved one runs by its id"
+        assert _waiting(one, 1) == second

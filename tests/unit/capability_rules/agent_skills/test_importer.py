@@ -531,3 +531,17 @@ def test_a_text_that_a_reader_has_cut_is_not_kept() -> None:
     taken = import_skill(SourceBundle("path", {"SKILL.md": PLAIN, "references/long.md": lines[: MIB + 1]}))
     assert _beside(taken) == []
     assert _codes(taken) == ["IMPORT_FILE_LEFT_OUT"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("disable-model-invocation: true", "only where the user names it"),
+        ("user-invocable: false", "not offered to users"),
+        ("disable-model-invocation: false", "kept as metadata"),
+    ],
+)
+def test_a_key_that_does_something_is_said_by_its_effect(line: str, words: str) -> None:
+    found = import_skill(SourceBundle("x", {"SKILL.md": _named(line)})).findings
+    (moved,) = [one for one in found if one.code == "IMPORT_KEY_MOVED"]
+    assert words in moved.message

@@ -34,3 +34,14 @@ def test_what_stands_before_the_first_section_is_the_beginning() -> None:
 
 def test_instructions_without_sections_are_all_beginning() -> None:
     assert _changes("# A\n\nFirst.\n", "# A\n\nOther.\n") == ["The beginning of the instructions was rewritten"]
+
+
+def test_sentences_that_came_and_went_are_counted() -> None:
+    old = "# A\n\n## Steps\n\n- One. Two.\n- Three\n"
+    for new, words in (
+        (old + "- Four.\n", "1 sentence added"),
+        (old.replace(" Two.", " Both."), "1 sentence added, 1 sentence removed"),
+        (old.replace("- One. Two.\n", ""), "2 sentences removed"),
+    ):
+        assert _changes(old, new) == [f"The section “Steps”: {words}"]
+    assert _changes(old, old.replace("- Three", "* Three")) == ["The section “Steps” has another layout or order"]

@@ -41,6 +41,7 @@ RAISED_ELSEWHERE = {
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
     "INTENT_DUPLICATED": "matching/test_duplicates.py",
     "LANGUAGE_NOT_READ": "matching/test_readability.py",
+    "TRIGGERS_MISSING": "matching/test_trigger_overlaps.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",
     "POLICY_LOOSENED": "test_gate.py",
     "TOOL_SOURCE_BROKEN": "features/tool_sources/tests/test_drift.py",

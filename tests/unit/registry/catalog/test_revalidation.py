@@ -9,7 +9,9 @@ from django.core.management import call_command
 
 from capability_rules.validation import RULES_VERSION
 from registry.catalog import integrity, revalidation
+from registry.catalog.integrity import require_valid_revision
 from registry.catalog.revalidation import QueueResult
+from registry.common.errors import SkillMalformed
 from registry.core.jobs import queue
 from registry.models import AuditEvent, Capability, Incident, Job, Revision
 from registry.publishing import publication
@@ -99,6 +101,18 @@ def test_what_fails_is_checked_again_each_day_until_it_passes() -> None:
         assert _do_all() == ["done"]
         assert (Incident.objects.get().closed_at is None) is is_open
     assert revalidation.queue_failing().queued == 0
+
+
+def test_a_load_that_passes_closes_the_incident() -> None:
+    publish(tools=[tool("alpha_list")])
+    good = _published().tools_json
+    _break()
+    with pytest.raises(SkillMalformed):
+        require_valid_revision(_published())
+    assert Incident.objects.get().closed_at is None
+    damage(_published(), tools_json=good)
+    require_valid_revision(_published())
+    assert Incident.objects.get().closed_at is not None
 
 
 def test_what_other_rules_passed_is_checked_once(newer_rules: None) -> None:

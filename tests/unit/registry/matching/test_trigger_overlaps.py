@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from capability_rules.bundles.profile import CapabilityProfile
@@ -51,3 +53,20 @@ def test_three_others_are_named(owners: int, words: str) -> None:
     outcome = publication.publish(files=bundle("diary", intent_triggers=["food"]), by=OLGA)
     (finding,) = (each for each in outcome.findings if each.code == "TRIGGER_OVERLAP")
     assert finding.message == f"The trigger 'food' is one of {words}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "is_warned"),
+    [
+        ({}, True),
+        ({"intent_triggers": ["parcel"]}, False),
+        ({"utterances": {"should_match": ["where is my parcel"]}}, False),
+        ({"metadata": {"disable-model-invocation": "true"}}, False),
+    ],
+)
+def test_what_no_message_was_tested_for_says_so(fields: dict[str, Any], is_warned: bool) -> None:
+    files = bundle("parcel", **({"skill_profile": "agent_skill", "intent_triggers": []} | fields))
+    outcome = publication.publish(files=files, by=OLGA)
+    assert outcome.status == "published"
+    assert ("TRIGGERS_MISSING" in [each.code for each in outcome.findings]) is is_warned

@@ -12,12 +12,11 @@ from django.utils import timezone
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding_fingerprints import find_passages
 from capability_rules.errors import InvalidRequest
-from capability_rules.validation import validate_bundle
+from capability_rules.validation import report, validate_bundle
 from capability_rules.validation.security.context import Context
 from features.waivers.waiver_store import list_waivable
 from registry.access import operators, teams
 from registry.catalog import drafts
-from registry.catalog import held_passages as catalog_held_passages
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
 from registry.core.jobs.queue import Lease
@@ -168,7 +167,7 @@ def _import(body: str, mode: Mode = "publish") -> BatchResult:
 
 @pytest.fixture
 def certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog_held_passages, "_FOREIGN_CERTAINTY_MIN", 0.1)
+    monkeypatch.setattr(report, "_FOREIGN_CERTAINTY_MIN", 0.1)
 
 
 @pytest.mark.usefixtures("certain")

@@ -70,6 +70,17 @@ def test_a_rollback_waits_for_those_whose_text_it_took_as_long_as_it_holds() -> 
     assert _items("ann") == []
 
 
+def test_a_rollback_waits_on_after_a_quarantine_has_ended() -> None:
+    Operator.objects.create(username="vera", role="admin")
+    publish()
+    publication.publish(files=bundle(body="Two."), by=Actor("operator", "ann"))
+    publication.rollback(capability_id="alpha", to=1, by=PAUL, note="Wrong")
+    quarantine.quarantine(capability_id="alpha", by=PAUL, note="Leaks")
+    assert [kind for kind, *_ in _items("olga")] == ["quarantined"]
+    publication.restore(capability_id="alpha", by=Actor("operator", "vera"), note="Fine")
+    assert _items("ann") == [("rolled_back", "operator:paul", "Wrong", 2, 1)]
+
+
 def test_a_quarantine_and_a_retirement_wait_for_authors_and_owners() -> None:
     publish()
     team = teams.create_team(name="Desk", by=OLGA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -12,6 +12,7 @@ from django.utils import timezone
 from registry.common.actors import Actor
 from registry.models import Capability, FeedbackEvent, Operator
 from registry.publishing.publication import retire, rollback
+from registry.selectors.home import count_failing_by_day
 from registry.selectors.inbox import build_inbox
 from registry.usage.confidence import OUTCOMES, ConfidenceScore
 from registry.usage.feedback import record_outcome
@@ -21,6 +22,7 @@ from registry.usage.revision_health import (
     GOOD_OUTCOMES,
     CapabilityHealthList,
     OutcomeCounts,
+    find_failing,
     find_regressions,
     get_health_report,
     is_regression,
@@ -113,9 +115,13 @@ def test_the_word_of_one_key_alone_is_named_as_such() -> None:
 
 def _calls() -> list[tuple[str, str]]:
     """The regressions in the list of what needs a person, and by which key where it is one alone."""
+    return _rows("regression")
+
+
+def _rows(kind: str) -> list[tuple[str, str]]:
     admin = Operator(username="olga", role="admin")
     found = build_inbox(admin, today_ends=timezone.now())
-    return [(item.capability_id, item.by) for item in found.items if item.kind == "regression"]
+    return [(item.capability_id, item.by) for item in found.items if item.kind == kind]
 
 
 def test_after_the_rollback_nothing_is_worse() -> None:
@@ -201,3 +207,30 @@ def test_a_line_goes_through_every_event() -> None:
     assert [step.y for step in line.steps] == [LINE_HEIGHT - 60, LINE_HEIGHT - 70, LINE_HEIGHT - 65]
     assert [(turn.number, turn.x) for turn in line.turns] == [(2, round(WIDTH / 3 * 2, 2))]
     assert line.path.startswith("0.00,40 200.00,40 200.00,30")
+
+
+def test_a_first_release_that_fails_in_use_is_failing_and_in_the_inbox() -> None:
+    publish()
+    publish("beta")
+    for outcome, count in (("confirmed_success", 8), ("confirmed_failure", 4), ("likely_failure", 9)):
+        _tell(outcome, count)
+    for outcome, count in (("confirmed_success", 20), ("confirmed_failure", 5)):
+        for _ in range(count):
+            record_outcome(capability_id="beta", outcome=outcome, by=OTHER)
+    today = datetime.now(UTC).date()
+    assert (find_failing(), count_failing_by_day(today)[-2:]) == ([], [0, 0])
+    _tell("confirmed_failure", 4)
+    (failing,) = find_failing()
+    assert (failing.capability_id, failing.number, failing.failed, failing.confirmed) == ("alpha", 1, 8, 16)
+    assert failing.only_key == "agent"
+    assert count_failing_by_day(today)[-2:] == [0, 1]
+    assert _rows("fails_in_use") == [("alpha", "agent")]
+    publish(body="Two.")
+    assert find_failing() == []
+
+
+def test_what_does_worse_than_before_is_one_row() -> None:
+    _worse_than_before()
+    _tell("confirmed_failure", 5)
+    assert len(find_failing()) == 1
+    assert (_rows("fails_in_use"), _rows("regression")) == ([], [("alpha", "agent")])

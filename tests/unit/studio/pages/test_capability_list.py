@@ -273,6 +273,9 @@ def test_several_are_exported_and_checked_again(signed_in: SignIn) -> None:
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert {name.split("/")[0] for name in archive.namelist()} == {"alpha", "beta"}
     assert "Checks queued: 2 new, 0 waiting" in _bulk(client, "revalidate", "alpha", "beta").content.decode()
+    filtered = "http://testserver/capabilities/?q=alp&status=published"
+    done = client.post("/bulk/revalidate/", {"chosen": ["alpha"]}, headers={"Referer": filtered})
+    assert done["Location"] == "/capabilities/?q=alp&status=published"
 
 
 def test_only_who_may_publish_is_offered_the_verbs(signed_in: SignIn) -> None:

@@ -11,13 +11,14 @@ import pytest
 from capability_rules.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, HeldPassage, Review, Revision
+from registry.common.errors import Forbidden
+from registry.models import AuditEvent, Capability, HeldPassage, Review, Revision
 from registry.publishing import batch, publication, reviews
-from registry.publishing.held_passages import accept_passages
+from registry.publishing.held_passages import accept_passages, decline_passages
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle
 from tests.unit.studio.conftest import SignIn, confirm_identity, make_operator
-from tests.unit.studio.forms import is_publish_blocked
+from tests.unit.studio.forms import forms_in, is_publish_blocked
 
 pytestmark = pytest.mark.django_db
 
@@ -144,6 +145,7 @@ def test_texts_of_a_key_wait_on_the_page_of_all_without_a_capability(signed_in: 
     assert "“&quot;" not in home
     page = client.get("/capabilities/beta/decisions/").content.decode()
     assert "API key ci" in page
+    assert re.search(r"<pre[^>]*><bdi>[^<]*#", page)
     page = client.get("/decisions/").content.decode()
     (key,) = _keys(page, checked=True)
     done = client.post("/decisions/", {"chosen": key, "note": "Fine"}, follow=True)
@@ -242,6 +244,24 @@ def test_draft_with_a_held_passage_is_sent_back_to_its_author(signed_in: SignIn)
         "sent_back", str(author), "operator:the-publisher",
     )  # fmt: skip
     assert client.post(DECISIONS, {"deed": "send_back", "note": " "}).status_code == 400
+    assert review.note == ""
+    assert {form.values["note"] for form in forms_in(signed_in("author").get(GATE)) if "note" in form.values} == {""}
+
+
+def test_texts_that_a_key_sent_are_declined_with_a_reason(signed_in: SignIn) -> None:
+    publication.publish(files=bundle("beta", body=DOUBT), by=KEY)
+    client = signed_in("publisher")
+    (key,) = _keys(client.get("/capabilities/beta/decisions/").content.decode())
+    page = "/capabilities/beta/decisions/"
+    assert client.post(page, {"chosen": key, "note": " ", "deed": "decline"}).status_code == 400
+    form = {"chosen": key, "note": "Not ours", "deed": "decline", "back": "/decisions/"}
+    done = client.post(page, form, follow=True)
+    assert "Nothing waits for a decision." in done.content.decode()
+    assert AuditEvent.objects.get(verb="passage.decline").detail["reason"] == "Not ours"
+    assert publication.publish(files=bundle("beta", body=DOUBT), by=KEY).status == "refused"
+    assert HeldPassage.objects.count() == 1
+    with pytest.raises(Forbidden):
+        decline_passages(capability_id="beta", by=KEY, reason="x", fingerprints=[key.partition(":")[2]])
 
 
 def test_import_that_is_held_keeps_its_draft() -> None:

@@ -120,7 +120,7 @@ def test_a_viewer_reads_but_does_nothing(signed_in: SignIn) -> None:
 
 def test_it_says_that_no_messages_are_kept(settings: Any, client: Client) -> None:
     settings.KEEP_UNMATCHED_DAYS = 0
-    assert "KEEP_UNMATCHED_DAYS" in _page(client, what="messages")
+    assert "Messages are not kept" in _page(client, what="messages")
 
 
 def test_what_agents_say_is_text(client: Client) -> None:

@@ -371,3 +371,19 @@ def test_the_docs_are_in_the_wheel_and_in_the_image() -> None:
     assert '"docs"' in (ROOT / "setup.py").read_text("utf-8")
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     assert not {"docs", "schemas", "templates"} & set(ignored)
+
+
+def test_each_page_has_a_title_of_its_own_no_empty_head_and_code_that_takes_the_focus(signed_in: SignIn) -> None:
+    pages = {slug: render_docs(slug) for slug in get_pages()}
+    titles = [page.title for page in pages.values()]
+    assert len(set(titles)) == len(titles)
+
+    def check(slug: str) -> None:
+        html = str(pages[slug].html)
+        assert not re.search(r"<th[^>]*>\s*</th>", html)
+        assert html.count("<pre") == html.count('<pre tabindex="0"')
+
+    check_each(sorted(pages), check)
+    # The Studio has pages of the same names.
+    said = signed_in("viewer").get("/docs/audit-log/").content.decode()
+    assert re.search(r"<title>\s*Audit log · Docs\b", said)

@@ -205,6 +205,10 @@ def test_saving_with_htmx_answers_findings_and_the_new_version(client: Client) -
     assert f'value="{version + 1}"' in page
     assert "Saved just now" in page
     assert "<html" not in page
+    # Why a save was refused stays until the next save: the answer of a check leaves it alone.
+    assert 'hx-swap-oob="innerHTML:#save-refusal"' in page
+    assert "save-refusal" not in client.post(CHECK, _sent(bundle()), headers=HTMX).content.decode()
+    assert 'id="save-refusal"' in client.get(EDIT).content.decode()
 
 
 def test_a_page_that_is_left_saves_the_changed_file_alone(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -294,9 +295,10 @@ def test_two_hundred_findings_leave_the_rest_in_reach(client: Client) -> None:
     _draft(bundle() | {"tools.json": to_json([{} for _ in range(70)])})
     page = client.get(GATE).content.decode()
     shown, _, folded = page.partition('<details class="more">')
-    assert shown.count('<li class="issue') == 20
+    assert shown.count('<li class="issue') <= 20
+    # What is said of 70 places is said once, with the places behind a fold.
+    assert re.search(r"args_schema[^<]*</span> <span class=\"count\">70</span>", page)
     assert folded.count('<li class="issue') > 180
-    assert "more errors</summary>" in page
 
 
 PLACEHOLDER_BODY = "**User:** what a user would say"

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from capability_rules.validation import Finding
 from registry.catalog import incidents
-from registry.models import Revision
+from registry.models import Capability, Revision
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 
@@ -96,3 +96,12 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
             client.get("/incidents/")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 8
+
+
+def test_a_failed_release_leads_to_its_draft_and_not_to_a_text_that_is_right(signed_in: SignIn) -> None:
+    publish()
+    alpha = Capability.objects.get()
+    incidents.open_release_incident(capability=alpha, message="Failed", details="Why", findings=(), scheduled_id=1)
+    page = signed_in("author").get("/incidents/").content.decode()
+    assert 'href="/capabilities/alpha/publish/"' in page
+    assert 'href="/capabilities/alpha/edit/"' not in page

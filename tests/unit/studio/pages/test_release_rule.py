@@ -105,7 +105,7 @@ def test_page_says_which_languages_the_sentence_model_reads(
         ("running", {"made": 64, "total": 3588, "meanwhile": "all-old"}, "", ["64 of 3588", "all-old"], ["failed"]),
         ("running", {"made": 64, "total": 3588}, "", ["64 of 3588", "triggers and shared words"], ["failed"]),
         ("queued", {"made": 64, "total": 3588}, "EmbedderUnavailable: away", ["repeated", "away"], ["job retry"]),
-        ("parked", {"made": 64, "total": 3588}, "EmbedderUnavailable: <b>", ["job retry", "&lt;b&gt;"], ["<b>"]),
+        ("parked", {"made": 64, "total": 3588}, "EmbedderUnavailable: <b>", ["has stopped", "&lt;b&gt;"], ["<b>"]),
         ("done", {"model": "another", "made": 5, "total": 5}, "", ["Restart the worker"], ["All 5"]),
         ("queued", {}, "", ["about to prepare"], ["sentences are", "Until then"]),
         ("running", {"made": 64, "total": 99, "meanwhile": "some-model"}, "", ["The others"], ["Until then"]),

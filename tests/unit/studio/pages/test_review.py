@@ -645,3 +645,14 @@ def test_a_draft_that_is_published_meanwhile_is_told_and_no_failure(
     assert (answer.status_code, answer["Location"]) == (302, "/capabilities/alpha/")
     assert "just published by someone else" in publisher.get("/capabilities/alpha/").content.decode()
     assert not Review.objects.exists()
+
+
+def test_a_comment_on_a_line_leads_back_to_that_line(signed_in: SignIn) -> None:
+    publish()
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    done = client.post(f"{address}comment/", {"words": "Which?", "file": "skill.md", "line": "1"})
+    place = done["Location"].partition("#")[2]
+    assert place.startswith("line-comment-")
+    assert f'id="{place}"' in client.get(address).content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -152,7 +153,10 @@ def test_edit_that_stops_a_scheduled_release_is_said_before_and_after(client: Cl
     for page in pages:
         assert 'data-scheduled="waiting"' in author.get(page).content.decode(), page
     assert "data-stopped" not in client.get("/releases/").content.decode()
-    _draft(body="Edited.")
+    form = form_with(author.get("/capabilities/alpha/edit/"), "Save draft")
+    form.values["skill_md"] += "Edited."
+    saved = author.post(form.action, form.values, headers={"HX-Request": "true"}).content.decode()
+    assert re.search(r'hx-swap-oob="innerHTML:#scheduled">.*data-scheduled="stopped"', saved, re.DOTALL)
     for page in pages:
         assert 'data-scheduled="stopped"' in author.get(page).content.decode(), page
     assert "data-stopped" in client.get("/releases/").content.decode()

@@ -103,7 +103,7 @@ def test_another_address_of_the_name_is_tried(
 
 def test_no_more_than_three_addresses_are_tried(ask: Ask, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     _resolve_to(monkeypatch, "127.0.0.7", "127.0.0.8", "127.0.0.9", "127.0.0.1")
-    assert "ConnectError" in ask(f"http://x.example:{receiver.port}").error
+    assert "connection attempts failed" in ask(f"http://x.example:{receiver.port}").error
     assert receiver.requests == []
 
 
@@ -112,7 +112,7 @@ def test_a_forbidden_address_beside_an_allowed_one_is_never_asked(
 ) -> None:
     _allow(settings, "127.0.0.9/32")
     _resolve_to(monkeypatch, "127.0.0.1", "127.0.0.9", "::ffff:127.0.0.1", "127.0.0.1")
-    assert "ConnectError" in ask(f"http://x.example:{receiver.port}").error
+    assert "connection attempts failed" in ask(f"http://x.example:{receiver.port}").error
     assert receiver.requests == []
 
 

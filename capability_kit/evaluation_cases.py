@@ -96,8 +96,21 @@ class EvaluationCase:
         return "sha256:" + hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class CaseFile:
+    """A file: its cases, in order, and what it has beside them at the top level."""
+
+    cases: tuple[EvaluationCase, ...]
+    beside: Mapping[str, Any]
+
+
 def parse_cases(text: str) -> list[EvaluationCase]:
     """The cases of a file, in order. Raises `CasesInvalid`."""
+    return list(parse_case_file(text).cases)
+
+
+def parse_case_file(text: str) -> CaseFile:
+    """Raises `CasesInvalid`."""
     if len(text.encode()) > BYTES_MAX:
         raise CasesInvalid(f"{PATH} has more than {BYTES_MAX:,} bytes")
     document = parse_json(text)
@@ -112,13 +125,14 @@ def parse_cases(text: str) -> list[EvaluationCase]:
         if case.name in seen:
             raise CasesInvalid(f"evals[{place}].name: '{case.name}' is the name of another case")
         seen.add(case.name)
-    return cases
+    return CaseFile(tuple(cases), _beside(document, ("evals",)))
 
 
-def write_cases(capability_id: str, cases: Iterable[EvaluationCase]) -> str:
-    """The file again."""
+def write_cases(capability_id: str, cases: Iterable[EvaluationCase], beside: Mapping[str, Any] | None = None) -> str:
+    """The file again, with what it had beside the cases."""
     rows = [{"id": number, **_as_written(case)} for number, case in enumerate(cases, 1)]
-    return json.dumps({"skill_name": capability_id, "evals": rows}, indent=2, ensure_ascii=False) + "\n"
+    document = {**(beside or {"skill_name": capability_id}), "evals": rows}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _as_written(case: EvaluationCase) -> dict[str, Any]:
@@ -247,10 +261,10 @@ def _beside(found: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in keys}
 
 
-def list_unread_keys(cases: Iterable[EvaluationCase]) -> list[str]:
+def list_unread_keys(file: CaseFile) -> list[str]:
     """The keys that no run reads and that are not of a format known here, sorted: one may be a slip of the pen."""
-    found: set[str] = set()
-    for case in cases:
+    found = set(_beside(file.beside, ("skill_name", "$schema")))
+    for case in file.cases:
         parts: list[Expectations | ExpectedCall | ToolMock] = [case.expect, *case.expect.calls, *case.mocks]
         found |= {*_beside(case.for_people, _KNOWN_BESIDE), *(name for part in parts for name in part.beside)}
     return sorted(found)

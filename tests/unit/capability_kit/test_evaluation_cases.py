@@ -9,7 +9,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from capability_client.evaluation.cases import CasesInvalid, list_unread_keys, parse_cases, write_cases
+from capability_kit.evaluation_cases import (
+    CaseFile,
+    CasesInvalid,
+    list_unread_keys,
+    parse_case_file,
+    parse_cases,
+    write_cases,
+)
 from tests.servers import ROOT
 
 # As skill-creator writes it.
@@ -133,7 +140,14 @@ def test_what_no_run_reads_is_kept_named_and_written_as_it_came() -> None:
     ]
     cases = parse_cases(json.dumps({"skill_name": "x", "evals": rows}))
     assert [case.name for case in cases] == ["first", "second", "third"]
-    assert list_unread_keys(cases) == ["call", "odd", "why"]
+    assert list_unread_keys(CaseFile(tuple(cases), {})) == ["call", "odd", "why"]
     assert json.loads(write_cases("x", cases))["evals"] == rows
     # What nobody reads changes no result.
     assert cases[0].digest == parse_cases('{"evals": [{"id": "first", "prompt": "a"}]}')[0].digest
+
+
+def test_what_a_file_has_beside_its_cases_comes_back() -> None:
+    document = {"skill_name": "one-case", "author": "QA", "evals": [{"id": "a", "prompt": "Say hello", "note": 1}]}
+    file = parse_case_file(json.dumps(document))
+    assert list_unread_keys(file) == ["author", "note"]
+    assert json.loads(write_cases("one_case", file.cases, file.beside)) == document

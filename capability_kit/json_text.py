@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 
-def parse_json(text: str | None) -> Any:
+def parse_json(text: str | bytes | None) -> Any:
     """The value of a text; None where it is not JSON."""
     try:
         return json.loads(text or "")

@@ -264,7 +264,7 @@ class SkillMalformed(RegistryError):
 
 
 class RateLimited(RegistryError):
-    """Too many calls."""
+    """The registry refuses calls for a while: there were too many."""
 
     code = "RATE_LIMITED"
     advice = "Go on with what is loaded, and do not call this again in this turn."

@@ -76,7 +76,7 @@ class _Questions(Generic[W]):
 
     @property
     def url(self) -> str:
-        """The registry's address."""
+        """The address of the registry, without the path of its API."""
         return self.core.url
 
 
@@ -172,7 +172,7 @@ class Registry(_Questions[SyncWire]):
         return found
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the registry, after the last call."""
         self._wire.close()
 
     def __enter__(self) -> Self:
@@ -270,7 +270,7 @@ class AsyncRegistry(_Questions[AsyncWire]):
         return await self._run(self.core.proposal(proposal_id))
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the registry, after the last call."""
         await self._wire.close()
 
     async def __aenter__(self) -> Self:

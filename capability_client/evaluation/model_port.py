@@ -78,7 +78,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """The tokens of prompts and replies together."""
         return self.prompt_tokens + self.reply_tokens
 
 
@@ -206,7 +206,7 @@ class _ReplyListener:
         self._plain_size = 0
 
     def partial(self) -> PartialReply:
-        """What has come."""
+        """The part of the reply that has come so far."""
         return self.reply.partial() if self.reply is not None else PartialReply()
 
     def tick(self) -> None:

@@ -102,12 +102,12 @@ def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[R
 
 
 def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
-    """The newest first."""
+    """The last runs of a capability, the newest first."""
     return summarize(EvaluationRun.objects.filter(capability=capability), limit)
 
 
 def get_summary(run: EvaluationRun) -> RunSummary:
-    """Of one run."""
+    """The summary of one run."""
     return summarize(EvaluationRun.objects.filter(pk=run.pk))[0]
 
 

@@ -61,7 +61,7 @@ class RegistrySyncForm(SyncSettingsForm):
 
 
 class SourceForm(RegistrySyncForm):
-    """A new one."""
+    """Adds a source: where it is, beside how it is synced."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Type"),

@@ -28,7 +28,6 @@ class SourceTool:
 
     @property
     def name(self) -> str:
-        """The suggested name."""
         return str(self.contract["name"])
 
     @property

@@ -13,10 +13,9 @@ from registry.publishing import scan_results
 
 
 class ScanVerbs(SubcommandBase):
-    """`scan-results`."""
+    """The verb `scan-results`."""
 
     def add_scan_verbs(self, verbs: Any) -> None:
-        """Declare it."""
         words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
         parser = self.verb(verbs, "scan-results", self.scan_results, words, "capability_id")
         parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")

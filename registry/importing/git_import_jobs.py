@@ -47,13 +47,13 @@ def start_import(*, source: str, by: Actor, replace_existing: bool = False, as_i
 
 
 def get_import(number: int) -> GitImport:
-    """Raises `NotFound`."""
+    """The import with this number. Raises `NotFound`."""
     missing = NotFound(f"There is no import {number}; those that ended are forgotten after 30 days")
     return get_row(GitImport.objects.filter(pk=number), missing)
 
 
 def list_recent_imports(limit: int = 5) -> list[GitImport]:
-    """The newest first."""
+    """The last imports, the newest first."""
     return list(GitImport.objects.all()[:limit])
 
 

@@ -46,11 +46,9 @@ class UseEmbedder:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def can_read(self, text: str) -> bool:
-        """Its sixteen languages."""
         return is_of_sixteen(text)
 
     def embed_messages(self, texts: Sequence[str]) -> Floats:
-        """As `embed`."""
         return self.embed(texts)
 
     def make_background(self, known: Floats) -> Background:
@@ -58,7 +56,6 @@ class UseEmbedder:
         return Background(known)
 
     def load(self) -> None:
-        """Load the model."""
         self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -93,7 +90,6 @@ class PairEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Of both."""
         return f"{self.english.model_id}+{self.multilingual.model_id}"
 
     def can_read(self, text: str) -> bool:
@@ -105,7 +101,6 @@ class PairEmbedder:
         unpack_tables(_find_package())
 
     def load(self) -> None:
-        """Load both models."""
         self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:

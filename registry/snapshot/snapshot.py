@@ -168,7 +168,6 @@ class Snapshot:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
     @cached_property

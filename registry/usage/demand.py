@@ -77,7 +77,7 @@ class MessageGroup:
 
     @property
     def others(self) -> tuple[UnmatchedMessage, ...]:
-        """The next few."""
+        """The messages shown below `main`."""
         return self.rows[1:EXAMPLES_SHOWN_MAX]
 
     @property

@@ -67,7 +67,7 @@ class ApplicationSilent(RequestRefused):
 
 
 def wire(refusal: RequestRefused) -> bytes:
-    """The whole response."""
+    """The response to a refused request, head and body, as it is sent."""
     response = refusal.response()
     date = formatdate(usegmt=True).encode()
     body = response.body if isinstance(response.body, bytes) else b""

@@ -96,13 +96,13 @@ def _show_part(request: StudioRequest, capability_id: str, part: str, title: str
 
 @operator_required("GET")
 def capability_instructions(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """The published instructions."""
+    """Show the instructions of the published revision."""
     return _show_part(request, capability_id, "instructions", _("Instructions"))
 
 
 @operator_required("GET")
 def capability_tools(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """The published tools."""
+    """Show the tools of the published revision."""
     return _show_part(request, capability_id, "tools", _("Tools"))
 
 

@@ -114,3 +114,16 @@ def banner(content: str, words: str, tone: str = "", icon: str = "info", title: 
 def blank_state(content: str, words: str, icon: str = "circle", title: str = "") -> str:
     """A list without items: what will be here. A button, if any, is between the two tags."""
     return render_to_string("components/empty.html", {"words": words, "icon": icon, "title": title, "actions": content})
+
+
+@register.filter
+def th(kind: str, words: str) -> dict[str, str]:
+    """The head of a column for `data_table`, with a class such as `num`, or read aloud only (`unseen`)."""
+    return {"kind": kind, "words": words}
+
+
+@register.simple_block_tag
+def data_table(content: str, *heads: str | dict[str, str], caption: str = "", css: str = "") -> str:
+    """A table whose rows, between the two tags, are cards where it is narrow; `caption` is read aloud only."""
+    shown = {"rows": content, "heads": heads, "caption": caption, "css": css}
+    return render_to_string("components/data_table.html", shown)

@@ -116,7 +116,7 @@ def parse_cases(text: str) -> list[EvaluationCase]:
 
 
 def write_cases(capability_id: str, cases: Iterable[EvaluationCase]) -> str:
-    """The text of `evals/evals.json` with these cases, which `parse_cases` reads."""
+    """The file again."""
     rows = [{"id": number, **_as_written(case)} for number, case in enumerate(cases, 1)]
     return json.dumps({"skill_name": capability_id, "evals": rows}, indent=2, ensure_ascii=False) + "\n"
 

@@ -90,12 +90,11 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class PowerComparison:
-    """The powers of a bundle, and what came and went since the release before. With `is_first` there was none."""
+    """The powers of a bundle, and what came and went since the release before."""
 
     powers: tuple[Power, ...] = ()
     added: tuple[Power, ...] = ()
     removed: tuple[Power, ...] = ()
-    is_first: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """`{"powers", "added", "removed"}`; both lists are empty for a first release."""
@@ -137,7 +136,6 @@ def compare_powers(old: SkillBundle | None, new: SkillBundle) -> PowerComparison
         powers=after,
         added=tuple(power for power in after if power.identity not in known),
         removed=tuple(power for power in before if power.identity not in kept),
-        is_first=False,
     )
 
 

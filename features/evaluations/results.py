@@ -101,9 +101,9 @@ def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[R
     ]
 
 
-def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
+def list_summaries(capability: Capability) -> list[RunSummary]:
     """The last runs of a capability, the newest first."""
-    return summarize(EvaluationRun.objects.filter(capability=capability), limit)
+    return summarize(EvaluationRun.objects.filter(capability=capability), 20)
 
 
 def get_summary(run: EvaluationRun) -> RunSummary:

@@ -52,9 +52,9 @@ def get_import(number: int) -> GitImport:
     return get_row(GitImport.objects.filter(pk=number), missing)
 
 
-def list_recent_imports(limit: int = 5) -> list[GitImport]:
+def list_recent_imports() -> list[GitImport]:
     """The last imports, the newest first."""
-    return list(GitImport.objects.all()[:limit])
+    return list(GitImport.objects.all()[:5])
 
 
 def run_import(lease: Lease) -> CommitAction | None:

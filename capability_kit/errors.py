@@ -242,7 +242,7 @@ class SkillMalformed(RegistryError):
 
     @property
     def findings(self) -> list[dict[str, object]]:
-        """The findings behind it."""
+        """The findings for which the registry refused it."""
         found = self.data.get("findings")
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 

@@ -118,7 +118,7 @@ class Registry(_Questions[SyncWire]):
         return self._run(self.core.load(capability_id, digest=digest, revision=revision, renew_lock=renew_lock))
 
     def reload(self, capability_id: str, *, renew_lock: bool = False) -> Bundle:
-        """One bundle past every cache."""
+        """Load a bundle from the registry itself, past every cache."""
         return self._run(self.core.reload(capability_id, renew_lock=renew_lock))
 
     def file(self, bundle: Bundle, path: str) -> str:
@@ -167,7 +167,7 @@ class Registry(_Questions[SyncWire]):
         return found
 
     def proposal(self, proposal_id: str | int) -> ProposalAnswer:
-        """What has become of it."""
+        """What has become of a proposal."""
         found: ProposalAnswer = self._run(self.core.proposal(proposal_id))
         return found
 

@@ -65,13 +65,13 @@ class ActiveSkills:
         return [*self._choose_one(new, exclusive), *self._make_room()]
 
     def refresh(self, capability_id: str, turn: int) -> None:
-        """It was used again."""
+        """Note that a skill was used in this turn."""
         held = self._held[capability_id]
         self._order += 1
         held.last_turn, held.order = turn, self._order
 
     def restore(self, active: ActiveSkill) -> None:
-        """Put back what was saved."""
+        """Put back a skill of a saved session."""
         self._held[active.capability_id] = active
         self._order = max(self._order, active.order)
 

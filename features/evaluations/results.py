@@ -80,7 +80,7 @@ class RunSummary:
 
 
 def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[RunSummary]:
-    """The newest first, in one query."""
+    """The summaries of these runs, the newest first; one query."""
     # The order of the model does not hold for a query that groups.
     found = runs.order_by("-id").annotate(
         played=Count("results"),

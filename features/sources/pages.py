@@ -84,7 +84,6 @@ class SourceForm(RegistrySyncForm):
 
     @property
     def for_both(self) -> list[forms.BoundField]:
-        """The fields that every source has."""
         return [field for field in self if field.name not in self.registrys_own]
 
     @property

@@ -47,7 +47,6 @@ class ToolCatalog:
     skipped: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON; `from_dict` reads it."""
         return asdict(self)
 
     @classmethod

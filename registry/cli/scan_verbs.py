@@ -23,7 +23,6 @@ class ScanVerbs(SubcommandBase):
         parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")
 
     def scan_results(self, options: dict[str, Any]) -> int:
-        """Store the results of one log."""
         log = parse_sarif(_read_bounded(options["file"]))
         stored = scan_results.store_scan_results(log=log, **pick(options, "capability_id", "digest", "below"))
         return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)

@@ -70,7 +70,6 @@ class MiniLmEmbedder:
         return self.embed(texts)
 
     def make_background(self, known: Floats) -> Background:
-        """The vectors as they are."""
         return Background(known)
 
     def load(self) -> None:

@@ -52,7 +52,6 @@ class UseEmbedder:
         return self.embed(texts)
 
     def make_background(self, known: Floats) -> Background:
-        """The vectors as they are."""
         return Background(known)
 
     def load(self) -> None:
@@ -93,7 +92,6 @@ class PairEmbedder:
         return f"{self.english.model_id}+{self.multilingual.model_id}"
 
     def can_read(self, text: str) -> bool:
-        """What the multilingual model reads."""
         return self.multilingual.can_read(text)
 
     def prepare(self) -> None:

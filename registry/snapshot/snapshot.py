@@ -153,7 +153,7 @@ class Snapshot:
 
     @property
     def readable(self) -> ReadableRevision:
-        """What was made of releases."""
+        """What was read from releases, without keys and drafts."""
         return ReadableRevision(self.entries, self.retired, self.withdrawn, self.quarantined)
 
     @cached_property
@@ -293,7 +293,7 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
 
 
 def read_last_releases(released: QuerySet[Release]) -> Iterable[Release]:
-    """The last one of each capability."""
+    """The last of these releases of each capability."""
     last = released.values("capability").annotate(last=Max("registry_revision")).values("last")
     texts = ("skill_md", "tools_json", "ui_schemas_json", "supporting_files", "signature")
     heavy = [f"revision__{name}" for name in texts]

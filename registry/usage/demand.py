@@ -72,7 +72,6 @@ class MessageGroup:
 
     @property
     def main(self) -> UnmatchedMessage:
-        """The one that represents all."""
         return self.rows[0]
 
     @property

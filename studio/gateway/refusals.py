@@ -45,7 +45,7 @@ class HeadTooLarge(RequestRefused):
 
 
 class TooManyConnections(RequestRefused):
-    """Of one address; see CONNECTIONS_PER_ADDRESS."""
+    """One address has more connections than CONNECTIONS_PER_ADDRESS."""
 
     status = 429
     code = "RATE_LIMITED"

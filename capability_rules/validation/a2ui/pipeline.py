@@ -91,7 +91,6 @@ class _EntryCheck:
     ids: set[str] = field(default_factory=set)
 
     def check(self, index: int, entry: object) -> Iterator[RawFinding]:
-        """Check one entry, group after group."""
         yield from check_is_referenced(index, entry, self.used)
         is_odd = yield from _report(check_entry(index, entry, self.work))
         is_taken = yield from _report(self._check_is_unique(index, entry))

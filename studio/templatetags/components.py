@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zlib import crc32
 
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from registry.catalog.facets import list_facets
 from registry.models import Proposal, Review
 from studio.pages.actions import undo_of
+from studio.pages.lists import TableColumn
 
 register = template.Library()
 register.filter("undo_of", undo_of)
@@ -123,7 +124,14 @@ def th(kind: str, words: str) -> dict[str, str]:
 
 
 @register.simple_block_tag
-def data_table(content: str, *heads: str | dict[str, str], caption: str = "", css: str = "") -> str:
-    """A table whose rows, between the two tags, are cards where it is narrow; `caption` is read aloud only."""
-    shown = {"rows": content, "heads": heads, "caption": caption, "css": css}
+def data_table(
+    content: str,
+    *heads: str | dict[str, str],
+    columns: Sequence[TableColumn] = (),
+    caption: str = "",
+    css: str = "",
+) -> str:
+    """A table whose rows, between the two tags, are cards where it is narrow. The heads of `columns`, which sort, stand
+    before the others; `caption` is read aloud only."""
+    shown = {"rows": content, "heads": heads, "columns": columns, "caption": caption, "css": css}
     return render_to_string("components/data_table.html", shown)

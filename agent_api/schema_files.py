@@ -41,7 +41,7 @@ def schema_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if settings.PUBLIC_URL:
         response["Cache-Control"] = "public, max-age=300"
     else:
-        # The port of `Host` is the caller's word: who sends another one gets it back, and nobody else does.
+        # `$id` repeats the `Host` header, whose port the caller may invent: no shared cache may keep the response.
         response["Cache-Control"] = "private, max-age=300"
         patch_vary_headers(response, ["Host"])
     response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'

@@ -242,7 +242,7 @@ class SkillMalformed(RegistryError):
 
     @property
     def findings(self) -> list[dict[str, object]]:
-        """The findings behind it."""
+        """The findings for which the registry refused it."""
         found = self.data.get("findings")
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
@@ -264,7 +264,7 @@ class SkillMalformed(RegistryError):
 
 
 class RateLimited(RegistryError):
-    """Too many calls."""
+    """The registry refuses calls for a while: there were too many."""
 
     code = "RATE_LIMITED"
     advice = "Go on with what is loaded, and do not call this again in this turn."

@@ -6,9 +6,24 @@ import json
 from typing import Any
 
 
-def parse_json(text: str | None) -> Any:
+def parse_json(text: str | bytes | None) -> Any:
     """The value of a text; None where it is not JSON."""
     try:
         return json.loads(text or "")
     except (ValueError, RecursionError):
         return None
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one: a draft and an old revision may have any JSON there."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_strings(value: Any) -> list[str]:
+    """The strings of a list, each once, in its order."""
+    return list(dict.fromkeys(item for item in value if isinstance(item, str))) if isinstance(value, list) else []
+
+
+def as_string(value: Any) -> str:
+    """The value if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""

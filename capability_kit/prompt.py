@@ -51,7 +51,7 @@ class Prompt:
 
     @property
     def characters(self) -> int:
-        """Code points."""
+        """The length of the text in code points."""
         return len(self.prompt)
 
     @property

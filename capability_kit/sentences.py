@@ -67,7 +67,7 @@ def speaking(catalog: SentenceCatalog | str) -> Iterator[None]:
 
 
 def current_catalog() -> SentenceCatalog:
-    """What is spoken here."""
+    """The catalog of sentences in the language spoken here."""
     return _here.get() or _default
 
 

@@ -26,7 +26,7 @@ class TraceSpan(Protocol):
 
     @property
     def trace_id(self) -> str:
-        """32 hex digits."""
+        """32 hex digits; empty where tracing is off."""
 
     @property
     def traceparent(self) -> str:
@@ -36,7 +36,7 @@ class TraceSpan(Protocol):
         """What it is called from now on."""
 
     def set(self, name: str, value: Value) -> None:
-        """Add an attribute."""
+        """Set an attribute of the span."""
 
     def fail(self, error_type: str) -> None:
         """Note that it ended in an error of this type."""

@@ -89,7 +89,7 @@ def installed_feature_names() -> tuple[str, ...]:
 
 @cache
 def installed_features() -> tuple[Feature, ...]:
-    """Those of `installed_feature_names`."""
+    """What the installed features declare, in the order of their names in `installed_feature_names`."""
     return tuple(find_feature(name) for name in installed_feature_names())
 
 

@@ -21,7 +21,7 @@ _NAMED_FILES: Final = {"finding": "Finding", "capability": "CapabilityDocument"}
 
 
 def build_components() -> dict[str, Any]:
-    """`{component name: schema}`."""
+    """The schemas of the API description, as `{component name: schema}`."""
     found = {name: _convert(read_schema(file), file) for file, name in _NAMED_FILES.items()}
     for path in sorted((SCHEMAS_DIR / "api").glob("*.schema.json")):
         name = path.name.removesuffix(".schema.json")

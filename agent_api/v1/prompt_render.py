@@ -9,7 +9,7 @@ import orjson
 
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
-from agent_api.v1.skill_load import find_entry
+from agent_api.v1.skill_load import require_entry
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import check_readiness
@@ -43,7 +43,7 @@ def prompt_response(
 
 
 def _bundle(snapshot: Snapshot, caller: Caller, capability_id: str) -> Bundle:
-    entry = find_entry(snapshot, caller, capability_id)
+    entry = require_entry(snapshot, caller, capability_id)
     return Bundle.from_answer(orjson.loads(get_load_response(entry, snapshot.confidence(entry)).identity))
 
 

@@ -16,8 +16,7 @@ from registry.core.queries import not_found, suggest_others
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.pinned_revisions import find_pinned_revision
 from registry.snapshot.response_cache import RenderedResponse, get_load_response, load_file
-from registry.snapshot.visibility import find_entry as entry_for
-from registry.snapshot.visibility import require_released, restricted_view
+from registry.snapshot.visibility import find_entry, require_released, restricted_view
 from registry.usage import usage_counters
 
 
@@ -66,18 +65,18 @@ def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
     wanted = parameters.capability_id(values)
     number = parameters.integer(values, "revision", least=1)
     digest = parameters.digest(values)
-    entry = find_entry(snapshot, caller, wanted)
+    entry = require_entry(snapshot, caller, wanted)
     tracing.annotate("studio.capability_id", entry.capability_id)
     if entry.draft is not None and not _agrees(entry, number, digest):
         # The pin is of something that was published.
-        entry = entry_for(snapshot, caller.principal, wanted, published=True) or entry
+        entry = find_entry(snapshot, caller.principal, wanted, published=True) or entry
     return entry, *_pin(entry, number, digest)
 
 
-def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> SnapshotEntry:
+def require_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> SnapshotEntry:
     """What the caller knows by this id. Raises `CapabilityQuarantined`, `CapabilityNotFound` with what it can ask for
     instead, and `RegistryUnavailable` where that cannot be known."""
-    entry = entry_for(snapshot, caller.principal, capability_id)
+    entry = find_entry(snapshot, caller.principal, capability_id)
     if entry is None:
         require_released(snapshot, caller.principal, capability_id)
         # Each is looked up again, counted, and answered with the ids that are nearest.

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.openapi.annotations import NOT_FOUND, QUARANTINED, query_parameter, read_endpoint, write_endpoint
-from agent_api.v1.skill_load import find_entry
+from agent_api.v1.skill_load import require_entry
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import Report
 from registry import snapshot
@@ -48,7 +48,7 @@ def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, An
     if outcome is None:
         raise InvalidRequest(f"outcome is missing: one of {', '.join(OUTCOMES)}")
     revision = parameters.integer(values, "revision", least=1)
-    entry = find_entry(held, caller, parameters.capability_id(values))
+    entry = require_entry(held, caller, parameters.capability_id(values))
     if entry.capability_id not in held.entries:
         raise InvalidRequest(f"'{entry.capability_id}' is a draft; feedback is counted for what was published")
     recorded = feedback.record_outcome(

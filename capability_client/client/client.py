@@ -76,7 +76,7 @@ class _Questions(Generic[W]):
 
     @property
     def url(self) -> str:
-        """The registry's address."""
+        """The address of the registry, without the path of its API."""
         return self.core.url
 
 
@@ -118,7 +118,7 @@ class Registry(_Questions[SyncWire]):
         return self._run(self.core.load(capability_id, digest=digest, revision=revision, renew_lock=renew_lock))
 
     def reload(self, capability_id: str, *, renew_lock: bool = False) -> Bundle:
-        """One bundle past every cache."""
+        """Load a bundle from the registry itself, past every cache."""
         return self._run(self.core.reload(capability_id, renew_lock=renew_lock))
 
     def file(self, bundle: Bundle, path: str) -> str:
@@ -167,12 +167,12 @@ class Registry(_Questions[SyncWire]):
         return found
 
     def proposal(self, proposal_id: str | int) -> ProposalAnswer:
-        """What has become of it."""
+        """What has become of a proposal."""
         found: ProposalAnswer = self._run(self.core.proposal(proposal_id))
         return found
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the registry, after the last call."""
         self._wire.close()
 
     def __enter__(self) -> Self:
@@ -270,7 +270,7 @@ class AsyncRegistry(_Questions[AsyncWire]):
         return await self._run(self.core.proposal(proposal_id))
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the registry, after the last call."""
         await self._wire.close()
 
     async def __aenter__(self) -> Self:

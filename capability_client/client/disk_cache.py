@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from capability_kit.json_text import parse_json
 from capability_kit.text.files import write_atomically
 
 FORMAT: Final = 1
@@ -93,10 +94,7 @@ class DiskCache:
 
 
 def _document(entry: CacheEntry) -> dict[str, Any] | None:
-    try:
-        found = json.loads(entry.body)
-    except (ValueError, RecursionError):
-        return None
+    found = parse_json(entry.body)
     return found if isinstance(found, dict) else None
 
 

@@ -76,7 +76,7 @@ class LocalSkills:
         return CapabilityNotFound(words, data=data, capability_id=capability_id)
 
     def reload(self, capability_id: str) -> Bundle:
-        """The same: nothing is kept."""
+        """As `load`, since nothing is kept."""
         return self.load(capability_id)
 
     def file(self, bundle: Bundle, path: str) -> str:

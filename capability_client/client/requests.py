@@ -234,7 +234,7 @@ class RegistryProtocol:
         return (yield from self._query("capability_proposal", {"proposal_id": proposal_id}))
 
     def feedback(self, idempotency_key: str | None, **body: Any) -> Document:
-        """How it went with a capability."""
+        """Report how it went with a capability."""
         return (yield from self._write("capability_feedback", body, idempotency_key))
 
     def install(self, idempotency_key: str | None, code: str) -> Document:

@@ -21,7 +21,7 @@ from capability_client.evaluation.key_mask import KeyMask
 from capability_client.evaluation.streamed_reply import AnthropicReply, OpenaiReply, PartialReply, StreamedReply
 from capability_client.session.message_export import export_messages
 from capability_client.session.messages import Message, ModelCall, ModelReply
-from capability_kit.json_text import parse_json
+from capability_kit.json_text import as_string, parse_json
 from capability_kit.prompt import estimate_tokens
 from capability_kit.text.sanitize import one_line
 
@@ -78,7 +78,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """The tokens of prompts and replies together."""
         return self.prompt_tokens + self.reply_tokens
 
 
@@ -206,7 +206,7 @@ class _ReplyListener:
         self._plain_size = 0
 
     def partial(self) -> PartialReply:
-        """What has come."""
+        """The part of the reply that has come so far."""
         return self.reply.partial() if self.reply is not None else PartialReply()
 
     def tick(self) -> None:
@@ -319,7 +319,7 @@ def _read_openai(document: Any, usage: Usage) -> ModelReply:
     _count(document, usage, "openai")
     said = document["choices"][0]["message"]
     calls = tuple(_openai_call(one, place) for place, one in enumerate(said.get("tool_calls") or ()))
-    return ModelReply(_text(said.get("content")), calls)
+    return ModelReply(as_string(said.get("content")), calls)
 
 
 def _openai_call(call: Json, place: int) -> ModelCall:
@@ -350,17 +350,13 @@ def _read_anthropic(document: Any, usage: Usage) -> ModelReply:
     calls = tuple(
         ModelCall(str(one["id"]), str(one["name"]), one["input"]) for one in blocks if one["type"] == "tool_use"
     )
-    return ModelReply("".join(_text(one["text"]) for one in blocks if one["type"] == "text"), calls)
+    return ModelReply("".join(as_string(one["text"]) for one in blocks if one["type"] == "text"), calls)
 
 
 def _count(document: Any, usage: Usage, kind: ModelKind) -> None:
     counted, (read_key, written_key) = document.get("usage") or {}, _COUNTS[kind]
     usage.prompt_tokens += _number(counted.get(read_key))
     usage.reply_tokens += _number(counted.get(written_key))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> int:

@@ -27,7 +27,7 @@ class CaseResult:
 
     @property
     def has_passed(self) -> bool:
-        """Whether everything holds."""
+        """Whether the repetition met every expectation of its case."""
         return not self.failures
 
 
@@ -63,7 +63,7 @@ class PassRate:
 
 
 def rate(results: Iterable[CaseResult]) -> PassRate:
-    """Of all repetitions."""
+    """How many of all repetitions passed."""
     found = list(results)
     return PassRate(sum(one.has_passed for one in found), len(found))
 

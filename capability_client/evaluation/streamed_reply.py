@@ -42,7 +42,7 @@ class StreamedReply(Protocol):
         """Take the data of an event."""
 
     def partial(self) -> PartialReply:
-        """What has come."""
+        """The part of the reply that has come so far."""
 
     def document(self) -> Json:
         """As the vendor sends it without a stream, with what is read of it."""

@@ -22,7 +22,7 @@ class ActiveSkill:
 
     @property
     def capability_id(self) -> str:
-        """Its id."""
+        """The `capability_id` of its bundle."""
         return self.bundle.capability_id
 
     def turns_left(self, turn: int) -> int:
@@ -39,11 +39,11 @@ class ActiveSkills:
         self._order = 0
 
     def __iter__(self) -> Iterator[ActiveSkill]:
-        """The most recent first."""
+        """The most recently used first."""
         return iter(sorted(self._held.values(), key=lambda each: -each.order))
 
     def __reversed__(self) -> Iterator[ActiveSkill]:
-        """The oldest first."""
+        """The least recently used first."""
         return iter(sorted(self._held.values(), key=lambda each: each.order))
 
     def __len__(self) -> int:
@@ -65,18 +65,18 @@ class ActiveSkills:
         return [*self._choose_one(new, exclusive), *self._make_room()]
 
     def refresh(self, capability_id: str, turn: int) -> None:
-        """It was used again."""
+        """Note that a skill was used in this turn."""
         held = self._held[capability_id]
         self._order += 1
         held.last_turn, held.order = turn, self._order
 
     def restore(self, active: ActiveSkill) -> None:
-        """Put back what was saved."""
+        """Put back a skill of a saved session."""
         self._held[active.capability_id] = active
         self._order = max(self._order, active.order)
 
     def drop(self, capability_id: str) -> ActiveSkill | None:
-        """Deactivate one skill."""
+        """Deactivate one skill and return it; None where it is not active."""
         return self._held.pop(capability_id, None)
 
     def expire(self, turn: int) -> list[ActiveSkill]:

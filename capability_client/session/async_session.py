@@ -347,7 +347,7 @@ class TurnParts(AsyncIterator[Message | Delta]):
         return found
 
     async def aclose(self) -> None:
-        """End the turn."""
+        """End the turn before it is done."""
         self._steps.close()
 
     def __del__(self) -> None:
@@ -366,5 +366,5 @@ class TurnMessages(AsyncIterator[Message]):
                 return found
 
     async def aclose(self) -> None:
-        """End the turn."""
+        """End the turn before it is done."""
         await self._parts.aclose()

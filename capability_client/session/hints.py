@@ -29,7 +29,7 @@ class Hint:
     notes: str = ""
 
     def line(self) -> str:
-        """For the prompt."""
+        """The capability on one line of the prompt, with the phrase that led to it."""
         led = f' (because of "{one_line(self.triggers[0], most=80)}")' if self.triggers else ""
         return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}{self.notes}"
 

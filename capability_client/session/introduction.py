@@ -49,7 +49,7 @@ class Introduction:
         )
 
     def begin(self, capability_id: str) -> None:
-        """It runs from now on."""
+        """Start the introduction."""
         self.state, self.capability_id = "running", capability_id
 
     def count_message(self) -> bool:

@@ -192,7 +192,7 @@ class SkillLoader(SessionCatalog):
         )
 
     def _form_news(self) -> tuple[str, ...]:
-        """Overridden in forms.py."""
+        """What the prompt says of forms since the last turn; forms.py overrides it."""
         return ()
 
     def _system_prompted(self) -> Steps[Prompt]:

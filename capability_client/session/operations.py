@@ -59,5 +59,5 @@ Tracer = Callable[[Operation], AbstractContextManager[object]]
 
 
 def no_trace(operation: Operation) -> AbstractContextManager[object]:  # noqa: ARG001 (a Tracer)
-    """Trace nothing."""
+    """The `Tracer` of a session that is not traced."""
     return nullcontext()

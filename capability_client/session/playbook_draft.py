@@ -18,6 +18,7 @@ from capability_client.session.core import SessionCore
 from capability_client.session.messages import ModelCall
 from capability_kit.bundles.bundle import Bundle, is_capability_id
 from capability_kit.bundles.playbook import PlaybookDoc, PlaybookStep
+from capability_kit.json_text import parse_json
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import is_tool_of
 from capability_kit.ui.ask import WIDGETS
@@ -113,10 +114,7 @@ def _named(call: ModelCall, results: Mapping[str, str]) -> ModelCall:
 
 
 def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
+    found = parse_json(text)
     return found if isinstance(found, dict) else {}
 
 

@@ -23,7 +23,7 @@ class Profiles(Protocol):
         """The user; a new one where nothing is known."""
 
     def write(self, user: User) -> None:
-        """Keep a user."""
+        """Store a user in place of what was stored before."""
 
 
 class FileProfiles:

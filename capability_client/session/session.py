@@ -168,7 +168,7 @@ class Session(SessionCore):
         self._run(self._read_list())
 
     def autocomplete(self, typed: str) -> list[ListingEntry]:
-        """What may follow a typed `$`."""
+        """The capabilities whose names may follow a typed `$`."""
         return self._run(self._autocompleted(typed))
 
     def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> ConversationStart:

@@ -11,7 +11,7 @@ from capability_kit.bundles.form_data import REQUEST_ID, find_inputs
 from capability_kit.bundles.forms import parse_form, surface_messages
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import CallRefused
-from capability_kit.ui.ask import CATALOG
+from capability_kit.ui.ask import build_text_surface
 from capability_kit.ui.form_text import draw_form, press_button
 
 Json = dict[str, Any]
@@ -108,10 +108,7 @@ class SkillForm:
     def _answered(self) -> Json:
         said = [f"{key}: {_written(value)}" for key, value in self.sent.items() if key != REQUEST_ID]
         lines = [self.title, *(said[:_SENT_LINES_MAX] if self.state == "sent" else ["Closed"])]
-        ids = [f"line_{number}" for number in range(len(lines))]
-        texts = [{"id": name, "component": "Text", "text": line} for name, line in zip(ids, lines, strict=True)]
-        components = [{"id": "root", "component": "Column", "children": ids}, *texts]
-        return {"catalogId": CATALOG, "components": components, "dataModel": {}}
+        return build_text_surface(lines)
 
 
 def _written(value: Any) -> str:

@@ -176,7 +176,7 @@ class Bundle:
 
     @property
     def profile(self) -> str:
-        """Its skill profile."""
+        """The `skill_profile` of capability.json."""
         return str(self.capability.get("skill_profile", "capability"))
 
     @property

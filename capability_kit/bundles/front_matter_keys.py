@@ -64,15 +64,6 @@ def move_top_level(front_matter: dict[str, Any], capability: dict[str, Any]) -> 
     return moved
 
 
-def move_known(front_matter: Mapping[str, Any], capability: dict[str, Any]) -> None:
-    """Fill `capability` with all that the front matter says, its first level before the blocks below metadata."""
-    move_top_level(dict(front_matter), capability)
-    metadata = front_matter.get("metadata")
-    for name, block in metadata.items() if isinstance(metadata, dict) else ():
-        if name in BLOCKS and isinstance(block, dict):
-            move_block(block, capability)
-
-
 def move_block(block: Mapping[str, Any], capability: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[Path, Path]]]:
     """As `move_top_level` for one product's block below metadata: what is left of it, and each path with its target."""
     rest: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in block.items()}

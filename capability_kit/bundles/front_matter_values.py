@@ -48,7 +48,7 @@ def parse_systems(value: Any) -> list[str] | None:
 
 
 def parse_level(value: Any) -> str | None:
-    """A dependency level."""
+    """A level of `dependencies`; None for another word."""
     return value if isinstance(value, str) and value in _LEVELS else None
 
 
@@ -90,7 +90,7 @@ def parse_groups(value: Any) -> list[str] | None:
 
 
 def parse_emoji(value: Any) -> str | None:
-    """A small picture."""
+    """An emoji of at most 16 characters; None for anything else."""
     return value if isinstance(value, str) and 0 < len(value) <= 16 else None
 
 

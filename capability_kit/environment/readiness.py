@@ -75,7 +75,7 @@ class Readiness:
         return f"Missing {fixes}." if fixes else ""
 
     def as_dict(self) -> dict[str, object]:
-        """For JSON."""
+        """`{"status", "level", "missing": [{"kind", "name", "fix"}], "reason"}`."""
         missing = [{"kind": item.kind, "name": item.name, "fix": item.fix} for item in self.missing]
         return {"status": self.status, "level": self.level, "missing": missing, "reason": self.reason}
 

@@ -43,14 +43,6 @@ class _Size(NamedTuple):
 _CYCLE: Final = _Size()
 
 
-def count_expansions(graph: SchemaGraph) -> int:
-    """How many subschemas a validator visits when every reference is unfolded once around; a cycle counts as one.
-
-    Not more than the document holds where no part is used twice.
-    """
-    return _measure(graph.root).expansions
-
-
 def is_too_complex(graph: SchemaGraph) -> bool:
     """Whether references and combinators unfold to more than EXPANSIONS_MAX, or further than a stack can go.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from capability_kit.errors import SignatureInvalid, SignatureMissing, SigningKeyUnknown
+from capability_kit.json_text import parse_json
 
 ALGORITHM: Final = "ed25519"
 _PREFIX: Final = f"{ALGORITHM}:"
@@ -102,10 +102,7 @@ def open_envelope(envelope: Any, *, payload_type: str, trusted: Iterable[PublicK
     message = encode_pae(payload_type, payload)
     if not any(_is_signed(key, signature, message) for key, signature in known):
         raise SignatureInvalid("The signature does not belong to what was signed")
-    try:
-        document = json.loads(payload)
-    except (ValueError, RecursionError):
-        document = None
+    document = parse_json(payload)
     if not isinstance(document, dict):
         raise SignatureInvalid("What was signed is not a JSON object")
     return document

@@ -61,7 +61,7 @@ class CheckpointFacts:
     hash: str = ""
 
     def payload(self) -> dict[str, Any]:
-        """What is signed."""
+        """The fields that are signed: all but the hash, which is of them."""
         values = asdict(self)
         del values["hash"]
         return values

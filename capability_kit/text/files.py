@@ -1,4 +1,4 @@
-"""Files written whole."""
+"""Write a file so that no reader sees half of it."""
 
 from __future__ import annotations
 

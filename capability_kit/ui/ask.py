@@ -192,11 +192,7 @@ class AskForm:
     ) -> list[dict[str, object]]:
         """The messages that show the questions with their answers, and nothing to press any more."""
         lines = [f"{each.prompt} {_shown(answers.get(name))}" for name, each in self.questions.items()]
-        ids = [f"line_{number}" for number in range(len(lines))]
-        texts = [{"id": name, "component": "Text", "text": line} for name, line in zip(ids, lines, strict=True)]
-        components = [{"id": "root", "component": "Column", "children": ids}, *texts]
-        definition = {"catalogId": CATALOG, "components": components, "dataModel": {}}
-        return surface_messages(definition, surface_id or f"ask-{self.request_id}")
+        return surface_messages(build_text_surface(lines), surface_id or f"ask-{self.request_id}")
 
     def plain(self) -> str:
         """The same questions in words."""
@@ -246,6 +242,14 @@ def ask(
         except ReplyNotUnderstood:
             raise ValueError(f"The default is none of the answers of {widget}") from None
     return made
+
+
+def build_text_surface(lines: Sequence[str]) -> Json:
+    """The definition of a surface that shows these lines below each other, and has nothing to press."""
+    ids = [f"line_{number}" for number in range(len(lines))]
+    texts = [{"id": name, "component": "Text", "text": line} for name, line in zip(ids, lines, strict=True)]
+    components = [{"id": "root", "component": "Column", "children": ids}, *texts]
+    return {"catalogId": CATALOG, "components": components, "dataModel": {}}
 
 
 def _entry(schema_id: str, components: list[Json], data: Json) -> Json:

@@ -26,11 +26,6 @@ def draw_form(definition: Mapping[str, Any], data: Any) -> str:
     return "\n".join(lines)
 
 
-def list_buttons(definition: Mapping[str, Any]) -> list[str]:
-    """The ids of the buttons that send an event."""
-    return [each["id"] for each, _ in walk_components(definition) if _event(each)]
-
-
 def press_button(definition: Mapping[str, Any], data: Any, name: str) -> Json:
     """The event `{"name", "context"}` of a button, by its id or by the name of its event. Raises `ValueError`."""
     buttons = [(each, scope) for each, scope in _drawn(definition, data) if _event(each)]

@@ -45,7 +45,6 @@ class LossReport:
             self.add(_CODE_OF[one.kind], one.message, one.hint, path=one.path, offset=one.offset)
 
     def add_notes(self, notes: Iterable[MappingNote]) -> None:
-        """What became of the keys."""
         for one in notes:
             self.add(one.code, one.message, one.hint, path=one.path)
 

@@ -190,5 +190,5 @@ def _escape_length(text: str, at: int) -> int:
 
 
 def build_pointer(path: Path) -> str:
-    """RFC 6901."""
+    """The JSON Pointer (RFC 6901) of a path."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

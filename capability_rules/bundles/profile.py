@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from capability_kit.bundles.invocation_rules import is_closed_to_model
-from capability_kit.json_text import parse_json
+from capability_kit.json_text import as_mapping, parse_json
 from capability_kit.text.denials import find_denials
 from capability_kit.text.languages import get_stemmed_language
 from capability_kit.text.tokenizer import has_words, tokenize
@@ -96,8 +96,8 @@ def profile_from_json(capability: Mapping[str, Any], skill_doc: str = "") -> Cap
     What is missing or wrong is left empty, and of what is longer than any that can be published the beginning counts,
     so that no draft makes matching slow.
     """
-    utterances = _mapping(capability.get("utterances"))
-    playbook = _mapping(capability.get("playbook"))
+    utterances = as_mapping(capability.get("utterances"))
+    playbook = as_mapping(capability.get("playbook"))
     return CapabilityProfile(
         capability_id=str(capability.get("capability_id", "")),
         name=_text(capability.get("name", "")),
@@ -119,11 +119,7 @@ def profile_from_json(capability: Mapping[str, Any], skill_doc: str = "") -> Cap
 
 def profile_from_text(capability_json: str, skill_doc: str = "") -> CapabilityProfile:
     """As `profile_from_json`, from the stored texts."""
-    return profile_from_json(_mapping(parse_json(capability_json)), skill_doc)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return profile_from_json(as_mapping(parse_json(capability_json)), skill_doc)
 
 
 def _text(value: Any) -> str:

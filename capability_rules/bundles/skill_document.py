@@ -39,7 +39,6 @@ class SkillDocument:
 
     @cached_property
     def title(self) -> Heading | None:
-        """The first H1."""
         return next((heading for heading in self.outline.headings if heading.level == 1), None)
 
     @cached_property

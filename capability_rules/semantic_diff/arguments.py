@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import Path
-from capability_rules.semantic_diff.change import Change, Effect, as_mapping
+from capability_rules.semantic_diff.change import Change, Effect
 
 
 def compare_schemas(name: str, old: Any, new: Any, path: Path, argument: str) -> Iterator[Change]:

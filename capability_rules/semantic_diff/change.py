@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from capability_rules.bundles.problem import Path
 
@@ -28,18 +28,3 @@ class Change:
     path: Path | None = None
     file: str = "tools.json"
     host: str = ""
-
-
-def as_mapping(value: Any) -> dict[str, Any]:
-    """The value if it is an object, else an empty one: an older revision may have any JSON there."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_strings(value: Any) -> list[str]:
-    """The strings of a list, each once, in its order."""
-    return list(dict.fromkeys(item for item in value if isinstance(item, str))) if isinstance(value, list) else []
-
-
-def as_string(value: Any) -> str:
-    """The value if it is a string, else an empty one."""
-    return value if isinstance(value, str) else ""

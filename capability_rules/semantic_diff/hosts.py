@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from capability_kit.json_text import as_string
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.json_reader import iterate_places
 from capability_rules.bundles.problem import Path
-from capability_rules.semantic_diff.change import Change, as_string
+from capability_rules.semantic_diff.change import Change
 
 _ADDRESS: Final = re.compile(
     r"\b(?:https?|wss?)://(?:[^\s/?#\"'<>`@]*@)?(\[[0-9a-f:.]+\]|[^\s/?#\"'<>`\\()\[\]{}@:,;|*]+)", re.IGNORECASE

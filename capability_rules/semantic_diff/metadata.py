@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from capability_kit.json_text import as_mapping, as_string, as_strings
 from capability_rules.bundles.bundle import SkillBundle
-from capability_rules.semantic_diff.change import Change, Effect, as_mapping, as_string, as_strings
+from capability_rules.semantic_diff.change import Change, Effect
 
 FILE: Final = "capability.json"
 _SYSTEMS: Final = {"common": "every system", "darwin": "macOS", "win32": "Windows", "linux": "Linux"}

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from capability_kit.bundles.front_matter import split_front_matter
+from capability_kit.json_text import as_mapping, as_string, as_strings
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.json_locations import build_pointer, locate_pointers
 from capability_rules.bundles.json_reader import iterate_places
 from capability_rules.bundles.problem import Path
 from capability_rules.bundles.text import Lines
-from capability_rules.semantic_diff.change import as_mapping, as_string, as_strings
 from capability_rules.semantic_diff.hosts import find_host_mentions
 from capability_rules.validation.security.power_sentences import find_power_sentences
 from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
@@ -90,12 +90,11 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class PowerComparison:
-    """The powers of a bundle, and what came and went since the release before. With `is_first` there was none."""
+    """The powers of a bundle, and what came and went since the release before."""
 
     powers: tuple[Power, ...] = ()
     added: tuple[Power, ...] = ()
     removed: tuple[Power, ...] = ()
-    is_first: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """`{"powers", "added", "removed"}`; both lists are empty for a first release."""
@@ -137,7 +136,6 @@ def compare_powers(old: SkillBundle | None, new: SkillBundle) -> PowerComparison
         powers=after,
         added=tuple(power for power in after if power.identity not in known),
         removed=tuple(power for power in before if power.identity not in kept),
-        is_first=False,
     )
 
 

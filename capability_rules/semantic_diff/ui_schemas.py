@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.problem import Path
-from capability_rules.semantic_diff.change import Change, as_mapping
+from capability_rules.semantic_diff.change import Change
 
 FILE: Final = "ui_schemas.json"
 

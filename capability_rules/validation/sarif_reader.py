@@ -43,7 +43,6 @@ class ScanResult:
     message: str
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is stored."""
         return asdict(self)
 
 

@@ -66,14 +66,14 @@ def _sides(capability: Capability) -> list[tuple[str, str, bool]]:
 
 @author_required("GET", "POST")
 def evaluation_new(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Write a case."""
+    """Show an empty form for a case, and save what it sends."""
     capability = queries.get_capability(capability_id)
     return _edit(request, capability, None)
 
 
 @author_required("GET", "POST")
 def evaluation_case(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
-    """Change a case."""
+    """Show the form of a saved case, and save what it sends."""
     capability = queries.get_capability(capability_id)
     return _edit(request, capability, number)
 

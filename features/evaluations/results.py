@@ -80,7 +80,7 @@ class RunSummary:
 
 
 def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[RunSummary]:
-    """The newest first, in one query."""
+    """The summaries of these runs, the newest first; one query."""
     # The order of the model does not hold for a query that groups.
     found = runs.order_by("-id").annotate(
         played=Count("results"),
@@ -101,13 +101,13 @@ def summarize(runs: QuerySet[EvaluationRun], limit: int | None = None) -> list[R
     ]
 
 
-def list_summaries(capability: Capability, limit: int = 20) -> list[RunSummary]:
-    """The newest first."""
-    return summarize(EvaluationRun.objects.filter(capability=capability), limit)
+def list_summaries(capability: Capability) -> list[RunSummary]:
+    """The last runs of a capability, the newest first."""
+    return summarize(EvaluationRun.objects.filter(capability=capability), 20)
 
 
 def get_summary(run: EvaluationRun) -> RunSummary:
-    """Of one run."""
+    """The summary of one run."""
     return summarize(EvaluationRun.objects.filter(pk=run.pk))[0]
 
 

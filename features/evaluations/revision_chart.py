@@ -29,17 +29,15 @@ class RevisionBar:
 
     @property
     def middle(self) -> float:
-        """Of the bar."""
         return self.x + self.width / 2
 
     @property
     def y(self) -> float:
-        """Its upper edge."""
+        """The upper edge of the bar."""
         return HEIGHT * (1 - self.summary.rate.share)
 
     @property
     def height(self) -> float:
-        """From the axis."""
         return HEIGHT - self.y
 
     @property

@@ -145,11 +145,6 @@ def get_run(number: int) -> EvaluationRun:
     return get_row(found.filter(pk=number), NotFound(f"There is no evaluation run {number}"))
 
 
-def list_runs(capability: Capability, limit: int = 20) -> list[EvaluationRun]:
-    """The newest first."""
-    return list(EvaluationRun.objects.filter(capability=capability)[:limit])
-
-
 def cancel_run(*, number: int, by: Actor) -> EvaluationRun:
     """Play no more of its cases; those that were played stay. Raises `NotFound`."""
     with write_transaction():

@@ -61,7 +61,7 @@ class RegistrySyncForm(SyncSettingsForm):
 
 
 class SourceForm(RegistrySyncForm):
-    """A new one."""
+    """Adds a source: where it is, beside how it is synced."""
 
     kind = forms.ChoiceField(
         label=gettext_lazy("Type"),
@@ -84,7 +84,6 @@ class SourceForm(RegistrySyncForm):
 
     @property
     def for_both(self) -> list[forms.BoundField]:
-        """The fields that every source has."""
         return [field for field in self if field.name not in self.registrys_own]
 
     @property

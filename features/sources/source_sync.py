@@ -170,7 +170,7 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
 
 
 def get_source(source_id: int) -> GitSource:
-    """Raises `NotFound`."""
+    """The source with this number. Raises `NotFound`."""
     missing = NotFound(f"No git source has the number {source_id}; see: git_source list")
     return get_row(GitSource.objects.filter(pk=source_id), missing)
 

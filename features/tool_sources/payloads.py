@@ -9,7 +9,7 @@ from features.tool_sources.models import ToolBinding, ToolSource
 
 
 def describe_source(source: ToolSource) -> dict[str, Any]:
-    """As schemas/api/tool_source.schema.json."""
+    """A source with its operations (schemas/api/tool_source.schema.json)."""
     operations = [
         {
             "key": item.key,
@@ -29,7 +29,7 @@ def describe_source(source: ToolSource) -> dict[str, Any]:
 
 
 def describe_changes(source_id: int, changed: Iterable[ToolBinding]) -> dict[str, Any]:
-    """As schemas/api/tool_source_changes.schema.json."""
+    """The bindings whose operations changed (schemas/api/tool_source_changes.schema.json)."""
     rows = [
         {
             "capability_id": one.capability.capability_id,

@@ -28,7 +28,6 @@ class SourceTool:
 
     @property
     def name(self) -> str:
-        """The suggested name."""
         return str(self.contract["name"])
 
     @property
@@ -48,7 +47,6 @@ class ToolCatalog:
     skipped: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON; `from_dict` reads it."""
         return asdict(self)
 
     @classmethod

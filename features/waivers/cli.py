@@ -15,7 +15,6 @@ class WaiverVerbs(SubcommandBase):
     """`waive`, `unwaive` and `waivers`."""
 
     def add_waiver_verbs(self, verbs: Any) -> None:
-        """Declare them."""
         words = "Accept a finding until a day: it is shown, and blocks nothing."
         parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
         parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
@@ -30,17 +29,14 @@ class WaiverVerbs(SubcommandBase):
         self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
 
     def waive(self, options: dict[str, Any]) -> int:
-        """Waive one finding."""
         waiver = waiver_store.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
         return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
 
     def unwaive(self, options: dict[str, Any]) -> int:
-        """End one waiver."""
         waiver = waiver_store.end_waiver(**pick(options, "capability_id", "waiver_id"))
         return self.tell(waiver_store.describe_waiver_row(waiver), _line(waiver), options)
 
     def waivers(self, options: dict[str, Any]) -> int:
-        """List them."""
         found = waiver_store.list_waivers(queries.get_capability(options["capability_id"]))
         words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
         return self.tell({"waivers": [waiver_store.describe_waiver_row(waiver) for waiver in found]}, words, options)

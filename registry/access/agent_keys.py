@@ -131,7 +131,7 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
 
 
 def get_key(name: str) -> AgentKey:
-    """Raises `NotFound`."""
+    """The key with this name. Raises `NotFound`."""
     return get_row(AgentKey.objects.select_related("team").filter(name=name), NotFound(f"No key is named '{name}'"))
 
 

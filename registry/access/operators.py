@@ -363,6 +363,6 @@ def find_role(username: str) -> str:
 
 
 def get_operator(username: str) -> Operator:
-    """Raises `NotFound`."""
+    """The operator with this name. Raises `NotFound`."""
     missing = NotFound(f"There is no operator named '{username}'")
     return get_row(Operator.objects.filter(username=username), missing)

@@ -20,7 +20,6 @@ class AccountSimilarityValidator(UserAttributeSimilarityValidator):
     the name in the e-mail address: `admin1234567` is the first guess for `admin`."""
 
     def validate(self, password: str, user: Operator | None = None) -> None:
-        """Raises `ValidationError`."""
         super().validate(password, user)
         if user is None:
             return

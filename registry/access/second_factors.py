@@ -66,7 +66,7 @@ class SecondFactors:
 
 
 def list_second_factors(operator: Operator) -> SecondFactors:
-    """What the account has; one query."""
+    """The second factors of an account; one query."""
     rows = list(Authenticator.objects.filter(user=operator).order_by("pk"))
     codes = next((row for row in rows if row.type == _Type.RECOVERY_CODES), None)
     return SecondFactors(

@@ -27,7 +27,7 @@ class SecretUnreadable(Exception):
 
 
 def encrypt_secret(text: str) -> str:
-    """As it is stored."""
+    """Encrypt a secret for the database."""
     return _PREFIX + _ciphers()[0].encrypt(text.encode()).decode()
 
 

@@ -57,7 +57,7 @@ class TeamPage:
 
 
 def get_team_page(key: int) -> TeamPage:
-    """Raises `NotFound`."""
+    """A team with its members and capabilities. Raises `NotFound`."""
     team = _get(key)
     members = Operator.objects.filter(memberships__team=team).order_by("username")
     owned = Capability.objects.filter(team=team).order_by("capability_id").values_list("capability_id", flat=True)
@@ -146,7 +146,7 @@ def _record_owner(capability: Capability, was: Team | None, team: Team | None, b
 
 
 def get_team(name: str) -> Team:
-    """Raises `NotFound`."""
+    """The team with this name. Raises `NotFound`."""
     return get_row(Team.objects.filter(name=name), NotFound(f"There is no team named '{name[:80]}'"))
 
 

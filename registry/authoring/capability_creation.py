@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from capability_kit.json_text import as_mapping
 from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import tokenize
 from capability_rules.bundles.description_phrases import find_listed, find_quotations, names_something
@@ -16,7 +17,6 @@ from capability_rules.bundles.profile import CapabilityProfile
 from capability_rules.bundles.scaffolds import build_scaffold
 from capability_rules.bundles.supporting_files import split_path
 from capability_rules.errors import InvalidRequest
-from capability_rules.validation.a2ui.surface import dict_or_empty
 from registry.authoring.form_generator import generate_form
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
@@ -248,7 +248,7 @@ def _read(files: Mapping[str, str], name: str) -> Any:
 
 def _tool_names(tools: Any) -> list[str]:
     listed = tools.get("tools") if isinstance(tools, dict) else tools
-    found = [dict_or_empty(each).get("name") for each in (listed if isinstance(listed, list) else [])]
+    found = [as_mapping(each).get("name") for each in (listed if isinstance(listed, list) else [])]
     return [each for each in found if isinstance(each, str) and each]
 
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.json_edits import add_item, add_key, apply_edits, value_at
 from capability_rules.bundles.json_locations import build_pointer
 from capability_rules.bundles.problem import Path
 from capability_rules.errors import InvalidRequest
-from capability_rules.validation.a2ui.surface import dict_or_empty
 
 CATALOG: Final = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 FIELDS_MAX: Final = 60
@@ -64,7 +64,7 @@ def generate_form(*, files: Mapping[str, str], tool_name: str) -> GeneratedForm:
     """
     tools_text, forms_text = files.get("tools.json") or "[]\n", files.get("ui_schemas.json") or "[]\n"
     base, tools = _tools(tools_text)
-    index = next((at for at, one in enumerate(tools) if dict_or_empty(one).get("name") == tool_name), None)
+    index = next((at for at, one in enumerate(tools) if as_mapping(one).get("name") == tool_name), None)
     if index is None:
         raise InvalidRequest(f"tools.json has no tool '{tool_name[:64]}'")
     forms = _parsed(forms_text)
@@ -103,12 +103,12 @@ def _tools(text: str) -> tuple[tuple[str, ...], list[Any]]:
 def _free_id(tool_name: str, forms: list[Any]) -> str:
     words = "".join(word[:1].upper() + word[1:] for word in _WORD.findall(tool_name))[:58]
     stem = f"{words if words[:1].isalpha() else 'Tool' + words}Form"
-    taken = {dict_or_empty(one).get("schema_id") for one in forms}
+    taken = {as_mapping(one).get("schema_id") for one in forms}
     return next(name for name in (f"{stem}.v{number}" for number in range(1, 9999)) if name not in taken)
 
 
 def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[str]]:
-    schema, making = dict_or_empty(tool.get("args_schema")), _Making()
+    schema, making = as_mapping(tool.get("args_schema")), _Making()
     children, sample = _fields(schema, "", making, 0)
     if len(making.components) > FIELDS_MAX:
         raise InvalidRequest(f"The tool has too many arguments for one form: at most {FIELDS_MAX} fields")
@@ -150,9 +150,9 @@ def _fields(schema: dict[str, Any], at: str, making: _Making, depth: int) -> tup
     needed = schema.get("required") if isinstance(schema.get("required"), list) else []
     children: list[str] = []
     sample: dict[str, Any] = {}
-    for name, one in dict_or_empty(schema.get("properties")).items():
+    for name, one in as_mapping(schema.get("properties")).items():
         is_needed = name in (needed or [])
-        made = _field(name, dict_or_empty(one), at + build_pointer((name,)), making, depth, is_needed=is_needed)
+        made = _field(name, as_mapping(one), at + build_pointer((name,)), making, depth, is_needed=is_needed)
         if made is None and is_needed:
             raise InvalidRequest(f"'{name[:64]}' is required, and no field of a form can hold what its schema asks for")
         if made is None:
@@ -218,7 +218,7 @@ def _list(
     name: str, schema: dict[str, Any], bound: dict[str, Any], making: _Making, depth: int
 ) -> tuple[list[str], Any] | None:
     """A choice of several, or the first entry of a list of anything."""
-    items = dict_or_empty(schema.get("items"))
+    items = as_mapping(schema.get("items"))
     if isinstance(items.get("enum"), list):
         return _choice(name, items, bound, making, is_needed=False, several=True)
     if not items or (isinstance(schema.get("minItems"), int) and schema["minItems"] > 1):

@@ -13,7 +13,7 @@ from capability_kit.bundles.bundle import Bundle as AgentBundle
 from capability_kit.bundles.forms import VERSION, surface_messages
 from capability_kit.errors import ResponseRejected
 from capability_kit.form_dry_run import FormDryRun
-from capability_kit.json_text import parse_json
+from capability_kit.json_text import as_mapping, parse_json
 from capability_kit.prompt import Prompt, render_prompt
 from capability_rules.bundles.json_locations import build_pointer
 from capability_rules.bundles.problem import UNFINISHED_CODE
@@ -21,7 +21,6 @@ from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.validation import Finding, Report
 from capability_rules.validation.a2ui.data_paths import parse_path, resolve
 from capability_rules.validation.a2ui.samples import with_samples
-from capability_rules.validation.a2ui.surface import dict_or_empty
 from capability_rules.validation.isolation.form_dry_run import dry_run_event
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
@@ -99,8 +98,8 @@ def _tools(report: Report) -> dict[str, dict[str, Any]]:
     """The arguments of each tool by its name, as far as they can be read."""
     written = parse_json(report.files.get("tools.json"))
     tools = written.get("tools") if isinstance(written, dict) else written
-    named = [dict_or_empty(one) for one in (tools if isinstance(tools, list) else [])]
-    return {one["name"]: dict_or_empty(one.get("args_schema")) for one in named if isinstance(one.get("name"), str)}
+    named = [as_mapping(one) for one in (tools if isinstance(tools, list) else [])]
+    return {one["name"]: as_mapping(one.get("args_schema")) for one in named if isinstance(one.get("name"), str)}
 
 
 def _concerns(finding: Finding, pointer: str) -> bool:
@@ -116,7 +115,7 @@ def _form(entry: dict[str, Any], errors: list[Finding], tools: Mapping[str, dict
         count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
         why = f"It is drawn once its {count} are fixed. {errors[0].message}."
         return FormPreview(entry["schema_id"], title or "", None, why)
-    definition = dict_or_empty(entry.get("definition"))
+    definition = as_mapping(entry.get("definition"))
     version, schema_id = entry.get("a2ui_version", VERSION), entry["schema_id"]
     filled = _filled(entry, definition, tools)
     return FormPreview(
@@ -131,10 +130,10 @@ def _filled(entry: dict[str, Any], definition: dict[str, Any], tools: Mapping[st
     """The data of a form with samples for what its buttons send to tools."""
     data = copy.deepcopy(definition.get("dataModel", {}))
     for component in definition.get("components", ()):
-        event = dict_or_empty(dict_or_empty(dict_or_empty(component).get("action")).get("event"))
-        action = dict_or_empty(dict_or_empty(entry.get("actions")).get(str(event.get("name"))))
-        properties = dict_or_empty(tools.get(str(action.get("tool")), {}).get("properties"))
-        for name, value in dict_or_empty(event.get("context")).items():
+        event = as_mapping(as_mapping(as_mapping(component).get("action")).get("event"))
+        action = as_mapping(as_mapping(entry.get("actions")).get(str(event.get("name"))))
+        properties = as_mapping(tools.get(str(action.get("tool")), {}).get("properties"))
+        for name, value in as_mapping(event.get("context")).items():
             path = value.get("path") if isinstance(value, dict) else None
             steps = parse_path(path) if isinstance(path, str) and path.startswith("/") else ()
             holder = resolve(data, steps[:-1])[0] if steps else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from capability_kit.json_text import parse_json
+from capability_kit.json_text import as_mapping, parse_json
 from capability_rules.bundles.json_edits import (
     TextEdit,
     add_key,
@@ -26,7 +26,6 @@ from capability_rules.bundles.problem import Path
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.bundles.vendor_tools import convert_tools, find_tool_list
 from capability_rules.validation import Finding, Report
-from capability_rules.validation.a2ui.surface import dict_or_empty
 from capability_rules.validation.rules.sections import list_sections
 
 # More than anyone clicks; the next check returns the next ones.
@@ -60,7 +59,7 @@ class _FixContext:
 
     @property
     def capability(self) -> dict[str, Any]:
-        return dict_or_empty(parse_json(self.files.get("capability.json", "")))
+        return as_mapping(parse_json(self.files.get("capability.json", "")))
 
 
 def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFix]:
@@ -219,7 +218,7 @@ def _document_tool(case: _FixContext) -> QuickFix | None:
     line = f"- `{tool.get('name')}`: {description}"
     if section is None:
         return None
-    kind = dict_or_empty(tool.get("policy")).get("kind")
+    kind = as_mapping(tool.get("policy")).get("kind")
     parts = [one for one in skill.outline.inside(section) if one.level == 3]
     under = next((one for one in parts if one.key == kind), None)
     if parts and under is None:

@@ -190,7 +190,7 @@ def has_earlier_drafts(capability: Capability) -> bool:
 
 
 def get_earlier_draft(capability: Capability, version: int) -> tuple[EarlierDraft, dict[str, str]]:
-    """One with its texts. Raises `DraftNotFound`."""
+    """An earlier version of a draft, with its texts. Raises `DraftNotFound`."""
     kept = capability.draft_versions.filter(version=version, replaced_at__gt=_kept_since()).first()
     if kept is not None:
         return _of_version(kept), kept.files

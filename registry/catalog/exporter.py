@@ -44,7 +44,6 @@ class Export:
         return write_zip(self._entries(), compress=self.format == "bundle")
 
     def tar_gz(self) -> bytes:
-        """As `zip`."""
         return write_tar_gz(self._entries())
 
     def _entries(self) -> dict[str, bytes]:

@@ -150,7 +150,6 @@ class SubcommandBase(BaseCommand):
         return 0
 
     def complain(self, error: RegistryError) -> None:
-        """One line on stderr."""
         self.stderr.write(
             f"{TerminalStyle(sys.stderr)('error', 'error')}[{error.code}] {escape_controls(error.message)}"
         )

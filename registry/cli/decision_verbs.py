@@ -10,10 +10,9 @@ from registry.publishing import held_passages
 
 
 class DecisionVerbs(SubcommandBase):
-    """`accept`."""
+    """The verb `accept`."""
 
     def add_decision_verbs(self, verbs: Any) -> None:
-        """Declare it."""
         words = "Decide that passages which the security checks doubt are fine."
         parser = self.verb(verbs, "accept", self.accept, words)
         parser.add_argument("capability_ids", nargs="+", metavar="ID", help="of the capability")

@@ -13,10 +13,9 @@ from registry.publishing import scan_results
 
 
 class ScanVerbs(SubcommandBase):
-    """`scan-results`."""
+    """The verb `scan-results`."""
 
     def add_scan_verbs(self, verbs: Any) -> None:
-        """Declare it."""
         words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."
         parser = self.verb(verbs, "scan-results", self.scan_results, words, "capability_id")
         parser.add_argument("file", metavar="FILE", help="the SARIF log, at most 1 MiB")
@@ -24,7 +23,6 @@ class ScanVerbs(SubcommandBase):
         parser.add_argument("--below", default="", metavar="FOLDER", help="the folder that the log's paths begin with")
 
     def scan_results(self, options: dict[str, Any]) -> int:
-        """Store the results of one log."""
         log = parse_sarif(_read_bounded(options["file"]))
         stored = scan_results.store_scan_results(log=log, **pick(options, "capability_id", "digest", "below"))
         return self.tell(stored.as_dict(), list(_scan_lines(stored.as_dict())), options)

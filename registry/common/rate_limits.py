@@ -84,7 +84,6 @@ class RateLimiter:
             del self._windows[next(iter(self._windows))]
 
     def forget(self) -> None:
-        """Forget all counts."""
         with self._lock:
             self._windows.clear()
 

@@ -76,6 +76,6 @@ def similarity_ratio(wanted: str, name: str) -> float:
     return matcher.ratio()
 
 
-def close_matches(wanted: str, names: Sequence[str], *, most: int, least: float = 0.5) -> list[str]:
+def close_matches(wanted: str, names: Sequence[str], *, most: int) -> list[str]:
     """Of names in the order of `closest_matches`, those that may have been meant."""
-    return [name for name in names[:most] if similarity_ratio(wanted, name) >= least]
+    return [name for name in names[:most] if similarity_ratio(wanted, name) >= 0.5]

@@ -94,7 +94,6 @@ class OtlpTracer:
     def span(
         self, name: str, attributes: Attributes, *, kind: Kind, parent: Carrier | None, is_linked: bool
     ) -> Iterator[SpanHandle]:
-        """See `tracing.span`."""
         if kind == "internal" and not get_current_span().is_recording():
             # A step of something that is not traced, such as a count that is stored every few seconds.
             yield SpanHandle(INVALID_SPAN)
@@ -114,18 +113,15 @@ class OtlpTracer:
             begun.end()
 
     def record(self, name: str, attributes: Attributes, *, parent: Carrier, began_ns: int) -> str:
-        """See `tracing.record`."""
         came_from = _W3C.extract(parent) if parent else None
         begun = self._tracer.start_span(name, came_from, SpanKind.SERVER, attributes, start_time=began_ns)
         begun.end()
         return SpanHandle(begun).traceparent
 
     def annotate(self, name: str, value: Value) -> None:
-        """See `tracing.annotate`."""
         get_current_span().set_attribute(name, value)
 
     def carrier(self) -> dict[str, str]:
-        """See `tracing.carrier`."""
         found: dict[str, str] = {}
         _W3C.inject(found)
         return found

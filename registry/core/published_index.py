@@ -58,7 +58,6 @@ class PublishedIndex:
         return frozenset(self._trigger_owners.get(trigger_form(trigger), ()))
 
     def is_loadable(self, capability_id: str) -> bool:
-        """Whether agents can load it."""
         return capability_id in self._skills
 
     def get_skills(self, capability_id: str) -> tuple[str, ...]:

@@ -47,14 +47,14 @@ def start_import(*, source: str, by: Actor, replace_existing: bool = False, as_i
 
 
 def get_import(number: int) -> GitImport:
-    """Raises `NotFound`."""
+    """The import with this number. Raises `NotFound`."""
     missing = NotFound(f"There is no import {number}; those that ended are forgotten after 30 days")
     return get_row(GitImport.objects.filter(pk=number), missing)
 
 
-def list_recent_imports(limit: int = 5) -> list[GitImport]:
-    """The newest first."""
-    return list(GitImport.objects.all()[:limit])
+def list_recent_imports() -> list[GitImport]:
+    """The last imports, the newest first."""
+    return list(GitImport.objects.all()[:5])
 
 
 def run_import(lease: Lease) -> CommitAction | None:

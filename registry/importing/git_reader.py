@@ -327,7 +327,6 @@ class _Git:
                 found.add_odd(name, LEADS_NOWHERE)
 
     def commit(self) -> str:
-        """What was fetched."""
         return self.run(["rev-parse", "refs/heads/source"], READ_SECONDS).decode().strip()
 
     def _reader(self, object_id: str, size: int) -> ArchiveReader:

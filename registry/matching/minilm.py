@@ -67,15 +67,12 @@ class MiniLmEmbedder:
         return list_scripts(text) <= SCRIPTS_OF_MINILM
 
     def embed_messages(self, texts: Sequence[str]) -> Floats:
-        """As `embed`."""
         return self.embed(texts)
 
     def make_background(self, known: Floats) -> Background:
-        """The vectors as they are."""
         return Background(known)
 
     def load(self) -> None:
-        """Load the model."""
         self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:

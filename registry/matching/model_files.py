@@ -36,7 +36,7 @@ class RowFile:
             return hashlib.file_digest(self._file, "sha256").hexdigest()
 
     def rows(self, numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
-        """Shape (rows, bytes)."""
+        """The rows with these numbers: shape (rows, bytes)."""
         joined = b"".join(map(self._read, numbers))
         return np.frombuffer(joined, np.uint8).reshape(len(numbers), self._row_bytes)
 
@@ -56,7 +56,7 @@ class HeldRows:
         self._table = table
 
     def rows(self, numbers: Sequence[int]) -> npt.NDArray[np.uint8]:
-        """Shape (rows, bytes)."""
+        """The rows with these numbers: shape (rows, bytes)."""
         return self._table[numbers]
 
 

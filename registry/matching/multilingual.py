@@ -46,19 +46,15 @@ class UseEmbedder:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def can_read(self, text: str) -> bool:
-        """Its sixteen languages."""
         return is_of_sixteen(text)
 
     def embed_messages(self, texts: Sequence[str]) -> Floats:
-        """As `embed`."""
         return self.embed(texts)
 
     def make_background(self, known: Floats) -> Background:
-        """The vectors as they are."""
         return Background(known)
 
     def load(self) -> None:
-        """Load the model."""
         self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -93,11 +89,9 @@ class PairEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Of both."""
         return f"{self.english.model_id}+{self.multilingual.model_id}"
 
     def can_read(self, text: str) -> bool:
-        """What the multilingual model reads."""
         return self.multilingual.can_read(text)
 
     def prepare(self) -> None:
@@ -105,7 +99,6 @@ class PairEmbedder:
         unpack_tables(_find_package())
 
     def load(self) -> None:
-        """Load both models."""
         self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:

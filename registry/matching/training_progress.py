@@ -33,7 +33,6 @@ class TrainingProgress:
     job_id: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As the command prints it."""
         since = self.since.isoformat(timespec="seconds") if self.since else None
         named = {"state": self.state, "model": self.model, "made": self.made, "total": self.total, "since": since}
         return {**named, "meanwhile": self.meanwhile, "error": self.error, "job": self.job_id}

@@ -51,7 +51,7 @@ Integers = npt.NDArray[Any]
 
 
 class UseModel:
-    """The model, loaded."""
+    """The loaded multilingual model, which turns a text into a vector."""
 
     def __init__(self, folder: Path, *, is_dynamic: bool) -> None:
         """`folder` is that of the package's own files; `is_dynamic` where this processor multiplies integers. Raises

@@ -22,7 +22,7 @@ _CHARACTERS_MAX: Final = 4000
 
 @lru_cache(maxsize=1)
 def load_vocabulary() -> dict[str, int]:
-    """`{piece: id}`."""
+    """The vocabulary of MiniLM, as `{piece: id}`."""
     return {piece: number for number, piece in enumerate(VOCABULARY.read_text("utf-8").split("\n")) if piece}
 
 

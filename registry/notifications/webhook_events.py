@@ -81,7 +81,7 @@ def delivery_job_key(delivery: WebhookDelivery) -> str:
 
 
 def _body(event_id: UUID, kind: str, at: str, data: dict[str, Any]) -> str:
-    """As schemas/event.schema.json says."""
+    """The JSON of one event (schemas/event.schema.json)."""
     return json.dumps({"id": str(event_id), "type": kind, "timestamp": at, "data": data}, ensure_ascii=False)
 
 

@@ -55,7 +55,7 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
 
 
 def get_webhook(name: str) -> Webhook:
-    """Raises `NotFound`."""
+    """The webhook with this name. Raises `NotFound`."""
     return get_row(Webhook.objects.filter(name=name), NotFound(f"There is no webhook named '{name}'"))
 
 

@@ -133,7 +133,7 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
 
 
 def get_release(scheduled_id: int) -> ScheduledRelease:
-    """Raises `NotFound`."""
+    """The scheduled release with this number. Raises `NotFound`."""
     found = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id)
     return get_row(found, NotFound(f"There is no scheduled release {scheduled_id}"))
 

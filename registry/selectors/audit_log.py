@@ -34,7 +34,7 @@ class AuditFilter:
 
 
 def list_events(wanted: AuditFilter) -> QuerySet[AuditEvent]:
-    """The newest first."""
+    """The audit rows that a filter asks for, the newest first."""
     is_whole = "." in wanted.verb
     columns = {
         "actor_kind__in": ACTOR_KINDS.get(wanted.by, ()),

@@ -60,9 +60,9 @@ def find_status_event(capability: Capability) -> AuditEvent | None:
     return audit.find_last(capability.capability_id, verb) if verb else None
 
 
-def describe_use(capability: Capability, *, today: date | None = None) -> CapabilityUse:
+def describe_use(capability: Capability) -> CapabilityUse:
     """In three queries. What was counted in the last seconds may be missing."""
-    last = today or datetime.now(UTC).date()
+    last = datetime.now(UTC).date()
     first, earliest = last - timedelta(days=DAYS - 1), last - timedelta(days=2 * DAYS - 1)
     found = LoadCount.objects.filter(capability_id=capability.capability_id, day__gte=earliest, day__lte=last)
     days: Counter[date] = Counter()

@@ -96,7 +96,7 @@ def use_of_key(name: str) -> KeyUse:
 
 
 def work_of_member(username: str) -> MemberWork:
-    """Raises `NotFound`."""
+    """What an operator leaves behind: teams, drafts, reviews, releases. Raises `NotFound`."""
     operator, actor = get_operator(username), f"operator:{username}"
     drafts = Draft.objects.filter(saved_by=actor, discarded_at__isnull=True)
     return MemberWork(

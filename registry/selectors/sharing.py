@@ -24,7 +24,7 @@ class Sharing:
 
 
 def describe_sharing(capability: Capability) -> Sharing:
-    """In three queries."""
+    """Who can get a capability by codes, links, groups and the first run; three queries."""
     revision = capability.published_revision
     groups = sorted(list_facets(revision.capability_json if revision else None).groups)
     links = ShareLink.objects.filter(revoked_at__isnull=True, skill_group__in=["", *groups])

@@ -153,7 +153,7 @@ class Snapshot:
 
     @property
     def readable(self) -> ReadableRevision:
-        """What was made of releases."""
+        """What was read from releases, without keys and drafts."""
         return ReadableRevision(self.entries, self.retired, self.withdrawn, self.quarantined)
 
     @cached_property
@@ -168,7 +168,6 @@ class Snapshot:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
     @cached_property
@@ -222,18 +221,18 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     if now.epoch != old.epoch:
         old = EMPTY
     now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
-    has_moved = now.access_revision != old.access_revision or not old.access_revision
-    principals = read_principals() if has_moved else old.principals
-    exclusive = _exclusive_groups() if has_moved else old.exclusive
+    is_access_new = now.access_revision != old.access_revision or not old.access_revision
+    principals = read_principals() if is_access_new else old.principals
+    exclusive = _exclusive_groups() if is_access_new else old.exclusive
     drafts = read_drafts() if any(each.sight.preview for each in principals.values()) else {}
-    are = (now.registry_revision, now.first_run, exclusive, drafts)
-    stays = are == (old.registry_revision, old.first_run, old.exclusive, old.drafts)
-    kept = {"answers": old.answers, "views": old.views} if stays else {}
-    has_moved = now.feedback_revision != old.feedback_revision
+    shown = (now.registry_revision, now.first_run, exclusive, drafts)
+    is_shown_before = shown == (old.registry_revision, old.first_run, old.exclusive, old.drafts)
+    kept = {"answers": old.answers, "views": old.views} if is_shown_before else {}
+    is_feedback_new = now.feedback_revision != old.feedback_revision
     return Snapshot(
         *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.epoch),
         feedback_revision=now.feedback_revision,
-        confidences=read_confidences() if has_moved else old.confidences,
+        confidences=read_confidences() if is_feedback_new else old.confidences,
         withdrawn=now_read.withdrawn,
         quarantined=now_read.quarantined,
         first_run=now.first_run,
@@ -294,7 +293,7 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
 
 
 def read_last_releases(released: QuerySet[Release]) -> Iterable[Release]:
-    """The last one of each capability."""
+    """The last of these releases of each capability."""
     last = released.values("capability").annotate(last=Max("registry_revision")).values("last")
     texts = ("skill_md", "tools_json", "ui_schemas_json", "supporting_files", "signature")
     heavy = [f"revision__{name}" for name in texts]

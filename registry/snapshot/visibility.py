@@ -62,7 +62,7 @@ def require_released(snapshot: Snapshot, principal: Principal, capability_id: st
 def _entry_for(
     snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False
 ) -> SnapshotEntry | None:
-    """As `entry_for`, without the check that the key may see the replacement."""
+    """As `find_entry`, without the check that the key may see the replacement."""
     sight = principal.sight
     if sight is FULL_ACCESS:
         entry = snapshot.entries.get(capability_id)

@@ -72,12 +72,11 @@ class MessageGroup:
 
     @property
     def main(self) -> UnmatchedMessage:
-        """The one that represents all."""
         return self.rows[0]
 
     @property
     def others(self) -> tuple[UnmatchedMessage, ...]:
-        """The next few."""
+        """The messages shown below `main`."""
         return self.rows[1:EXAMPLES_SHOWN_MAX]
 
     @property

@@ -60,7 +60,7 @@ def _counted(asked: RequestedCapability) -> QuerySet[LoadCount]:
 
 
 def list_usage_rows(asked: RequestedCapability) -> list[UsageRow]:
-    """In one query."""
+    """The loads of a period, grouped and sorted as asked; one query."""
     columns = VIEWS[asked.by]
     other = "capability_id" if asked.by == "key" else "key_name"
     rows = _counted(asked).values(*columns).annotate(

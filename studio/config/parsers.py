@@ -300,7 +300,7 @@ def _without_password(url: str) -> str:
 
 
 def parse_origins(text: str) -> tuple[str, ...]:
-    """Origins, comma separated."""
+    """Origins such as https://agents.example.com, comma separated."""
     return tuple(parse_origin(item) for item in split_items(text))
 
 

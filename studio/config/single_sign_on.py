@@ -54,7 +54,7 @@ def parse_label(text: str) -> str:
 
 
 def parse_roles(text: str) -> tuple[str, ...]:
-    """Roles, comma separated."""
+    """Roles of operators, comma separated."""
     roles = tuple(split_items(text))
     wrong = next((role for role in roles if role not in ROLES), None)
     if wrong is not None:

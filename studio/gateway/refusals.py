@@ -45,7 +45,7 @@ class HeadTooLarge(RequestRefused):
 
 
 class TooManyConnections(RequestRefused):
-    """Of one address; see CONNECTIONS_PER_ADDRESS."""
+    """One address has more connections than CONNECTIONS_PER_ADDRESS."""
 
     status = 429
     code = "RATE_LIMITED"
@@ -67,7 +67,7 @@ class ApplicationSilent(RequestRefused):
 
 
 def wire(refusal: RequestRefused) -> bytes:
-    """The whole response."""
+    """The response to a refused request, head and body, as it is sent."""
     response = refusal.response()
     date = formatdate(usegmt=True).encode()
     body = response.body if isinstance(response.body, bytes) else b""

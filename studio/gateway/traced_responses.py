@@ -20,14 +20,12 @@ class TracedResponses(WarmResponses):
     """As `WarmResponses`. Heads that differ in their trace context alone are remembered as one."""
 
     def find(self, head: bytes) -> bytes | None:
-        """See `WarmResponses.find`."""
         began_ns = time.time_ns()
         parent, plain = _read_parent(head)
         wire = super().find(plain)
         return None if wire is None else _record(plain, wire, parent, began_ns)
 
     def answer(self, head: RequestHead, client: str) -> tuple[bytes | None, Environ | None]:
-        """See `WarmResponses.answer`."""
         began_ns = time.time_ns()
         wire, environ = super().answer(head, client)
         if wire is None:

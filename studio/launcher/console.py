@@ -31,7 +31,6 @@ class ProgressLine:
         return time.monotonic() - self._began
 
     def show(self, detail: str) -> None:
-        """What is happening inside the step."""
         if self._is_terminal:
             self._rewrite(f"{self.title}: {detail[:60]} ({self.elapsed_seconds:.0f} s)")
         elif time.monotonic() - self._shown > self.QUIET_SECONDS:

@@ -35,7 +35,6 @@ class InstalledPackages:
     root: Path = PACKAGES_DIR
 
     def ensure(self, lock: str) -> Path:  # noqa: ARG002 (as a Virtualenv)
-        """The interpreter that has the packages."""
         return Path(sys.executable)
 
 

@@ -46,7 +46,6 @@ class Candidate:
 
     @property
     def version(self) -> str:
-        """What the server's package says."""
         return str(_project(self.root / "pyproject.toml")["version"])
 
 
@@ -97,7 +96,7 @@ def check_work_tree(candidate: Candidate) -> None:
 
 
 def check_versions(candidate: Candidate) -> None:
-    """One version, wherever one is named."""
+    """Check that every file that names a version names the same one."""
     others = {place: found for place, found in list_versions(candidate.root) if found != candidate.version}
     if others:
         named = ", ".join(f"{place} says {found}" for place, found in sorted(others.items()))

@@ -24,6 +24,8 @@ DATABASES = ("sqlite", "postgresql")
 NOTHING_COLLECTED = 5
 # pytest's words, in pytest's order.
 _WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error", "rerun")
+# A file to each process. Not the files with most tests first: conftest.py has an order of its own.
+_SCHEDULING = ("--dist", "loadfile", "--no-loadscope-reorder")
 # One process each: a debugger needs the terminal, and these say how many themselves.
 _SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "--where", "-s", "--capture=no")
 
@@ -40,13 +42,14 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
     chosen = os.environ.get("TEST_DATABASE")
     began = time.monotonic()
     codes: list[int] = []
-    processes = parallel(arguments)
+    processes = count_processes(arguments)
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as stack:
         folder = Path(scratch)
 
-        def start(database: str, processes: Sequence[str], output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        def start(database: str, processes: int, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
             env = {**os.environ, "TEST_DATABASE": database, "STUDIO_TEST_COUNTS": str(folder / database)}
-            command = [str(python), "-m", "pytest", *processes, *arguments]
+            xdist = ["-n", str(processes), *_SCHEDULING] if processes else []
+            command = [str(python), "-m", "pytest", *xdist, *arguments]
             started = subprocess.Popen(command, cwd=setup.root, env=env, stdout=output, stderr=output)
             # An interrupt from the keyboard reaches it too; any other end of ours does not.
             stack.callback(started.kill)
@@ -62,9 +65,8 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
             output = stack.enter_context((folder / "output").open("w+b"))
             say("\nThe suite on sqlite, and beside it on postgresql, which is shown at the end")
             # A sixth of the work: one process of them does it in less time than the others need.
-            flag, count, *scheduling = processes
-            beside = start("postgresql", [flag, "1", *scheduling], output)
-            codes.append(start("sqlite", [flag, str(max(2, int(count) - 1)), *scheduling]).wait())
+            beside = start("postgresql", 1, output)
+            codes.append(start("sqlite", max(2, processes - 1)).wait())
             if _is_interrupted(codes[-1]):
                 beside.terminate()
             codes.append(beside.wait())
@@ -80,18 +82,17 @@ def _is_interrupted(code: int) -> bool:
     return code not in {0, 1, NOTHING_COLLECTED}
 
 
-def parallel(arguments: Sequence[str]) -> list[str]:
-    """Some processes, a file to each: module fixtures such as a live server are then started once.
+def count_processes(arguments: Sequence[str]) -> int:
+    """How many processes share the files, so that module fixtures such as a live server are started once; 0 for one
+    without xdist.
 
     As many as there are cores, since each imports the product, collects and makes a database for itself; four at most,
     and four with what starts servers, which waits for half of its time.
     """
     cores = os.cpu_count() or 1
     if cores < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
-        return []
-    # Not the files with most tests first: conftest.py has an order of its own.
-    count = 4 if _WAITING & set(arguments) else min(cores, 4)
-    return ["-n", str(count), "--dist", "loadfile", "--no-loadscope-reorder"]
+        return 0
+    return 4 if _WAITING & set(arguments) else min(cores, 4)
 
 
 def _read_counts(path: Path) -> Counter[str]:

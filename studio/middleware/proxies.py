@@ -40,7 +40,6 @@ class ForwardingMiddleware(MiddlewareMixin):
     """Put the client's own address, scheme and host into each request before anything reads them."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """First of all."""
         apply_forwarding(request.META, settings.TRUSTED_PROXIES)
 
 

@@ -42,7 +42,7 @@ def csv_response(name: str, head: Sequence[str], rows: Iterable[Sequence[object]
 
 
 def json_lines_response(name: str, rows: Iterable[dict[str, Any]]) -> HttpResponse:
-    """A download; one object a line."""
+    """A download with one JSON object per line."""
     return _download(
         name, "application/jsonl; charset=utf-8", (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     )

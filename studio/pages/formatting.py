@@ -83,7 +83,7 @@ def author_names(editors: Sequence[str] | None) -> str:
 
 
 def figure(number: int) -> str:
-    """With separators: 1,360."""
+    """A number with separators, such as 1,360."""
     return number_format(number, force_grouping=True)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from capability_kit.json_text import as_mapping
 from capability_rules.validation.a2ui.data_paths import MISSING, join_paths, parse_path, resolve
 
 Json = dict[str, Any]
@@ -60,7 +61,7 @@ def build_html_form(definition: Mapping[str, Any], data: Any = None) -> HtmlForm
         made = _field(component, scope, data)
         if made is not None and len(fields) < FIELDS_MAX:
             fields.setdefault(made.name, made)
-        event = _dict(_dict(component.get("action")).get("event"))
+        event = as_mapping(as_mapping(component.get("action")).get("event"))
         if isinstance(event.get("name"), str):
             label = _text(by_id.get(component.get("child"), {}).get("text"), scope, data) or event["name"]
             buttons.append(HtmlButton(len(buttons), label, event, scope))
@@ -100,7 +101,7 @@ def _children(component: Json, scope: Steps, data: Any) -> Iterator[tuple[Any, S
     for key in ("child", "trigger", "content"):
         yield component.get(key), scope
     for tab in component.get("tabs", ()) if isinstance(component.get("tabs"), list) else ():
-        yield _dict(tab).get("child"), scope
+        yield as_mapping(tab).get("child"), scope
     children = component.get("children")
     if isinstance(children, list):
         for child in children:
@@ -113,12 +114,12 @@ def _children(component: Json, scope: Steps, data: Any) -> Iterator[tuple[Any, S
 
 
 def _field(component: Json, scope: Steps, data: Any) -> HtmlField | None:
-    kind, bound = _kind(component), _dict(component.get("value")).get("path")
+    kind, bound = _kind(component), as_mapping(component.get("value")).get("path")
     if kind is None or not isinstance(bound, str):
         return None
     place = _place(bound, scope)
     value, label = resolve(data, place)[0], _text(component.get("label"), scope, data)
-    options = [_dict(one) for one in component.get("options", ()) if isinstance(component.get("options"), list)]
+    options = [as_mapping(one) for one in component.get("options", ()) if isinstance(component.get("options"), list)]
     choices = tuple((str(one.get("value", "")), _text(one.get("label"), scope, data)) for one in options)
     if kind in ("choice", "choices"):
         shown: Any = [str(one) for one in value] if isinstance(value, list) else []
@@ -192,7 +193,3 @@ def _text(value: Any, scope: Steps, data: Any) -> str:
 
 def _place(path: str, scope: Steps) -> Steps:
     return parse_path(path) if path.startswith("/") else (*scope, *parse_path(path))
-
-
-def _dict(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}

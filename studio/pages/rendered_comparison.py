@@ -24,7 +24,6 @@ class RenderedForm:
 
     @property
     def is_changed(self) -> bool:
-        """Whether it looks different."""
         return self.before is None or self.after is None or self.before.messages != self.after.messages
 
 

@@ -108,7 +108,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc] # allauth ha
     """How authenticator apps and passkeys name this Studio."""
 
     def encrypt(self, text: str) -> str:
-        """A secret as it is stored."""
         return encrypt_secret(text)
 
     def decrypt(self, encrypted_text: str) -> str:

@@ -123,7 +123,7 @@ STARTING_POINTS: Final = (
 
 
 def find_starting_point(key: str) -> StartingPoint | None:
-    """The one that a link names."""
+    """The starting point that a link names."""
     return next((one for one in STARTING_POINTS if one.key == key), None)
 
 

@@ -54,7 +54,6 @@ class ArgumentRow:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was typed into it."""
         return not (self.name or self.meaning or self.choices)
 
 
@@ -78,12 +77,10 @@ class ToolRow:
 
     @property
     def given(self) -> list[ArgumentRow]:
-        """The arguments that say something."""
         return [each for each in self.arguments if not each.is_empty]
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was typed into it."""
         return not (self.name or self.does or self.given)
 
 

@@ -97,7 +97,7 @@ def mark_visited(request: StudioRequest, key: str) -> None:
 
 
 def hide_tour(request: StudioRequest) -> None:
-    """Hide the tour."""
+    """Hide the tour until the operator asks for it again."""
     operators.set_tour_marks(request.user, _marks(request) | {_LEFT})
 
 

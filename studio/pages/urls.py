@@ -1,4 +1,4 @@
-"""The Studio's URLs."""
+"""The addresses of the Studio's pages, of the core and of each installed feature."""
 
 from importlib import import_module
 

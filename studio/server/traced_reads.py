@@ -15,15 +15,13 @@ _CAPABILITY_ID_MAX: Final = 64
 
 
 class TracedReads(WarmReads):
-    """As `WarmReads`."""
+    """`WarmReads` that records a span for each response."""
 
     def send_ready(self, scope: RequestScope, protocol: HttpProtocol) -> bool:
-        """See `WarmReads.send_ready`."""
         began_ns = time.time_ns()
         return _send(scope, protocol, *self.find(scope), began_ns)
 
     def send_prepared(self, scope: RequestScope, environ: Environ, protocol: HttpProtocol) -> bool:
-        """See `WarmReads.send_prepared`."""
         began_ns = time.time_ns()
         return _send(scope, protocol, *self.prepare(scope, environ), began_ns)
 

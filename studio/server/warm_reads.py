@@ -17,7 +17,7 @@ _FORWARDING: Final = frozenset({"x-forwarded-for", "x-forwarded-host", "x-forwar
 
 
 class ReadyResponse(Protocol):
-    """A whole response."""
+    """A response that can be sent as it is."""
 
     status: int
     headers: HeaderList

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zlib import crc32
 
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from registry.catalog.facets import list_facets
 from registry.models import Proposal, Review
 from studio.pages.actions import undo_of
+from studio.pages.lists import TableColumn
 
 register = template.Library()
 register.filter("undo_of", undo_of)
@@ -114,3 +115,23 @@ def banner(content: str, words: str, tone: str = "", icon: str = "info", title: 
 def blank_state(content: str, words: str, icon: str = "circle", title: str = "") -> str:
     """A list without items: what will be here. A button, if any, is between the two tags."""
     return render_to_string("components/empty.html", {"words": words, "icon": icon, "title": title, "actions": content})
+
+
+@register.filter
+def th(kind: str, words: str) -> dict[str, str]:
+    """The head of a column for `data_table`, with a class such as `num`, or read aloud only (`unseen`)."""
+    return {"kind": kind, "words": words}
+
+
+@register.simple_block_tag
+def data_table(
+    content: str,
+    *heads: str | dict[str, str],
+    columns: Sequence[TableColumn] = (),
+    caption: str = "",
+    css: str = "",
+) -> str:
+    """A table whose rows, between the two tags, are cards where it is narrow. The heads of `columns`, which sort, stand
+    before the others; `caption` is read aloud only."""
+    shown = {"rows": content, "heads": heads, "columns": columns, "caption": caption, "css": css}
+    return render_to_string("components/data_table.html", shown)

@@ -14,7 +14,6 @@ register = template.Library()
 # In templates they have short names.
 register.filter("words", formatting.inline_code)
 register.filter("breakable", formatting.breakable)
-register.filter("ago", formatting.time_ago)
 register.filter("every", formatting.interval)
 register.filter("who", formatting.actor_name)
 register.filter("authors", formatting.author_names)

@@ -86,7 +86,7 @@ def counted(change: Mapping[str, int]) -> str:
 
 @register.filter
 def actor(event: AuditEvent) -> str:
-    """Who did it, in words."""
+    """Who did what an audit row tells, in words."""
     return actor_name(f"{event.actor_kind}:{event.actor_name}")
 
 

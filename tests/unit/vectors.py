@@ -52,7 +52,11 @@ def skill_front_matter(given: Json) -> Any:
     text = front_matter.normalize_skill_text(given["text"])
     found = front_matter.read_front_matter(text)
     capability: Json = {}
-    front_matter_keys.move_known(found.values, capability)
+    front_matter_keys.move_top_level(dict(found.values), capability)
+    metadata = found.values.get("metadata")
+    for name, block in metadata.items() if isinstance(metadata, dict) else ():
+        if name in front_matter_keys.BLOCKS and isinstance(block, dict):
+            front_matter_keys.move_block(block, capability)
     return {"values": found.values, "body": text[found.body_offset :], "capability": capability}
 
 

@@ -110,7 +110,7 @@ def build_owner() -> dict[str, Any]:
     return {"handle": OWNER, "displayName": "Capability Studio", "image": None}
 
 
-def find_entry(visitor: ReaderContext, slug: str, given: Mapping[str, Any]) -> SnapshotEntry:
+def require_skill(visitor: ReaderContext, slug: str, given: Mapping[str, Any]) -> SnapshotEntry:
     """The skill with this slug, of the owner that `ownerHandle` names. Raises `NotFound`."""
     owner = parameters.string(given, "ownerHandle", most=200).lstrip("@").lower()
     is_ours = owner in ("", OWNER, owner_handle(visitor.caller))

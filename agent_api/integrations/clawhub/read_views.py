@@ -19,7 +19,7 @@ from agent_api.http.parameters import query
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
 from agent_api.integrations.clawhub import protocol
-from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, find_entry, format_version
+from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, format_version, require_skill
 from agent_api.integrations.skill_search import LIMIT_MAX, search_skills
 from capability_kit.bundles.skill_names import skill_name_of
 from capability_rules.errors import InvalidRequest
@@ -106,7 +106,7 @@ def _limit(given: Any) -> int:
 def skill(request: Request, slug: str, token: str = "") -> Response:
     """One skill and its newest version."""
     visitor = authorize_reader(request, token)
-    (row,) = protocol.build_items([find_entry(visitor, slug, query(request))])
+    (row,) = protocol.build_items([require_skill(visitor, slug, query(request))])
     newest = row.pop("latestVersion")
     return build_response({"skill": row, "latestVersion": newest, "owner": protocol.build_owner(), "moderation": None})
 
@@ -115,7 +115,7 @@ def skill(request: Request, slug: str, token: str = "") -> Response:
 def moderation(request: Request, slug: str, token: str = "") -> Response:
     """Nothing that is published here waits for a moderator."""
     visitor = authorize_reader(request, token)
-    find_entry(visitor, slug, query(request))
+    require_skill(visitor, slug, query(request))
     return build_response({"moderation": None})
 
 
@@ -124,7 +124,7 @@ def versions(request: Request, slug: str, token: str = "") -> Response:
     """The newest first, a page at a time; a key that gets no write tools sees only the current one."""
     visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, slug, given)
+    entry = require_skill(visitor, slug, given)
     limit = _limit(given)
     below = parameters.integer(given, "cursor", least=1)
     only = entry.revision if _sees_newest_alone(visitor) else None
@@ -142,7 +142,7 @@ def _sees_newest_alone(visitor: ReaderContext) -> bool:
 def version(request: Request, slug: str, version: str, token: str = "") -> Response:
     """One version with its files."""
     visitor = authorize_reader(request, token)
-    entry = find_entry(visitor, slug, query(request))
+    entry = require_skill(visitor, slug, query(request))
     found = _version(visitor, entry, version)
     row = protocol.build_version(found) | {"files": protocol.build_files(_files(visitor, entry, found.revision_id))}
     return build_response({"version": row, "skill": {"slug": slug, "displayName": entry.name}})
@@ -163,7 +163,7 @@ def file(request: Request, slug: str, token: str = "") -> HttpResponse:
     """The bytes of one file: `path`, and `version` or `tag`."""
     visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, slug, given)
+    entry = require_skill(visitor, slug, given)
     path = parameters.string(given, "path", most=500)
     found = _version(visitor, entry, _wanted(given))
     if path not in {file.path for file in _files(visitor, entry, found.revision_id)}:
@@ -181,7 +181,7 @@ def download(request: Request, token: str = "") -> HttpResponse:
     """The skill as a zip with SKILL.md at its root: the bytes of the discovery index's archive. Counts as a load."""
     visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, protocol.get_slug(given), given)
+    entry = require_skill(visitor, protocol.get_slug(given), given)
     found = _version(visitor, entry, _wanted(given))
     rendered = load_artifact(visitor.snapshot, found.revision_id, ZIP)
     caller = visitor.caller
@@ -196,7 +196,7 @@ def resolve(request: Request, token: str = "") -> Response:
     """Which version a local copy is, by the `hash` over its files; and which is the newest."""
     visitor = authorize_reader(request, token)
     given = query(request)
-    entry = find_entry(visitor, protocol.get_slug(given), given)
+    entry = require_skill(visitor, protocol.get_slug(given), given)
     wanted = parameters.string(given, "hash", most=64)
     if not wanted:
         raise InvalidRequest("hash is missing: SHA-256 over the files, as clawhub computes it")

@@ -28,7 +28,7 @@ def list_resources(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[st
 
 
 def list_skills(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """`skills/list`."""
+    """`skills/list`: one page of the skills that the key sees."""
     page, following = _page(visitor, params)
     return {"skills": [_skill(visitor, facts) for facts in page], **following}
 
@@ -43,7 +43,7 @@ def get_skill(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
 
 
 def read_resource(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """`resources/read`: one file."""
+    """`resources/read`: the text of one file of a skill."""
     uri = get_string_param(params, "uri")
     facts, path = _find(visitor, uri)
     if path not in {file.path for file in facts.files}:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import Path, RawFinding
 from capability_rules.validation.a2ui.arguments import ArgsSchema, Arguments, evaluate
 from capability_rules.validation.a2ui.budget import Budget, build_finding, component_name, join_words, quote_value
 from capability_rules.validation.a2ui.data_paths import MISSING
 from capability_rules.validation.a2ui.samples import with_samples
 from capability_rules.validation.a2ui.scopes import ComponentVisit, DataScope
-from capability_rules.validation.a2ui.surface import Component, Surface, dict_or_empty
+from capability_rules.validation.a2ui.surface import Component, Surface
 
 _ACTION_HINT = 'Write exactly one of {"tool": "tool_name"}, {"reply": true} or {"dismiss": true}.'
 
@@ -38,12 +39,12 @@ def is_action(action: object) -> bool:
 
 def has_reply(actions: object) -> bool:
     """Whether any event is sent back to the agent as a reply."""
-    return any(dict_or_empty(action).get("reply") is True for action in dict_or_empty(actions).values())
+    return any(as_mapping(action).get("reply") is True for action in as_mapping(actions).values())
 
 
 def find_called_tools(actions: object) -> set[str]:
     """Name the tools that any event calls."""
-    named = (dict_or_empty(action).get("tool") for action in dict_or_empty(actions).values())
+    named = (as_mapping(action).get("tool") for action in as_mapping(actions).values())
     return {name for name in named if isinstance(name, str)}
 
 
@@ -109,7 +110,7 @@ def _check_event(
     action = surface.actions[event["name"]]
     path: Path = (*component.path, "action", "event")
     place = (*path, "context") if "context" in event else path
-    context, owner = dict_or_empty(event.get("context")), component_name(component.body)
+    context, owner = as_mapping(event.get("context")), component_name(component.body)
     if action.get("reply") is True and "value" not in context:
         message = f"{owner} answers the agent without a 'value' in its 'context'"
         yield build_finding("UI_REPLY_VALUE_MISSING", place, message, 'Add "value" with what the user chose.')

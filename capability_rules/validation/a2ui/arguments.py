@@ -16,11 +16,12 @@ from capability_kit.json_schema.coercion import coerce
 from capability_kit.json_schema.evaluator import LINEAR, SchemaEvaluator, SchemaUnsafe, compiles
 from capability_kit.json_schema.graph import Node, SchemaGraph
 from capability_kit.json_schema.pattern_cost import CompileBudget
+from capability_kit.json_text import as_mapping
 from capability_rules.validation.a2ui.budget import Budget
 from capability_rules.validation.a2ui.data_paths import MISSING, is_relative, is_well_formed
 from capability_rules.validation.a2ui.limits import DEPTH_MAX
 from capability_rules.validation.a2ui.scopes import DataScope, find_scope
-from capability_rules.validation.a2ui.surface import Surface, dict_or_empty
+from capability_rules.validation.a2ui.surface import Surface
 from capability_rules.validation.a2ui.walk import depth_of
 
 _SCHEMA_NODES_MAX = 5_000
@@ -43,7 +44,7 @@ class ArgsSchema:
     @property
     def properties(self) -> dict[str, Any]:
         """Return the declared properties."""
-        return dict_or_empty(self.schema.get("properties"))
+        return as_mapping(self.schema.get("properties"))
 
     @property
     def required(self) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import Path, RawFinding
 from capability_rules.validation.a2ui.actions import is_action
 from capability_rules.validation.a2ui.arguments import ArgsSchema, Arguments, evaluate
@@ -17,7 +18,7 @@ from capability_rules.validation.a2ui.budget import build_finding, component_nam
 from capability_rules.validation.a2ui.data_paths import MISSING, is_relative, is_well_formed, parse_path, resolve
 from capability_rules.validation.a2ui.samples import with_samples
 from capability_rules.validation.a2ui.scopes import ComponentVisit, DataScope
-from capability_rules.validation.a2ui.surface import Component, Surface, dict_or_empty
+from capability_rules.validation.a2ui.surface import Component, Surface
 
 # Of one form; a form with more options has shown its trouble by then.
 _OPTIONS_MAX: Final = 500
@@ -60,7 +61,7 @@ def _list_pickers(seen: Sequence[ComponentVisit]) -> dict[Steps, Component]:
     """The ChoicePickers by the place in the data that each writes to."""
     found: dict[Steps, Component] = {}
     for visit in seen:
-        path = dict_or_empty(visit.component.body.get("value")).get("path")
+        path = as_mapping(visit.component.body.get("value")).get("path")
         if visit.component.type == "ChoicePicker" and isinstance(path, str):
             for steps in _absolute(path, visit.scope):
                 found.setdefault(steps, visit.component)
@@ -78,7 +79,7 @@ def _list_sent(
         if event is None or tool is None or not isinstance(tool.get("args_schema"), dict):
             continue
         args = ArgsSchema(tool["args_schema"])
-        for key, value in dict_or_empty(event.get("context")).items():
+        for key, value in as_mapping(event.get("context")).items():
             if key in args.properties:
                 yield _Sent(key, value, visit.scope, tool["name"], args)
 

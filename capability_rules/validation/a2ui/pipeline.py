@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import RawFinding
 from capability_rules.validation.a2ui import entry_schema, limits, reference_validator
 from capability_rules.validation.a2ui.actions import check_actions, tools_by_name
@@ -23,7 +24,7 @@ from capability_rules.validation.a2ui.components import check_components
 from capability_rules.validation.a2ui.entry import check_entry, check_inner_limits
 from capability_rules.validation.a2ui.references import check_is_referenced, ids_named_by_tools
 from capability_rules.validation.a2ui.scopes import iterate_components
-from capability_rules.validation.a2ui.surface import Surface, dict_or_empty, read_surface
+from capability_rules.validation.a2ui.surface import Surface, read_surface
 from capability_rules.validation.a2ui.tree import check_topology
 from capability_rules.validation.codes import severity_by_code
 
@@ -90,7 +91,6 @@ class _EntryCheck:
     ids: set[str] = field(default_factory=set)
 
     def check(self, index: int, entry: object) -> Iterator[RawFinding]:
-        """Check one entry, group after group."""
         yield from check_is_referenced(index, entry, self.used)
         is_odd = yield from _report(check_entry(index, entry, self.work))
         is_taken = yield from _report(self._check_is_unique(index, entry))
@@ -109,7 +109,7 @@ class _EntryCheck:
                 return
 
     def _check_is_unique(self, index: int, entry: object) -> Iterator[RawFinding]:
-        schema_id = dict_or_empty(entry).get("schema_id")
+        schema_id = as_mapping(entry).get("schema_id")
         if not isinstance(schema_id, str):
             return
         if schema_id in self.ids:

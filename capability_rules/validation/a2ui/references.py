@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import Path, RawFinding
 from capability_rules.validation.a2ui.actions import find_called_tools, has_reply
 from capability_rules.validation.a2ui.budget import Budget, build_finding, join_words, quote_value
 from capability_rules.validation.a2ui.entry_schema import is_schema_id
-from capability_rules.validation.a2ui.surface import dict_or_empty
 
 # A form takes one item and an editor several: both end in a call of the tool. A result only shows.
 CALLING_ROLES = ("form", "editor")
@@ -32,7 +32,7 @@ def _tools(tools: object) -> Iterator[tuple[int, dict[str, object]]]:
 
 
 def _check_tool(index: int, tool: dict[str, object], forms: _Forms, work: Budget) -> Iterator[RawFinding]:
-    for role, schema_id in dict_or_empty(tool.get("ui")).items():
+    for role, schema_id in as_mapping(tool.get("ui")).items():
         path: Path = (index, "ui", role)
         if not isinstance(schema_id, str):
             continue
@@ -81,17 +81,17 @@ def entries_by_id(ui_schemas: object) -> dict[str, list[dict[str, object]]]:
 
 def ids_named_by_tools(tools: object) -> set[str]:
     """Name every schema_id that any tool's `ui` mentions."""
-    named = (value for _, tool in _tools(tools) for value in dict_or_empty(tool.get("ui")).values())
+    named = (value for _, tool in _tools(tools) for value in as_mapping(tool.get("ui")).values())
     return {value for value in named if isinstance(value, str)}
 
 
 def check_is_referenced(index: int, entry: object, used: Collection[str]) -> Iterator[RawFinding]:
     """Warn where nothing would ever open a form: no tool, no mention in skill.md, and no reply to the agent."""
-    schema_id = dict_or_empty(entry).get("schema_id")
+    schema_id = as_mapping(entry).get("schema_id")
     # What refers to a malformed id cannot be known; its own finding comes first.
     if not isinstance(schema_id, str) or not is_schema_id(schema_id):
         return
-    if schema_id not in used and not has_reply(dict_or_empty(entry).get("actions")):
+    if schema_id not in used and not has_reply(as_mapping(entry).get("actions")):
         message = f"no tool and no line of skill.md mentions {schema_id}"
         hint = f'Mention it in skill.md, or add "ui": {{"form": "{schema_id}"}} to a tool.'
         yield build_finding("UI_SCHEMA_UNREFERENCED", (index,), message, hint)

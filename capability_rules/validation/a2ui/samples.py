@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from capability_rules.validation.a2ui.surface import dict_or_empty
+from capability_kit.json_text import as_mapping
 
 _DEPTH_MAX = 8
 
 
 def with_samples(schema: Any, value: Any, *, depth: int = 0) -> Any:
     """Return the value of a form's data with samples of a tool's schema wherever nothing is entered."""
-    schema = dict_or_empty(schema)
+    schema = as_mapping(schema)
     if value in ("", []):
         return sample_of(schema)
     if depth < _DEPTH_MAX and isinstance(value, dict):
-        properties = dict_or_empty(schema.get("properties"))
+        properties = as_mapping(schema.get("properties"))
         return {key: with_samples(properties.get(key), one, depth=depth + 1) for key, one in value.items()}
     if depth < _DEPTH_MAX and isinstance(value, list) and schema.get("type") == "array":
         return [with_samples(schema.get("items"), one, depth=depth + 1) for one in value]
@@ -24,7 +24,7 @@ def with_samples(schema: Any, value: Any, *, depth: int = 0) -> Any:
 
 def sample_of(schema: dict[str, Any]) -> Any:
     """Return what a widget would hold for a value that the schema accepts: texts, and lists of what is chosen."""
-    items = dict_or_empty(schema.get("items"))
+    items = as_mapping(schema.get("items"))
     options = schema.get("enum") if schema.get("type") != "array" else items.get("enum")
     if isinstance(options, list) and options and isinstance(options[0], str):
         return [options[0]]

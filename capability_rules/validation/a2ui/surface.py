@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from capability_kit.json_text import as_mapping
 from capability_rules.bundles.problem import Path
 from capability_rules.validation.a2ui.walk import ComponentSite, iterate_sites
 
@@ -61,17 +62,17 @@ class Surface:
     @property
     def data_model(self) -> dict[str, Any]:
         """Return the sample data."""
-        return dict_or_empty(self.entry["definition"].get("dataModel"))
+        return as_mapping(self.entry["definition"].get("dataModel"))
 
     @property
     def actions(self) -> dict[str, Any]:
         """Return event name to action, {} where left out."""
-        return dict_or_empty(self.entry.get("actions"))
+        return as_mapping(self.entry.get("actions"))
 
     def events(self) -> Iterator[tuple[Component, dict[str, Any]]]:
         """Yield each component that raises an event, with `{"name", "context"}`."""
         for component in self.components:
-            event = dict_or_empty(component.body.get("action")).get("event")
+            event = as_mapping(component.body.get("action")).get("event")
             if isinstance(event, dict):
                 yield component, event
 
@@ -87,8 +88,3 @@ def read_surface(index: int, entry: dict[str, Any], *, map_form: bool) -> Surfac
     for component in components:
         by_id.setdefault(component.id, []).append(component)
     return Surface(index, entry, components, map_form, by_id)
-
-
-def dict_or_empty(value: object) -> dict[str, Any]:
-    """Return an object as it is, and {} for anything else."""
-    return value if isinstance(value, dict) else {}

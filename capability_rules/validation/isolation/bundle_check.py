@@ -52,7 +52,6 @@ class _Check:
         return None
 
     def finished(self, report: Mapping[str, Any]) -> Report:
-        """The whole report."""
         bundle = unpack_bundle(report["bundle"], self.normalized)
         found = tuple(unpack_findings(report["findings"]))
         return build_report(self.normalized, found, bundle, self.capability_id)

@@ -80,10 +80,6 @@ class LiteralPlaces:
         present = self._present
         return [each for each, part in _with_parts(literals) if part in present]
 
-    def may_have(self, literal: str) -> bool:
-        """Whether the longest word of a fixed text occurs."""
-        return longest_part(literal)[0] in self._present
-
     def find(self, literal: str, text: str = "") -> list[int]:
         """Every place of a fixed text, in order; overlapping ones too. `text` may differ from the one that was read in
         its blanks."""

@@ -96,7 +96,7 @@ class WordTable:
         self._known: tuple[dict[str, int], Integers] = {}, np.zeros((0, 4), np.int64)
 
     def look_up(self, words: Sequence[str]) -> Integers:
-        """Shape (words, 4)."""
+        """The numbers of these words, one row for each: shape (words, 4)."""
         rows, table = self._known
         new = [word for word in dict.fromkeys(words) if word not in rows]
         if new:

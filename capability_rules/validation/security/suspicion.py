@@ -102,12 +102,13 @@ class SentenceModel:
     kind_bias: Floats
 
     def score(self, sentences: Sequence[Sequence[str]], strings: Sequence[int] = ()) -> tuple[Floats, Floats]:
-        """How much each sentence resembles an attack, and the stretch of three that it begins.
+        """How much each sentence resembles an attack, and how much the stretch of three sentences that it begins does.
 
-        An order and that nobody shall know of it often stand in two sentences, so each stretch is read as one sentence,
-        and so are each two within it: its score is the sum of the three, each the highest of its length. A string of
-        one or two sentences is one stretch, and none goes on in the next of `strings`. Where no stretch begins, its
-        score is -inf. Above `threshold` it is a finding. Words come from `split_tokens`.
+        Both have one score per sentence; the words of a sentence are those of `split_tokens`. An attack often has its
+        order in one sentence and "tell nobody" in the next, so a stretch's score is a sum: of the stretch read as one
+        sentence, of its highest pair of neighbors read as one, and of its highest sentence. `strings` numbers the
+        text that each sentence is from: a stretch does not reach into the next text, and a text of fewer than three
+        sentences is one stretch. Where no stretch begins, its score is -inf. Above `threshold` it is a finding.
         """
         if not any(sentences):
             return np.full(len(sentences), -np.inf, np.float32), np.full(len(sentences), -np.inf, np.float32)

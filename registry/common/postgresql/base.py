@@ -85,11 +85,11 @@ class _TranslatedClose:
 
 
 class _Cursor(_TranslatedClose, CursorWrapper):
-    """Without debug logging."""
+    """The cursor of a connection that logs no statements."""
 
 
 class _DebugCursor(_TranslatedClose, base.CursorDebugWrapper):
-    """With it."""
+    """The cursor of a connection that logs its statements."""
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -98,11 +98,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     Database = _Driver()  # type: ignore[assignment] # the module with one function replaced
 
     def make_cursor(self, cursor: Any) -> CursorWrapper:
-        """Django's hook."""
         return _Cursor(cursor, self)
 
     def make_debug_cursor(self, cursor: Any) -> _DebugCursor:
-        """Django's hook."""
         return _DebugCursor(cursor, self)
 
     def get_connection_params(self) -> dict[str, Any]:

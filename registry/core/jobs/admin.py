@@ -28,7 +28,7 @@ def list_jobs(*, state: str = "", limit: int = 100) -> list[Job]:
 
 
 def get_job(job_id: int) -> Job:
-    """Raises `NotFound`."""
+    """The job with this number. Raises `NotFound`."""
     missing = NotFound(f"There is no job {job_id}; those that ended are forgotten after 30 days")
     return get_row(Job.objects.filter(pk=job_id), missing)
 

@@ -111,8 +111,10 @@ def enqueue(
 
 
 def run_now(dedupe_key: str) -> bool | None:
-    """Make the open job of that key due now, under the lock of the registry's state. Whether that is news to it; False
-    where it is due or at work already, None where there is none."""
+    """Make the open job of that key due now; the caller holds the lock of the registry's state.
+
+    Returns True where it was to run later, False where it is due or running already, None where there is none.
+    """
     now = timezone.now()
     job = Job.objects.filter(dedupe_key=dedupe_key, state__in=OPEN).first()
     if job is None:

@@ -83,7 +83,7 @@ class RightsTable:
 
 @cache
 def list_feature_tables() -> tuple[RightsTable, ...]:
-    """Those of the installed features."""
+    """The tables of rights of the installed features."""
     return tuple(import_string(feature.rights) for feature in installed_features() if feature.rights)
 
 

@@ -1,4 +1,4 @@
-"""Questions about webhooks."""
+"""What the buttons of webhooks ask before they do something."""
 
 from __future__ import annotations
 

@@ -129,7 +129,6 @@ class KeyRightsForm(forms.Form):
             raise forms.ValidationError(getattr(error, "message", _("Choose an earlier day."))) from None
 
     def clean(self) -> dict[str, Any]:
-        """As the verbs take it."""
         given = super().clean() or {}
         return {("expires_at" if name == "last_day" else name): value for name, value in given.items()}
 

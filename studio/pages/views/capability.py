@@ -58,7 +58,6 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
         **build_scheduled_context(capability),
         "drafted": drafted,
-        "draft_name": drafted.name_or(capability_id) if drafted else "",
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         # What is wrong with a tool, the feature that compares it says beside the way to fix it.
         "incidents": capability.incidents.filter(closed_at__isnull=True).exclude(kind=Incident.Kind.TOOL),
@@ -96,13 +95,13 @@ def _show_part(request: StudioRequest, capability_id: str, part: str, title: str
 
 @operator_required("GET")
 def capability_instructions(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """The published instructions."""
+    """Show the instructions of the published revision."""
     return _show_part(request, capability_id, "instructions", _("Instructions"))
 
 
 @operator_required("GET")
 def capability_tools(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """The published tools."""
+    """Show the tools of the published revision."""
     return _show_part(request, capability_id, "tools", _("Tools"))
 
 

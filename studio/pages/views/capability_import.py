@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from capability_kit.json_text import parse_json
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.discovery.bundle_discovery import with_id
 from capability_rules.errors import RegistryError, SourceUnreadable
@@ -89,10 +89,7 @@ def _paths(request: StudioRequest, count: int) -> list[str] | None:
     sent = request.POST.get("paths", "")
     if not sent:
         return None
-    try:
-        paths = json.loads(sent)
-    except (ValueError, RecursionError):
-        paths = None
+    paths = parse_json(sent)
     if not isinstance(paths, list) or len(paths) != count or not all(isinstance(path, str) for path in paths):
         raise SourceUnreadable(_("The paths of the folder's files are missing. Upload an archive instead"))
     return paths

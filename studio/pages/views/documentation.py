@@ -35,7 +35,7 @@ def docs_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def docs_show(request: HttpRequest, page: str) -> HttpResponse:
-    """One page."""
+    """Show one page of the documentation."""
     found = get_pages().get(page)
     if found is None:
         raise Http404(_("There is no such page"))

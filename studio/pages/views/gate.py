@@ -39,6 +39,8 @@ FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
 # Notes for reviewers, which block nothing.
 _NOTES_MAX: Final = 50
+# The marks of the lists of `_sort_findings`.
+_WEIGHTS: Final = ("error", "held", "warning", "accepted", "waived")
 _EFFECT_WORDS: Final = {
     "loosens": gettext_lazy("Less restrictive"),
     "breaks": gettext_lazy("Breaking change"),
@@ -98,6 +100,40 @@ def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EF
     return groups
 
 
+def _sort_findings(gate: GateReport) -> dict[str, list[Finding]]:
+    """The findings by what is to be done about them, the most severe first; last those that a person has answered."""
+    held = [finding for finding in gate.text_findings if finding.held and "SEC_HELD" in gate.open_questions]
+    return {
+        "errors": [finding for finding in gate.text_findings if finding.is_error],
+        "held": held,
+        "warnings": [finding for finding in gate.text_findings if finding.is_warning and finding not in held],
+        "accepted": [finding for finding in gate.findings if finding.accepted is not None],
+        "waived": [finding for finding in gate.findings if finding.waiver is not None],
+    }
+
+
+def _sort_questions(gate: GateReport, *, can_tick: bool) -> tuple[list[str], list[str]]:
+    """The codes of the open questions: those that are ticked on this page, and those that stop the publish."""
+    asked = [
+        code
+        for code in gate.open_questions
+        if code != "POLICY_LOOSENED" or "LOOSENING_NOT_ALLOWED" not in gate.open_questions
+    ]
+    to_confirm = [code for code in asked if can_tick and code in gate.to_acknowledge]
+    return to_confirm, [code for code in asked if code not in to_confirm]
+
+
+def _list_typed(request: StudioRequest) -> dict[str, Any]:
+    """What was typed into the form, to be shown again."""
+    return {
+        "acknowledged": request.POST.getlist("acknowledge"),
+        "note": get_note(request),
+        "due_at": get_text(request, "due_at", most=32),
+        # What was typed is shown again in the zone in which it was typed.
+        "due_at_zone": typed_zone(request.POST, "due_at"),
+    }
+
+
 def build_gate_context(
     request: StudioRequest,
     gate: GateReport,
@@ -109,61 +145,37 @@ def build_gate_context(
     """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
     them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms, `standing` and
     `has_placeholders` are those of a draft."""
-    errors = [finding for finding in gate.text_findings if finding.is_error]
-    held = [finding for finding in gate.text_findings if finding.held and "SEC_HELD" in gate.open_questions]
-    warnings = [finding for finding in gate.text_findings if finding.is_warning and finding not in held]
-    accepted = [finding for finding in gate.findings if finding.accepted is not None]
-    waived = [finding for finding in gate.findings if finding.waiver is not None]
-    asked = [
-        code
-        for code in gate.open_questions
-        if code != "POLICY_LOOSENED" or "LOOSENING_NOT_ALLOWED" not in gate.open_questions
-    ]
-    to_confirm = [code for code in asked if code in gate.to_acknowledge and can_confirm and request.user.can_publish]
-    questions = [code for code in asked if code not in to_confirm]
+    can_tick = can_confirm and request.user.can_publish
+    findings = _sort_findings(gate)
+    to_confirm, questions = _sort_questions(gate, can_tick=can_tick)
     change_groups = group_changes(gate.introduces, _FIRST_WORDS) if gate.introduces else group_changes(gate.changes)
     return {
         "gate": gate,
         "release_steps": list_release_steps(
             gate,
-            errors=len(errors),
+            errors=len(findings["errors"]),
             questions=questions,
             to_confirm=to_confirm,
             standing=standing,
-            has_placeholders=has_placeholders and can_confirm and request.user.can_publish,
+            has_placeholders=has_placeholders and can_tick,
         ),
         # What no tick of this person's can lift.
-        "is_blocked": bool(errors or questions),
-        "needs_approval": "APPROVAL_REQUIRED" in asked,
+        "is_blocked": bool(findings["errors"] or questions),
+        "needs_approval": "APPROVAL_REQUIRED" in gate.open_questions,
         "can_be_reviewed": gate.report.ok,
-        "errors": errors,
-        "held": held,
-        "warnings": warnings,
-        "accepted": accepted,
-        "waived": waived,
+        **findings,
         # For those who decide, and in no list of issues.
         "notes": gate.report.notes[:_NOTES_MAX] if request.user.can_publish else (),
         "unjudged_languages": gate.report.unjudged_languages,
         "missing_scans": [one for one in gate.findings if one.code == "SCAN_MISSING" and one.is_error],
         "findings_by_weight": [
-            _group(weight, found)
-            for weight, found in (
-                ("error", errors),
-                ("held", held),
-                ("warning", warnings),
-                ("accepted", accepted),
-                ("waived", waived),
-            )
+            _group(weight, found) for weight, found in zip(_WEIGHTS, findings.values(), strict=True)
         ],
         "change_groups": change_groups,
         "change_count": sum(len(group.shown) + len(group.more) for group in change_groups),
         # Not every page that shows the report shows them.
         "power_groups": lambda: group_powers(gate.powers),
-        "acknowledged": request.POST.getlist("acknowledge"),
-        "note": get_note(request),
-        "due_at": get_text(request, "due_at", most=32),
-        # What was typed is shown again in the zone in which it was typed.
-        "due_at_zone": typed_zone(request.POST, "due_at"),
+        **_list_typed(request),
     }
 
 

@@ -149,7 +149,7 @@ def passkey_rename(request: StudioRequest) -> HttpResponse:
 @operator_required("GET", "POST")
 @confirmed_first(questions.remove_passkey, page=_PAGE)
 def passkey_remove(request: StudioRequest) -> HttpResponse:
-    """Remove a passkey."""
+    """Remove a passkey of the operator who is signed in."""
     return run_action(
         request, second_factors.remove_passkey, lambda name: _("Passkey “%(name)s” removed.") % {"name": name},
         to=redirect(_PAGE), username=request.user.get_username(), key=_key(request),

@@ -1,4 +1,4 @@
-"""What agents load."""
+"""The page and the file of what agents have loaded."""
 
 from __future__ import annotations
 

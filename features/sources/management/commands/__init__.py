@@ -1,1 +1,1 @@
-"""Commands of `manage.py`."""
+"""One module per command of `manage.py` (docs/command-line.md)."""

@@ -114,7 +114,6 @@ def test_a_comparison_names_what_came_and_went() -> None:
         ("write_tool", "alpha_save", True),
     ]
     first = compare_powers(None, new)
-    assert first.is_first
     assert (first.added, first.removed) == ((), ())
     assert len(first.powers) == 2
 

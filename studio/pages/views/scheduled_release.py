@@ -39,6 +39,9 @@ def release_list(request: StudioRequest) -> HttpResponse:
     is_past = filters.get("state") == "past"
     found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
     page = get_page(request, found)
+    names = find_display_names({release.capability.capability_id for release in page.object_list})
+    for release in page.object_list:
+        release.display_name = names[release.capability.capability_id]
     stopped = set() if is_past else set(scheduled_releases.find_stops(list(page.object_list)))
     context = {"page": page, "is_past": is_past, "stopped": stopped, "filters": filters, "query": filters.query}
     return render(request, "studio/release/list.html", context)

@@ -212,7 +212,7 @@ _DIALOGS = {
     "overview, retire without a note": State(WEIGHTS, (FOLDS, *refused_in_dialog("Retire capability"))),
     "overview, quarantine": State(LONG, (FOLDS, *asked_by("Quarantine capability"))),
     "editor, discard the draft": State(WEIGHTS + "edit/", asked_by("Discard draft")),
-    "releases, cancel": State("/releases/", asked_by("Cancel release of excel_analyzer")),
+    "releases, cancel": State("/releases/", asked_by("Cancel release of Excel Analyzer")),
     "review, cancel": State(REVIEW, asked_by("Cancel review")),
     "webhook, delete": State("/webhooks/1/", (FOLDS, *asked_by("Delete webhook"))),
     "source, disconnect": State("/sources/1/", asked_by("Disconnect source")),

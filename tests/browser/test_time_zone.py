@@ -62,7 +62,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     row = publisher.get_by_role("row").filter(has_text="one_clock")
     expect(row.get_by_text(_shown(at))).to_be_visible()
     expect(row.get_by_text(re.compile(r"Time zone: America/New_York \(UTC.[45]\)"))).to_be_visible()
-    field = row.get_by_label("New time of one_clock")
+    field = row.get_by_label("New time of One Clock")
     expect(field).to_have_value(f"{at:%Y-%m-%dT%H:%M}")
     later = at + timedelta(minutes=5)
     field.fill(f"{later:%Y-%m-%dT%H:%M}")

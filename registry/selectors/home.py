@@ -19,7 +19,7 @@ from registry.models.usage import UnknownCapabilityRequest
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
 from registry.usage import demand
-from registry.usage.revision_health import find_failing
+from registry.usage.revision_health import FailingCapability, find_failing
 
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
@@ -70,15 +70,16 @@ def build_home(*, viewer: Operator, today_ends: datetime, chart_days: int = DAYS
     """Every section for one person, read now; `today_ends` is the end of their day, `chart_days` of `CHART_DAYS`."""
     today = datetime.now(UTC).date()
     statuses = count_statuses()
+    failing = find_failing()
     released = list_releases_since(today - timedelta(days=chart_days - 1))
     first_day = today - timedelta(days=DAYS - 1)
     releases = [release for release in released if release[2].date() >= first_day]
     return Home(
-        inbox=inbox.build_inbox(viewer, today_ends=today_ends),
+        inbox=inbox.build_inbox(viewer, today_ends=today_ends, failing=failing),
         loads=count_loads_by_day(today, chart_days),
         matched=count_matches_by_day(today),
         published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
-        failing=count_failing_by_day(today),
+        failing=count_failing_by_day(today, failing),
         released=Counter(at.date() for _, status, at in released if status == Capability.Status.PUBLISHED),
         activity=list_activity(),
         misses=list_unmet_requests(),
@@ -161,7 +162,7 @@ def count_published_by_day(today: date, now: int, releases: Sequence[tuple[str, 
     return counts[::-1]
 
 
-def count_failing_by_day(today: date) -> list[int]:
+def count_failing_by_day(today: date, failing: Sequence[FailingCapability]) -> list[int]:
     """How many incidents were open at the end of each day, with what fails in use now since it does."""
     days = [today - timedelta(days=DAYS), *_days(today, DAYS)]
     since = datetime.combine(days[1], datetime.min.time(), UTC)
@@ -170,5 +171,5 @@ def count_failing_by_day(today: date) -> list[int]:
         (opened.date(), closed.date() if closed else None)
         for opened, closed in found.values_list("first_seen_at", "closed_at")
     ]
-    rows += [(one.since.date(), None) for one in find_failing()]
+    rows += [(one.since.date(), None) for one in failing]
     return [sum(opened <= day and (closed is None or closed > day) for opened, closed in rows) for day in days]

@@ -24,7 +24,7 @@ from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases, list_stopped
 from registry.usage import demand
-from registry.usage.revision_health import find_failing, find_regressions
+from registry.usage.revision_health import FailingCapability, find_regressions
 
 Kind = Literal[
     "quarantined",
@@ -87,8 +87,8 @@ class Inbox:
     has_more: bool
 
 
-def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
-    """What this person can do something about; nothing for a viewer."""
+def build_inbox(operator: Operator, *, today_ends: datetime, failing: Sequence[FailingCapability]) -> Inbox:
+    """What this person can do something about; nothing for a viewer. `failing` is what `find_failing` found."""
     if not operator.can_edit:
         return Inbox((), has_more=False)
     actor = str(Actor("operator", operator.get_username()))
@@ -100,7 +100,7 @@ def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
         list(_decisions(operator, closed)),
         list(_incidents(closed)),
         list(_stopped(actor)),
-        list(_usage(closed)),
+        list(_usage(closed, failing)),
         list(_releases(today_ends, closed)),
         list(_proposals(closed)),
         list(_drafts_with_errors(actor)),
@@ -196,14 +196,14 @@ def _stopped(actor: str) -> Iterator[InboxItem]:
         yield InboxItem("release_stopped", release.capability.capability_id, release.ended_at, actor, why)
 
 
-def _usage(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+def _usage(closed: QuerySet[Capability], failing: Sequence[FailingCapability]) -> Iterator[InboxItem]:
     """What fails in use, and what does so more often than before; one row for each capability."""
     worse = find_regressions()[:KIND_MAX]
     regressed = {one.capability_id for one in worse}
-    failing = [one for one in find_failing() if one.capability_id not in regressed][:KIND_MAX]
-    ids = {*regressed, *(one.capability_id for one in failing)}
+    others = [one for one in failing if one.capability_id not in regressed][:KIND_MAX]
+    ids = {*regressed, *(one.capability_id for one in others)}
     hidden = set(closed.filter(capability_id__in=ids).values_list("capability_id", flat=True)) if ids else set()
-    for bad in failing:
+    for bad in others:
         if bad.capability_id not in hidden:
             row = InboxItem("fails_in_use", bad.capability_id, bad.since, by=bad.only_key, key=str(bad.number))
             yield replace(row, count=bad.failed, before=bad.confirmed)

@@ -13,6 +13,7 @@ from registry.common.errors import Forbidden, ReviewConflict
 from registry.models import AuditEvent, Operator, Review
 from registry.publishing import reviewers, reviews
 from registry.selectors.inbox import build_inbox
+from registry.usage.revision_health import find_failing
 from tests.factories import OLGA, bundle
 from tests.unit.registry.publishing.test_release_rules import set_rule
 
@@ -122,5 +123,5 @@ def test_who_is_asked_by_name_sees_it_first() -> None:
     _review("alpha", "First")
     second = _review("beta", "Second")
     reviewers.add_reviewer(review_id=second.pk, username="paul", by=ANN)
-    inbox = build_inbox(paul, today_ends=timezone.now())
+    inbox = build_inbox(paul, today_ends=timezone.now(), failing=find_failing())
     assert [one.capability_id for one in inbox.items if one.kind == "review"] == ["beta", "alpha"]

@@ -13,6 +13,7 @@ from registry.common.actors import Actor
 from registry.models import AuditEvent, Operator, Review, UnknownCapabilityRequest
 from registry.publishing import publication, quarantine, reviews
 from registry.selectors import inbox
+from registry.usage.revision_health import find_failing
 from tests.factories import OLGA, bundle, publish, tampering
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +56,7 @@ def test_unmet_requests_are_counted_only_as_far_as_the_sidebar_shows_them() -> N
 
 def _items(username: str) -> list[tuple[str, str, str, int, int]]:
     operator = Operator.objects.get_or_create(username=username, defaults={"role": "publisher"})[0]
-    found = inbox.build_inbox(operator, today_ends=timezone.now()).items
+    found = inbox.build_inbox(operator, today_ends=timezone.now(), failing=find_failing()).items
     return [(one.kind, one.by, one.text, one.before, one.count) for one in found]
 
 

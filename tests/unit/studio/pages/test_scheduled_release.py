@@ -16,6 +16,7 @@ from registry.operations.worker import Worker
 from registry.publishing import publication
 from registry.publishing.scheduled_releases import KIND
 from registry.selectors.inbox import build_inbox
+from registry.usage.revision_health import find_failing
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import confirm, form_with
@@ -177,5 +178,5 @@ def test_who_scheduled_what_a_retirement_ended_is_told(client: Client) -> None:
 
 def _stopped(username: str) -> list[bool]:
     """The rows of the inbox of this person about releases that will not go out, and whether each says why."""
-    found = build_inbox(Operator.objects.get(username=username), today_ends=timezone.now())
+    found = build_inbox(Operator.objects.get(username=username), today_ends=timezone.now(), failing=find_failing())
     return [bool(one.text) for one in found.items if one.kind == "release_stopped"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
@@ -84,12 +85,14 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
         return _page(request, capability_id, error=error.message, status=400)
     if capability_id and deed == "send_back":
         return _send_back(request, capability_id, reason)
-    count, refused = (_decline if deed == "decline" else _accept)(request, chosen, reason)
-    if count and deed == "decline":
+    if deed == "decline":
+        count, refused = _decide_each(request, chosen, partial(held_passages.decline_passages, reason=reason))
         done = ngettext("%(count)s passage is declined.", "%(count)s passages are declined.", count)
-        messages.success(request, done % {"count": figure(count)})
-    elif count:
+    else:
+        accept = partial(_accept, reason=reason, is_confirmed=is_recently_confirmed(request))
+        count, refused = _decide_each(request, chosen, accept)
         done = ngettext("%(count)s passage is accepted.", "%(count)s passages are accepted.", count)
+    if count:
         messages.success(request, done % {"count": figure(count)})
     if refused:
         status = 403 if all(isinstance(one, Forbidden) for one in refused) else 409
@@ -106,31 +109,18 @@ def _send_back(request: StudioRequest, capability_id: str, reason: str) -> HttpR
     return redirect(find_page_before(request) or request.path)
 
 
-def _accept(request: StudioRequest, chosen: Mapping[str, set[str]], reason: str) -> tuple[int, list[RegistryError]]:
+def _accept(**given: Any) -> int:
+    return len(held_passages.accept_passages(**given))
+
+
+def _decide_each(
+    request: StudioRequest, chosen: Mapping[str, set[str]], decide: Callable[..., int]
+) -> tuple[int, list[RegistryError]]:
+    """How many passages were decided, and the refusals, of one capability each."""
     count, refused = 0, []
     for capability_id, fingerprints in chosen.items():
         try:
-            rows = held_passages.accept_passages(
-                capability_id=capability_id,
-                by=actor_of(request),
-                reason=reason,
-                fingerprints=fingerprints,
-                is_confirmed=is_recently_confirmed(request),
-            )
-        except RegistryError as error:
-            refused.append(error)
-        else:
-            count += len(rows)
-    return count, refused
-
-
-def _decline(request: StudioRequest, chosen: Mapping[str, set[str]], reason: str) -> tuple[int, list[RegistryError]]:
-    count, refused = 0, []
-    for capability_id, fingerprints in chosen.items():
-        try:
-            count += held_passages.decline_passages(
-                capability_id=capability_id, by=actor_of(request), reason=reason, fingerprints=fingerprints
-            )
+            count += decide(capability_id=capability_id, by=actor_of(request), fingerprints=fingerprints)
         except RegistryError as error:
             refused.append(error)
     return count, refused

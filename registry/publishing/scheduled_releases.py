@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, RegistryError
@@ -293,12 +292,12 @@ def list_stopped(by: Actor, *, since: datetime) -> Iterator[tuple[ScheduledRelea
 
 def list_releases(*, waiting: bool, search: str = "") -> QuerySet[ScheduledRelease]:
     """Those that wait, the next one first; or those that have ended, the latest first. `search` looks in ids,
-    published names and notes; `display_name`, by which they are found, is the published name, else the id."""
-    found = ScheduledRelease.objects.select_related("capability").annotate(
-        display_name=Coalesce("capability__published_revision__name", "capability__capability_id")
-    )
+    published names and notes."""
+    found = ScheduledRelease.objects.select_related("capability")
     if search:
-        names = Q(display_name__icontains=search) | Q(capability__capability_id__icontains=search)
+        names = Q(capability__published_revision__name__icontains=search) | Q(
+            capability__capability_id__icontains=search
+        )
         found = found.filter(names | Q(note__icontains=search))
     if waiting:
         return found.filter(state=ScheduleState.WAITING)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from capability_rules.bundles.supporting_files import find_supporting_files
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
-from registry.catalog.facets import find_display_names, get_display_name
+from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
@@ -407,7 +407,7 @@ def cancel_release(request: StudioRequest) -> Confirmation:
     restrict_to_read_only(request, capability_id)
     if not request.user.can_publish:
         raise Forbidden(denial_reason(request, _("publish"), capability_id).removesuffix("."))
-    name = find_display_names([capability_id])[capability_id]
+    name = get_display_name(release.capability)
     if release.state != "waiting":
         raise NothingToConfirm(
             _("The release of %(name)s no longer waits: it is %(state)s.")

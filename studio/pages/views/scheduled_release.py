@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import InvalidRequest, RegistryError
-from registry.catalog.facets import find_display_names
+from registry.catalog.facets import find_display_names, get_display_name
 from registry.common.errors import DraftConflict
 from registry.models import Capability, Draft, ScheduledRelease
 from registry.publishing import scheduled_releases
@@ -40,10 +40,16 @@ def release_list(request: StudioRequest) -> HttpResponse:
     found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
     page = get_page(request, found)
     names = find_display_names({release.capability.capability_id for release in page.object_list})
-    for release in page.object_list:
-        release.display_name = names[release.capability.capability_id]
+    rows = [(release, names[release.capability.capability_id]) for release in page.object_list]
     stopped = set() if is_past else set(scheduled_releases.find_stops(list(page.object_list)))
-    context = {"page": page, "is_past": is_past, "stopped": stopped, "filters": filters, "query": filters.query}
+    context = {
+        "page": page,
+        "rows": rows,
+        "is_past": is_past,
+        "stopped": stopped,
+        "filters": filters,
+        "query": filters.query,
+    }
     return render(request, "studio/release/list.html", context)
 
 
@@ -90,13 +96,8 @@ def release_schedule(request: StudioRequest, capability: Capability, draft: Draf
 
 
 def _scheduled_words(release: ScheduledRelease) -> str:
-    found = {"name": _name_of(release), "when": moment_words(release.due_at)}
+    found = {"name": get_display_name(release.capability), "when": moment_words(release.due_at)}
     return _("%(name)s goes live on %(when)s.") % found
-
-
-def _name_of(release: ScheduledRelease) -> str:
-    capability_id = release.capability.capability_id
-    return find_display_names([capability_id])[capability_id]
 
 
 @publisher_required(form_on="studio:release_list")
@@ -122,7 +123,7 @@ def release_cancel(request: StudioRequest) -> HttpResponse:
     """Cancel a scheduled release; the draft stays."""
 
     def words(release: ScheduledRelease) -> str:
-        return _("Release of %(name)s canceled.") % {"name": _name_of(release)}
+        return _("Release of %(name)s canceled.") % {"name": get_display_name(release.capability)}
 
     number = get_int(request, "release") or 0
     return run_action(

@@ -50,6 +50,8 @@ _ACCEPTED: Final = frozenset(
         "RIGHTS_MISSING",
     }
 )
+# What this host has kept is compared when a checkpoint is signed, with the way out of it.
+_ACCEPTED_BEFORE_CHECKPOINT: Final = _ACCEPTED | {"CHECKPOINT_NOT_AS_KEPT"}
 _FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 _LINE_BYTES_MAX: Final = 16 * 1024 * 1024
 
@@ -117,8 +119,7 @@ def make_sound_checkpoint() -> CheckpointFacts:
 
     Raises `HistoryDamaged`.
     """
-    # What this host has kept is compared when it is signed, with the way out of it.
-    _require_sound({*_ACCEPTED, "CHECKPOINT_NOT_AS_KEPT"})
+    _require_sound(_ACCEPTED_BEFORE_CHECKPOINT)
     return make_checkpoint()
 
 
@@ -126,7 +127,7 @@ def checkpoint_job(lease: Lease) -> CommitAction:
     """The handler. The first checkpoint signs everything before it, so all of that is read; a later one what was added
     since."""
     if not read_last_checkpoint().number:
-        _require_sound({*_ACCEPTED, "CHECKPOINT_NOT_AS_KEPT"})
+        _require_sound(_ACCEPTED_BEFORE_CHECKPOINT)
     return checkpoints.checkpoint_job(lease)
 
 

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -105,8 +106,11 @@ def dump_database(vendor: str, name: str) -> str:
     return "".join(line for line in lines if not line.startswith("\\"))
 
 
-def main(name: str, folder: Path) -> None:
-    """Migrate the empty database that the settings name, store a row in each table, and write its statements."""
+def store(name: str, folder: Path, fill: Callable[[], str]) -> None:
+    """Migrate the empty database that the settings name, `fill` it, and write its statements below what that returns.
+
+    On PostgreSQL the third argument of the command is the name of the database.
+    """
     import django
 
     django.setup()
@@ -114,15 +118,22 @@ def main(name: str, folder: Path) -> None:
     from django.conf import settings
     from django.core.management import call_command
     from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
 
     call_command("migrate", verbosity=0)
-    loader = MigrationExecutor(connection).loader
-    store_rows(loader.project_state(loader.graph.leaf_nodes()))
+    head = fill()
     place = settings.DATABASES["default"]["NAME"] if connection.vendor == "sqlite" else sys.argv[3]
-    text = dump_database(connection.vendor, str(place))
+    text = head + dump_database(connection.vendor, str(place))
     (folder / f"{name}.{connection.vendor}.sql.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 
+def _fill() -> str:
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    loader = MigrationExecutor(connection).loader
+    store_rows(loader.project_state(loader.graph.leaf_nodes()))
+    return ""
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    store(sys.argv[1], Path(sys.argv[2]), _fill)

@@ -6,7 +6,6 @@ source, a webhook, the audit log with a checkpoint. `test_upgrades.py` starts th
 
 from __future__ import annotations
 
-import gzip
 import importlib
 import json
 import os
@@ -14,13 +13,13 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.release_databases import dump_database
+from tests.release_databases import store
 
 # Of these sites alone.
 SECRET_KEY = "a-key-of-a-site-that-is-stored-for-tests-and-of-nothing-else-0000000000"
 AGENT_KEY_NAME, OPERATOR, PASSWORD = "runtime", "olga", "correct horse battery"
 SOURCE = "https://git.example/skills"
-# A year ahead at most when it was made; whoever reads it writes a year that is still to come.
+# A year ahead at most when it was made; the test that reads it writes a year that is still to come.
 DUE = datetime(2027, 10, 1, tzinfo=UTC)
 
 
@@ -96,23 +95,6 @@ def _is_there(name: str) -> bool:
     return True
 
 
-def main(name: str, folder: Path) -> None:
-    """Migrate the empty database that the settings name, fill it, and write its statements and the key."""
-    import django
-
-    django.setup()
-
-    from django.conf import settings
-    from django.core.management import call_command
-    from django.db import connection
-
-    call_command("migrate", verbosity=0)
-    key = furnish()
-    place = settings.DATABASES["default"]["NAME"] if connection.vendor == "sqlite" else sys.argv[3]
-    text = f"-- {key}\n{dump_database(connection.vendor, str(place))}"
-    (folder / f"{name}.{connection.vendor}.sql.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
-
-
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
-    main(sys.argv[1], Path(sys.argv[2]))
+    store(sys.argv[1], Path(sys.argv[2]), lambda: f"-- {furnish()}\n")

@@ -108,7 +108,7 @@ def _check_words(client: Client, addresses: Iterable[str]) -> None:
     check_each(addresses, check, isolate=rolled_back)
 
 
-# Commands and variables are for whoever runs the server: pages link to the docs, which have them.
+# Commands and variables are for those who run the server: pages link to the docs, which have them.
 _FOR_THE_SERVER: Final = re.compile(
     r"manage\.py|bundle (?:accept|restore)|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?==|</code>| is on)"
 )

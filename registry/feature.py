@@ -47,7 +47,8 @@ class Feature:
     a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
     `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
     `finding_codes`, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which releases of
-    a capability come. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
+    a capability come. `set_members` is a function `(snapshot, set_id) -> frozenset[str]` of what a share link of a set
+    shows. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
     sentence "There are ...".
     """
 
@@ -64,6 +65,7 @@ class Feature:
     findings: str = ""
     finding_codes: tuple[str, ...] = ()
     origins: str = ""
+    set_members: str = ""
     pages: str = ""
     addresses: str = ""
     operator_api: Mapping[str, str] = field(default_factory=dict)

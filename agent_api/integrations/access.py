@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.conf import settings
+from django.http import HttpRequest
 from rest_framework.request import Request
 
 from agent_api.http.authentication import Caller, require_scope
@@ -14,7 +15,6 @@ from registry.common import log_context, rate_limits
 from registry.common.errors import NotFound
 from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.share_links import find_shared_skills
-from registry.snapshot.snapshot import FULL_ACCESS, AccessScope
 from registry.snapshot.visibility import may_load_all, require_released
 
 _READ: Final = frozenset({"read"})
@@ -26,6 +26,8 @@ class ReaderContext:
 
     caller: Caller
     snapshot: Snapshot
+    # The set that the share link shows alone; empty where there is none.
+    shared_set: str = ""
 
     def entries(self) -> list[SnapshotEntry]:
         """What this visitor sees, ordered by id."""
@@ -57,13 +59,12 @@ def authorize_reader(request: Request, token: str) -> ReaderContext:
     if share is None:
         rate_limits.consume("guess", rate_limits.guess_subject("share link", request.META.get("REMOTE_ADDR")))
         raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
-    sight = AccessScope(groups=frozenset({share.skill_group})) if share.skill_group else FULL_ACCESS
-    caller = Caller(Principal(f"share:{share.name}", _READ, sight))
+    caller = Caller(Principal(f"share:{share.name}", _READ, share.sight(held)))
     log_context.add_context(key=caller.key_name)
-    return ReaderContext(caller, held)
+    return ReaderContext(caller, held, share.set_id)
 
 
-def base_url(request: Request, token: str = "") -> str:
+def base_url(request: Request | HttpRequest, token: str = "") -> str:
     """Where a client finds this registry, without a slash at the end: the root, or the share link that it came by."""
     origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
     return f"{origin}/share/{token}" if token else origin

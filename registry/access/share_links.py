@@ -23,17 +23,21 @@ NAME_LENGTH_MAX: Final = 70
 DAYS_MAX: Final = 3650
 
 
-def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None = None) -> tuple[ShareLink, str]:
+def create_link(
+    *, name: str, by: Actor, skill_group: str = "", set_id: str = "", days: int | None = None
+) -> tuple[ShareLink, str]:
     """Create a link; the second of the pair is its URL, which is returned only here.
 
-    It shows one skill group, or everything, for that many days, or until it is revoked. Raises `InvalidRequest` for an
-    invalid name, group or number of days, `NameConflict`.
+    It shows one skill group, one set, or everything, for that many days, or until it is revoked. Raises
+    `InvalidRequest` for an invalid name, group, set or number of days, `NameConflict`.
     """
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():
         raise InvalidRequest(f"A share link's name has 1 to {NAME_LENGTH_MAX} printable characters")
     if skill_group and not is_capability_id(skill_group):
         raise InvalidRequest("A skill group is named by lower-case words joined by _, at most 64 characters")
+    if set_id and (skill_group or not is_capability_id(set_id)):
+        raise InvalidRequest("A share link shows a set, named by lower-case words joined by _, or a skill group")
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise InvalidRequest(f"A share link ends after 1 to {DAYS_MAX} days")
     token = secrets.token_urlsafe(32)
@@ -41,11 +45,13 @@ def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None
         if ShareLink.objects.filter(name=name).exists():
             raise NameConflict(f"There is a share link named '{name}'")
         row = ShareLink.objects.create(
-            name=name, token_hash=hash_key(token), token_prefix=token[:4], skill_group=skill_group, created_by=str(by),
+            name=name, token_hash=hash_key(token), token_prefix=token[:4], skill_group=skill_group,
+            set_id=set_id, created_by=str(by),
             expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
         )  # fmt: skip
         bump_access_revision(state)
-        detail = {"group": skill_group, "days": days, "fingerprint": fingerprint_hash(row.token_hash)}
+        shows = {"group": skill_group} | ({"set": set_id} if set_id else {})
+        detail = shows | {"days": days, "fingerprint": fingerprint_hash(row.token_hash)}
         audit.record(by=by, verb="share_link.create", subject=name, detail=detail)
     return row, share_url(token)
 

@@ -174,6 +174,7 @@ class ShareLink(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     token_prefix = models.CharField(max_length=16, help_text="The first characters of the token, to tell links apart.")
     skill_group = optional_text(64, help_text="The only skill group that it shows; empty: all.")
+    set_id = optional_text(64, db_default="", help_text="The only set that it shows; empty: all.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     expires_at = models.DateTimeField(null=True)
@@ -184,6 +185,7 @@ class ShareLink(models.Model):
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
             check_paired("revoked_at", "revoked_by", name="share_link_revocation_paired"),
+            models.CheckConstraint(condition=Q(skill_group="") | Q(set_id=""), name="share_link_shows_one"),
         ]
 
     def __str__(self) -> str:

@@ -13,10 +13,11 @@ from registry.snapshot.store import STORE
 
 @dataclass(frozen=True, slots=True)
 class PinnedRevision:
-    """The row id of a revision that a reader named, and its number in its capability."""
+    """The row id of a revision that a reader named, its number in its capability, and its digest."""
 
     revision_id: int
     number: int
+    digest: str
 
 
 class _Unknown(Exception):
@@ -50,7 +51,7 @@ def _find(capability_id: str, number: int | None, digest: str | None, column: st
         revisions = revisions.filter(number=number)
     if digest is not None:
         revisions = revisions.filter(**{column: digest})
-    row = revisions.order_by("-number").values_list("pk", "number").first()
+    row = revisions.order_by("-number").values_list("pk", "number", "digest").first()
     if row is None:
         raise _Unknown
     return PinnedRevision(*row)

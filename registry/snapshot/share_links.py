@@ -6,20 +6,29 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from registry.access.agent_keys import hash_key
 from registry.core.storage import require_database
+from registry.feature import installed_features
 from registry.models import ShareLink
-from registry.snapshot.snapshot import Snapshot
+from registry.snapshot.snapshot import FULL_ACCESS, AccessScope, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class SharedSkills:
-    """What a link shows, and until when; an empty group is everything."""
+    """What a link shows, and until when: a skill group, a set, or everything where both are empty."""
 
     name: str
     skill_group: str
     expires_at: datetime | None
+    set_id: str = ""
+
+    def sight(self, snapshot: Snapshot) -> AccessScope:
+        """What there is to see by this link. Raises `RegistryUnavailable`."""
+        if self.set_id:
+            return AccessScope(ids=_list_set_members(snapshot, self.set_id))
+        return AccessScope(groups=frozenset({self.skill_group})) if self.skill_group else FULL_ACCESS
 
 
 def find_shared_skills(snapshot: Snapshot, token: str) -> SharedSkills | None:
@@ -36,5 +45,14 @@ def find_shared_skills(snapshot: Snapshot, token: str) -> SharedSkills | None:
 @require_database()
 def _read() -> dict[str, SharedSkills]:
     in_force = ShareLink.objects.filter(revoked_at__isnull=True)
-    rows = in_force.values_list("token_hash", "name", "skill_group", "expires_at")
-    return {token_hash: SharedSkills(name, group, expires_at) for token_hash, name, group, expires_at in rows}
+    rows = in_force.values_list("token_hash", "name", "skill_group", "expires_at", "set_id")
+    return {
+        token_hash: SharedSkills(name, group, expires_at, set_id)
+        for token_hash, name, group, expires_at, set_id in rows
+    }
+
+
+def _list_set_members(snapshot: Snapshot, set_id: str) -> frozenset[str]:
+    paths = [feature.set_members for feature in installed_features() if feature.set_members]
+    found: list[frozenset[str]] = [import_string(path)(snapshot, set_id) for path in paths]
+    return frozenset().union(*found)

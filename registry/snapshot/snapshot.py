@@ -75,6 +75,8 @@ class AccessScope:
     groups: frozenset[str] | None = None
     read_only_tools: bool = False
     preview: bool = False
+    # Of a share link that shows a set.
+    ids: frozenset[str] | None = None
 
 
 # What is listed, as it is published: the sight of a public read, and of a key that was made without limits.

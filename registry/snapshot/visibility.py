@@ -30,6 +30,8 @@ def list_visible(principal: Principal, entry: SnapshotEntry) -> bool:
     sight = principal.sight
     if sight.groups is not None and sight.groups.isdisjoint(entry.skill_groups):
         return False
+    if sight.ids is not None and entry.capability_id not in sight.ids:
+        return False
     return entry.visibility == "listed" or entry.capability_id in sight.redeemed
 
 
@@ -103,7 +105,13 @@ def _read_only_digest(entry: SnapshotEntry) -> str:
 def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:
     """Whether there may be anything that the key does not see as it is published."""
     sight = principal.sight
-    return snapshot.has_unlisted or sight.groups is not None or sight.read_only_tools or sight.preview
+    return (
+        snapshot.has_unlisted
+        or sight.groups is not None
+        or sight.ids is not None
+        or sight.read_only_tools
+        or sight.preview
+    )
 
 
 def restricted_view(snapshot: Snapshot, principal: Principal) -> Snapshot:

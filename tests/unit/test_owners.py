@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
+from features.sets import set_store
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.tool_sources import adoption, source_store, takeover, watch
@@ -134,6 +135,10 @@ def take_over(client: Client) -> Any:
     return client.post(f"{PETS}tools/take-over/create_pet/", {"seen": seen})
 
 
+def desk(name: str = "Desk") -> dict[str, Any]:
+    return {"set_id": "desk", "name": name, "description": "Pets.", "members": [{"capability_id": "pets"}]}
+
+
 PETS: Final = "/capabilities/pets/"
 DOORS: Final[dict[str, Doors]] = {
     "draft": Doors(
@@ -209,6 +214,16 @@ DOORS: Final[dict[str, Doors]] = {
         change=post(lambda: "/skill-groups/health/save/", lambda: {"name": "Health", "description": "Other words."}),
         end=confirm(lambda: "/skill-groups/health/remove/"),
     ),
+    "set": Doors(
+        read=get(lambda: "/sets/desk/"),
+        change=post(lambda: "/sets/desk/pin/", lambda: {"capability_id": "pets", "pin": "1"}),
+        end=confirm(lambda: "/sets/desk/delete/"),
+        api={
+            "read": ("GET set_export", lambda: {"set_id": "desk"}),
+            "change": ("set_save", lambda: desk(name="Other")),
+            "end": ("set_delete", lambda: {"set_id": "desk"}),
+        },
+    ),
     "agent key": Doors(
         read=lambda client: client.get(f"/keys/{AgentKey.objects.get(name='spare').pk}/"),
         end=confirm(lambda: "/keys/revoke/", name=lambda: "spare"),
@@ -266,6 +281,7 @@ def _store_rows() -> None:
     }
     scheduled_releases.schedule_release(by=OLGA, note="Later.", acknowledge=(), **asked)
     proposals.propose(files=dict(drafts.get_draft("pets").files), by=Actor("agent_key", "proposer"))
+    set_store.save_set(desk(), by=by, team="Pets")
     agent_keys.create_key(name="spare", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
 

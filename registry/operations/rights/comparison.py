@@ -180,7 +180,11 @@ def _redemptions(read: ReadTable, names: _Names) -> Iterator[Held]:
 
 def _share_links(read: ReadTable, _names: _Names) -> Iterator[Held]:
     for row in read("sharelink"):
-        columns = {"skill_group": row["skill_group"], "ends": row["expires_at"] is not None}
+        columns = {
+            "skill_group": row["skill_group"],
+            "set_id": row.get("set_id", ""),
+            "ends": row["expires_at"] is not None,
+        }
         columns |= {"revoked": row["revoked_at"] is not None, "fingerprint": fingerprint_hash(row["token_hash"])}
         yield (row["name"],), columns, str(row["id"])
 

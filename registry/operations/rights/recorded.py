@@ -181,6 +181,7 @@ def _redeem(log: RecordedRights, event: LoggedEvent) -> None:
 def _create_link(log: RecordedRights, event: LoggedEvent) -> None:
     detail = event.detail
     columns = {"skill_group": detail.get("group") or "", "ends": detail.get("days") is not None, "revoked": False}
+    columns["set_id"] = detail.get("set") or ""
     known = {"fingerprint": detail["fingerprint"]} if "fingerprint" in detail else {}
     log.set("sharelink", (event.subject,), event, **columns, **known)
 

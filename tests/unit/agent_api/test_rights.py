@@ -15,11 +15,16 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from features.sets import set_store
+from features.sets.set_reader import list_sets
 from registry.access import share_links, teams
 from registry.catalog import drafts
+from registry.common.actors import Actor
 from registry.matching.skill_groups import set_group
 from registry.models import Capability, Operator
 from registry.publishing import publication
+from registry.snapshot import PUBLIC as PUBLIC_READER
+from registry.snapshot import current_snapshot
 from tests.factories import OLGA, agent_key, bundle, publish, tool
 from tests.operations import list_operations
 from tests.sweeps import check_each, rolled_back
@@ -85,6 +90,9 @@ def readers(settings: Any) -> dict[str, Reader]:
     publication.retire(capability_id=_id("retired"), by=OLGA)
     for role in ("viewer", "author", "publisher", "admin"):
         make_operator(role)
+    members = [{"capability_id": _id(kind)} for kind in KINDS if kind not in ("draft", "retired")]
+    desk = {"set_id": "zq_desk", "name": "Desk", "description": "All of them.", "members": members}
+    set_store.save_set(desk, by=Actor("command_line", "olga"))
     _, url = share_links.create_link(name="visitors", skill_group="group_a", days=1, by=OLGA)
     return dict(_readers(url.rpartition("/")[2]))
 
@@ -128,6 +136,13 @@ def _post(path: str, **body: Any) -> Calls:
     return calls
 
 
+def _version() -> str:
+    """Of the set's plugins, which is the same for all readers."""
+    held = current_snapshot()
+    (found,) = list_sets(held, PUBLIC_READER)
+    return found.version
+
+
 def _copy_of(kind: str) -> list[Call]:
     """A proposal of nearly the same texts, and one that takes the same tool name."""
     return [
@@ -143,6 +158,7 @@ QUERY = {
     "capability_id": "{id}",
     "path": "references/x.md",
     "proposal_id": "00000000-0000-4000-8000-000000000000",
+    "set_id": "zq_desk",
 }
 
 
@@ -198,6 +214,16 @@ ROUTES: dict[str, Calls] = dict(_reads()) | {
     ),
     "tool_source_check": _post(OP + "tool_source_check", source_id=1),
     "draft_publish": _post(OP + "draft_publish", capability_id="{id}", draft_version=1),
+    "set_save": _post(
+        OP + "set_save", set_id="zq_desk", name="x", description="x", members=[{"capability_id": "{id}"}]
+    ),
+    "set_delete": _post(OP + "set_delete", set_id="zq_desk"),
+    "marketplace": _get(".claude-plugin/marketplace.json"),
+    "set_plugin": lambda kind: [
+        ("GET", f"sets/zq_desk/{_version()}/{form}.{end}", None)
+        for form in ("claude", "codex") for end in ("zip", "dsse.json")
+    ],
+    "shared_connect": _get("connect"),
     "source_hook": lambda kind: [("POST", "hooks/sources/1", {})] if kind == "draft" else [],
     "skills_index": _get(".well-known/agent-skills/index.json"),
     "skill_artifact": _get(".well-known/agent-skills/{slug}/1/SKILL.md"),

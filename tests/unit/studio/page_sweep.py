@@ -29,6 +29,8 @@ PARAMETERS: Final[dict[str, str]] = {
     "group_id": "health",
     "page": "jobs",
     "path": "references/units.md",
+    "plugin_form": "claude",
+    "set_id": "alpha",
     "step": "example",
     "token": "none",
     "tool_name": "pets",

@@ -14,6 +14,8 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import build_document
+from features.sets import set_store
+from features.sets.tests.documents import COMMAND, document
 from features.tool_sources import source_store
 from features.tool_sources.models import ToolSource
 from features.waivers.models import Waiver
@@ -75,6 +77,11 @@ def _evaluation() -> dict[str, Any]:
     return {"tool": "harness", "digest": digest, "model": "small", "results": [row]}
 
 
+def _set_of_alpha() -> None:
+    publish()
+    set_store.save_set(document("alpha"), by=COMMAND)
+
+
 def _waived() -> None:
     _scanned()
     create_waiver(**WAIVER, until=_in_a_week(), by=Actor("command_line", "olga"))
@@ -122,6 +129,8 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
         lambda: {"source_id": _tool_source().pk, "document": json.dumps(TOOL_LIST)},
     ),
     "operator/waiver_create": (_scanned, lambda: WAIVER | {"until": _in_a_week().isoformat()}),
+    "operator/set_save": (publish, lambda: document("alpha")),
+    "operator/set_delete": (_set_of_alpha, lambda: {"set_id": "desk"}),
     "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Waiver.objects.get().pk}),
 }
 

@@ -116,6 +116,7 @@ BREAKS: dict[str, Break] = {
     "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
     "team_name_not_empty": _set(Team, name=""),
     "team_member_once": _again(TeamMember),
+    "share_link_shows_one": _set(ShareLink, skill_group="health", set_id="desk"),
     "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "match_count_unique": _again(MatchCount),

@@ -212,6 +212,7 @@ def _address(name: str) -> str:
     numbered = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
     numbered |= feature_pages.NUMBERED
     there: dict[str, Any] = {"capability_id": "alpha", "group_id": "health", "tool_name": "pets"}
+    there["set_id"] = "alpha"
     if "proposal_id" in route:
         there["proposal_id"] = Proposal.objects.get().proposal_id
     if "number" in route:

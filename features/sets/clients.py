@@ -1,0 +1,139 @@
+"""How each client comes in: the rows of `clients.toml`, filled in for a reader, and as the table of README.md."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from features.sets.marketplace import marketplace_name
+
+TITLES: Final = {
+    "tools": gettext_lazy("Tools and skills on demand"),
+    "plugin": gettext_lazy("The set as a plugin"),
+    "skills": gettext_lazy("Skills into a project"),
+    "connector": gettext_lazy("As the address of a custom connector, without authentication"),
+    "file": gettext_lazy("Into the client's mcp.json"),
+    "python": gettext_lazy("In Python"),
+    "http": gettext_lazy("Plain HTTP"),
+}
+_FILE: Final = Path(__file__).parent / "clients.toml"
+# What stands where a value is not known yet.
+KEY: Final = "KEY"
+LINK: Final = "LINK"
+_LOCAL: Final = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way into a client; `title` is a key of `TITLES`, `needs` are words of `key`, `link`, `set`, `https`, and
+    `form` is the plugin that it gets."""
+
+    title: str
+    line: str
+    needs: tuple[str, ...]
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client; `can` has `forms`, `approvals` and `withdrawal` as `yes`, `text`, `later` or `no`, and `tried` the
+    version that was run against this registry, empty where none was."""
+
+    id: str
+    name: str
+    can: Mapping[str, str]
+    source: str
+    date: date
+    tried: str
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledWay:
+    """A way with its line for one reader; `missing` are the needs that the address, or the choice of a set, does not
+    meet."""
+
+    title: str | Promise
+    line: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderAddress:
+    """What is known of a reader: empty texts are filled with words such as `KEY`. `version` is that of the set."""
+
+    base_url: str
+    link: str = ""
+    key: str = ""
+    set_id: str = ""
+    version: str = ""
+    # The set that the share link shows alone.
+    shared_set: str = ""
+
+
+@cache
+def list_clients() -> tuple[Client, ...]:
+    """The clients in the order of the file."""
+    rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["client"]
+    return tuple(_client(row) for row in rows)
+
+
+def _client(row: Mapping[str, Any]) -> Client:
+    ways = [Way(way["way"], way["line"].strip(), tuple(way["needs"]), way.get("form", "")) for way in row["way"]]
+    facts = {name: row[name] for name in ("id", "name", "can", "source", "date", "tried")}
+    return Client(**facts, ways=tuple(ways))
+
+
+def fill_ways(client: Client, reader: ReaderAddress) -> list[FilledWay]:
+    """Every way of a client, with the reader's values in its line."""
+    return [_fill(way, reader) for way in client.ways]
+
+
+def _fill(way: Way, reader: ReaderAddress) -> FilledWay:
+    base = reader.base_url
+    link = reader.link or (LINK if "link" in way.needs else "")
+    plugin = reader.set_id.replace("_", "-") or "SET"
+    values = {
+        "base": base,
+        "link": link,
+        "key": reader.key or KEY,
+        "mcp": f"{link}/mcp" if "link" in way.needs or (reader.link and not reader.key) else f"{base}/mcp",
+        "plugin": plugin,
+        "marketplace": marketplace_name(base, reader.shared_set),
+        "zip": f"{link}/sets/{reader.set_id or 'SET'}/{reader.version or 'VERSION'}/{way.form}.zip",
+    }
+    missing = [need for need, is_there in _met(reader).items() if need in way.needs and not is_there]
+    return FilledWay(TITLES[way.title], way.line.format(**values), tuple(missing))
+
+
+def _met(reader: ReaderAddress) -> dict[str, bool]:
+    return {
+        "key": bool(reader.key),
+        "link": bool(reader.link),
+        "set": bool(reader.set_id),
+        "https": reader.base_url.startswith("https://"),
+    }
+
+
+def render_table() -> str:
+    """The table of README.md: one row for each client, with its first way."""
+    reader = ReaderAddress(_LOCAL)
+    rows = [(client, fill_ways(client, reader)) for client in list_clients()]
+    lines = ["| client | how | from |", "| --- | --- | --- |"]
+    for client, ways in rows:
+        how = "<br>".join(f"{way.title}: {_code(way.line)}" for way in ways)
+        tried = f"tried with {client.tried}" if client.tried else f"by its docs, {client.date.isoformat()}"
+        lines.append(f"| {client.name} | {how} | {tried} |")
+    return "\n".join(lines) + "\n"
+
+
+def _code(line: str) -> str:
+    return "<br>".join(f"`{each}`" for each in line.splitlines()).replace("|", "\\|")

@@ -1,0 +1,54 @@
+"""Questions about sets."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from features.sets import set_store
+from registry.models import ShareLink
+from registry.selectors.sharing import get_active_link
+from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent
+from studio.pages.form_data import get_text_at
+from studio.pages.formatting import figure
+from studio.pages.permissions import StudioRequest
+
+
+def delete_set(request: StudioRequest, set_id: str) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to end a set."""
+    row = found_or_404(set_store.get_set, set_id)
+    document = set_store.read_document(row)
+    links = ShareLink.objects.filter(set_id=set_id, revoked_at__isnull=True).count()
+    effects = [
+        _("Assistants no longer find it; what is installed already stays installed."),
+        ngettext(
+            "%(n)s capability stays as it is.", "%(n)s capabilities stay as they are.", len(document.members)
+        )
+        % {"n": figure(len(document.members))},
+    ]  # fmt: skip
+    if links:
+        words = ngettext("%(n)s share link shows nothing.", "%(n)s share links show nothing.", links)
+        effects.append(words % {"n": figure(links)})
+    return Confirmation(
+        title=_("Delete the set %(name)s?") % {"name": document.name},
+        button=_("Delete set"),
+        effects=effects,
+        undo=_("A set of the same ID can be made again."),
+        state=str(row.revision),
+    )
+
+
+def revoke_set_link(request: StudioRequest, set_id: str) -> Confirmation:
+    """Whether to end a share link of a set."""
+    found_or_404(set_store.get_set, set_id)
+    name = get_text_at(sent(request), "name", most=80)
+    link = get_active_link(name)
+    if link is None or link.set_id != set_id:
+        raise NothingToConfirm(_("The share link is revoked."))
+    return Confirmation(
+        title=_("Revoke share link %(name)s?") % {"name": name},
+        button=_("Revoke link"),
+        effects=[_("Clients that use it get nothing from the next second on.")],
+        undo=_("It can't be restored. You can create another one."),
+        fields={"name": name},
+    )

@@ -1,0 +1,167 @@
+"""Connect: how each client comes in, for members and below a share link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.request import Request
+
+from agent_api.http.endpoint import endpoint
+from agent_api.integrations.access import authorize_reader, base_url
+from capability_rules.errors import RegistryError
+from features.sets import clients, set_store
+from features.sets.clients import Client, FilledWay, ReaderAddress
+from features.sets.models import CapabilitySet
+from features.sets.pages import resolve_for_members
+from features.sets.set_reader import list_sets
+from registry import snapshot
+from registry.access import agent_keys, share_links
+from registry.models import AgentKey
+from studio.pages.actions import no_store
+from studio.pages.form_data import get_text
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
+
+_CAN: Final = {
+    "forms": {
+        "yes": gettext_lazy("Forms are drawn"),
+        "text": gettext_lazy("Forms are text"),
+        "no": gettext_lazy("No forms"),
+    },
+    "approvals": {
+        "yes": gettext_lazy("Approvals are enforced"),
+        "text": gettext_lazy("Approvals are asked for in words"),
+        "no": gettext_lazy("No approvals"),
+    },
+    "withdrawal": {
+        "yes": gettext_lazy("A withdrawn capability is gone at once"),
+        "later": gettext_lazy("A withdrawn capability is gone with the next update"),
+        "no": gettext_lazy("A withdrawn capability stays"),
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRow:
+    """A client on the page; `called_at` is when a key that was made here for it was used last."""
+
+    client: Client
+    ways: list[FilledWay]
+    can: list[str]
+    called_at: datetime | None = None
+
+
+@operator_required("GET")
+def connect_show(request: StudioRequest) -> HttpResponse:
+    """What to copy into each client, of the whole registry or of one set."""
+    return _page(request, _reader(request, request.GET.get("set", "")[:64]))
+
+
+def _reader(request: StudioRequest, set_id: str) -> ReaderAddress:
+    reader = ReaderAddress(base_url(request))
+    if not set_id:
+        return reader
+    row = set_store.get_set(set_id)
+    version = resolve_for_members(snapshot.current_snapshot(), row).version
+    return replace(reader, set_id=set_id, version=version)
+
+
+def _page(request: StudioRequest, reader: ReaderAddress, *, status: int = 200, **more: Any) -> HttpResponse:
+    called = _list_calls()
+    rows = CapabilitySet.objects.filter(deleted_at__isnull=True)
+    context = {
+        "clients": [_row(client, reader, called.get(client.name)) for client in clients.list_clients()],
+        "sets": [(row.set_id, row.document["name"]) for row in rows],
+        "reader": reader,
+        "is_https": reader.base_url.startswith("https://"),
+    }
+    return no_store(render(request, "studio/set/connect.html", context | more, status=status))
+
+
+def _row(client: Client, reader: ReaderAddress, called_at: datetime | None = None) -> ClientRow:
+    can = [str(_CAN[what][word]) for what, word in client.can.items()]
+    return ClientRow(client, clients.fill_ways(client, reader), can, called_at)
+
+
+def _list_calls() -> dict[str, datetime]:
+    """By the name of a client, when one of the keys that were made here for it was used last."""
+    found: dict[str, datetime] = {}
+    for name, used in AgentKey.objects.filter(last_used_at__isnull=False).values_list("name", "last_used_at"):
+        client = name.partition(_BY)[0]
+        if used is not None:
+            found[client] = max(used, found.get(client, used))
+    return found
+
+
+# Between the client and the member in the name of a key.
+_BY: Final = " · "
+
+
+@admin_required(form_on="studio:connect_show")
+def connect_key_create(request: StudioRequest) -> HttpResponse:
+    """A key for one client, filled into its lines on this page only."""
+    client = next((each for each in clients.list_clients() if each.id == get_text(request, "client", most=40)), None)
+    reader = _reader(request, get_text(request, "set", most=64))
+    if client is None:
+        return _page(request, reader, status=400, error=_("Choose a client."))
+    name = f"{client.name}{_BY}{request.user.get_username()}"[:60]
+    if AgentKey.objects.filter(name=name).exists():
+        name = f"{name} {timezone.now():%Y-%m-%d %H:%M:%S}"
+    try:
+        _row_made, key = agent_keys.create_key(name=name, by=actor_of(request))
+    except RegistryError as error:
+        return _page(request, reader, status=400, error=error.message)
+    return _page(request, replace(reader, key=key), new_key=name, opened=client.id)
+
+
+@admin_required(form_on="studio:connect_show")
+def connect_link_create(request: StudioRequest) -> HttpResponse:
+    """A share link of the chosen set, or of everything, filled into all lines on this page only."""
+    reader = _reader(request, get_text(request, "set", most=64))
+    name = _("Connect, %(at)s") % {"at": f"{timezone.now():%Y-%m-%d %H:%M:%S}"}
+    try:
+        link, url = share_links.create_link(name=name, set_id=reader.set_id, by=actor_of(request))
+    except RegistryError as error:
+        return _page(request, reader, status=400, error=error.message)
+    origin, _slash, token = url.rpartition("/share/")
+    shown = replace(reader, link=f"{reader.base_url or origin}/share/{token}", shared_set=reader.set_id)
+    return _page(request, shown, new_link=link)
+
+
+@endpoint("GET")
+def shared_connect(request: Request, token: str) -> HttpResponse:
+    """The same for somebody without an account, with the link filled in."""
+    visitor = authorize_reader(request, token)
+    found = list_sets(visitor.snapshot, visitor.caller.principal, only=visitor.shared_set)
+    chosen = next((each for each in found if each.set_id == request.query_params.get("set", "")), None)
+    chosen = chosen or (found[0] if len(found) == 1 else None)
+    reader = ReaderAddress(
+        base_url(request),
+        link=base_url(request, token),
+        set_id=chosen.set_id if chosen else "",
+        version=chosen.version if chosen else "",
+        shared_set=visitor.shared_set,
+    )
+    context = {
+        "clients": [_row(client, reader) for client in clients.list_clients()],
+        "sets": [(each.set_id, each.document.name) for each in found],
+        "chosen": chosen,
+        "reader": reader,
+        "is_https": reader.base_url.startswith("https://"),
+    }
+    response = no_store(
+        render(
+            request,
+            "studio/set/shared_connect.html",
+            context,
+        )
+    )
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex"
+    return response

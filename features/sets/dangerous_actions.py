@@ -1,0 +1,13 @@
+"""The forms of sets that an open browser must not be enough for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from studio.pages.dangerous_actions import DangerousAction
+
+ACTIONS: Final = {
+    "set_link_create": DangerousAction("a link that reads without a key"),
+    "connect_link_create": DangerousAction("a link that reads without a key"),
+    "connect_key_create": DangerousAction("a new key"),
+}

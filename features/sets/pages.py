@@ -1,0 +1,199 @@
+"""Sets: the list, one of them, changing it, and its plugins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from agent_api.integrations.access import base_url
+from capability_rules.errors import RegistryError
+from features.sets import confirmations as questions
+from features.sets import plugins, set_store
+from features.sets.models import CapabilitySet
+from features.sets.plugin_forms import FORMS
+from features.sets.plugins import PluginAddress
+from features.sets.set_form import NewSetForm, SetForm, initial_of
+from features.sets.set_reader import ResolvedSet, resolve_set, store_set
+from registry import snapshot
+from registry.access import share_links
+from registry.catalog.facets import find_display_names
+from registry.common.actors import Actor
+from registry.common.errors import StatusConflict
+from registry.models import ShareLink
+from registry.snapshot import Principal, Snapshot
+from registry.snapshot.snapshot import AccessScope
+from studio.pages.actions import no_store, run_action, submit_form
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_int_at, get_text
+from studio.pages.lists import get_page
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
+
+
+@operator_required("GET")
+def set_list(request: StudioRequest) -> HttpResponse:
+    """Every set, with what has left it."""
+    held = snapshot.current_snapshot()
+    rows = CapabilitySet.objects.filter(deleted_at__isnull=True).select_related("team")
+    page = get_page(request, rows)
+    context = {"page": page, "rows": [(row, resolve_for_members(held, row)) for row in page.object_list]}
+    return render(request, "studio/set/list.html", context)
+
+
+def resolve_for_members(held: Snapshot, row: CapabilitySet) -> ResolvedSet:
+    """A set as the members of the Studio see it, who see unlisted capabilities too."""
+    stored = store_set(row)
+    sight = AccessScope(redeemed=frozenset(stored.document.members))
+    return resolve_set(held, Principal("", frozenset({"read"}), sight), stored)
+
+
+@publisher_required("GET", "POST")
+def set_new(request: StudioRequest) -> HttpResponse:
+    """Put a set together."""
+    form = NewSetForm(request.POST if request.method == "POST" else None)
+    if row := submit_form(request, form, _save_new(form), field="set_id"):
+        messages.success(request, _("The set is saved."))
+        return redirect("studio:set_show", row.set_id)
+    return render(request, "studio/set/edit.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def _save_new(form: NewSetForm) -> Any:
+    def save(*, by: Actor, set_id: str, team: str = "", **_given: Any) -> CapabilitySet:
+        return set_store.save_set(form.document(set_id), by=by, expected_revision=0, team=team)
+
+    return save
+
+
+@publisher_required("GET", "POST")
+def set_edit(request: StudioRequest, set_id: str) -> HttpResponse:
+    """Change a set in one step."""
+    row = set_store.get_set(set_id)
+    document = set_store.read_document(row)
+    initial = initial_of(document, row.team.name if row.team is not None else "")
+    form = SetForm(request.POST if request.method == "POST" else None, initial=initial, before=document)
+    seen = get_int_at(request.POST, "revision") if request.method == "POST" else row.revision
+
+    def save(*, by: Actor, team: str | None = None, **_given: Any) -> CapabilitySet:
+        return set_store.save_set(form.document(set_id), by=by, expected_revision=seen, team=team)
+
+    if submit_form(request, form, save, field=None):
+        messages.success(request, _("The set is saved. Assistants get it with their next update."))
+        return redirect("studio:set_show", set_id)
+    context = {
+        "form": form,
+        "row": row,
+        "document": document,
+        "may_change": set_store.may_change(row, actor_of(request)),
+    }
+    return render(request, "studio/set/edit.html", context, status=400 if form.errors else 200)
+
+
+@operator_required("GET")
+def set_show(request: StudioRequest, set_id: str) -> HttpResponse:
+    """One set: its capabilities, plugins, share links and history."""
+    return _page(request, set_store.get_set(set_id))
+
+
+def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **more: Any) -> HttpResponse:
+    held = snapshot.current_snapshot()
+    found = resolve_for_members(held, row)
+    left_names = find_display_names([name for name, _word in found.left])
+    context: dict[str, Any] = {
+        "row": row,
+        "found": found,
+        "left": [(name, left_names.get(name) or name, word) for name, word in found.left],
+        "revisions": set_store.list_revisions(row)[:20],
+        "links": ShareLink.objects.filter(set_id=row.set_id, revoked_at__isnull=True),
+        "may_change": set_store.may_change(row, actor_of(request)),
+        "days_max": share_links.DAYS_MAX,
+    }
+    try:
+        described = plugins.describe_plugins(held, found, _address(request)) if found.members else {}
+    except StatusConflict as error:
+        described = {"too_large": error.message}
+    context |= described
+    names = find_display_names([loss["capability_id"] for loss in described.get("losses", [])])
+    context["losses"] = [loss | {"name": names.get(loss["capability_id"])} for loss in described.get("losses", [])]
+    return render(request, "studio/set/show.html", context | more, status=status)
+
+
+def _address(request: StudioRequest) -> PluginAddress:
+    return PluginAddress(base_url(request), needs_key=True)
+
+
+@operator_required("GET")
+def set_plugin_file(request: StudioRequest, set_id: str, plugin_form: str) -> HttpResponse:
+    """A plugin as a zip, with what members see in it."""
+    row = set_store.get_set(set_id)
+    held = snapshot.current_snapshot()
+    found = resolve_for_members(held, row)
+    if plugin_form not in FORMS or not found.members:
+        raise Http404
+    try:
+        plugin = plugins.load_plugin(held, found, plugin_form, _address(request))
+    except StatusConflict as error:
+        messages.error(request, error.message)
+        return redirect("studio:set_show", set_id)
+    response = HttpResponse(plugin.rendered.identity, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{set_id}-{plugin_form}.zip"'
+    return no_store(response)
+
+
+@publisher_required(form_on="studio:set_show")
+def set_pin(request: StudioRequest, set_id: str) -> HttpResponse:
+    """Keep one member at a revision, or follow the latest."""
+    row = set_store.get_set(set_id)
+    document = set_store.read_document(row)
+    name, pin = get_text(request, "capability_id", most=64), get_int_at(request.POST, "pin")
+    if name not in document.members:
+        messages.error(request, _("It is not in the set any more."))
+        return redirect("studio:set_show", set_id)
+    members = dict(document.members) | {name: pin or None}
+    values = document.as_dict() | {"members": _members(members)}
+    words = _("Pinned at revision %(pin)s.") % {"pin": pin} if pin else _("The set follows the latest revision.")
+    to = redirect("studio:set_show", set_id)
+    return run_action(request, _save_values, words, to=to, values=values, expected_revision=row.revision)
+
+
+def _save_values(*, values: dict[str, Any], by: Actor, expected_revision: int) -> CapabilitySet:
+    return set_store.save_set(values, by=by, expected_revision=expected_revision)
+
+
+def _members(members: dict[str, int | None]) -> list[dict[str, Any]]:
+    return [
+        {"capability_id": name} | ({"revision": pin} if pin is not None else {}) for name, pin in members.items()
+    ]  # fmt: skip
+
+
+@admin_required(form_on="studio:set_show")
+def set_link_create(request: StudioRequest, set_id: str) -> HttpResponse:
+    """A link that shows this set alone; its address is shown on this page only."""
+    row = set_store.get_set(set_id)
+    typed = {name: get_text(request, name, most=100) for name in ("name", "days")}
+    days = (get_int_at(typed, "days") or 0) if typed["days"] else None
+    try:
+        link, url = share_links.create_link(name=typed["name"], set_id=set_id, days=days, by=actor_of(request))
+    except RegistryError as error:
+        return _page(request, row, status=400, error=error.message, typed=typed)
+    return no_store(_page(request, row, new_link=link, new_url=url))
+
+
+@admin_required("GET", "POST")
+@confirmed_first(questions.revoke_set_link, page="studio:set_show")
+def set_link_revoke(request: StudioRequest, set_id: str) -> HttpResponse:
+    """End a share link."""
+    set_store.get_set(set_id)
+    name = get_text(request, "name", most=80)
+    words = _("Share link %(name)s is revoked.") % {"name": name}
+    return run_action(request, share_links.revoke_link, words, to=redirect("studio:set_show", set_id), name=name)
+
+
+@publisher_required("GET", "POST")
+@confirmed_first(questions.delete_set, page="studio:set_show", gone="studio:set_list")
+def set_delete(request: StudioRequest, set_id: str) -> HttpResponse:
+    """End a set; its capabilities stay."""
+    words = _("The set %(name)s is deleted.") % {"name": set_id}
+    return run_action(request, set_store.delete_set, words, to=redirect("studio:set_list"), set_id=set_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -34,12 +34,13 @@ _LOCAL: Final = "http://127.0.0.1:8000"
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way into a client; `title` is a key of `TITLES`, `needs` are words of `key`, `link`, `set`, `https`, and
-    `form` is the plugin that it gets."""
+    `form` is the plugin that it gets. `open` is the line below a share link, which needs no key."""
 
     title: str
     line: str
     needs: tuple[str, ...]
     form: str
+    open: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +83,40 @@ class ReaderAddress:
 @cache
 def list_clients() -> tuple[Client, ...]:
     """The clients in the order of the file."""
-    rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["client"]
-    return tuple(_client(row) for row in rows)
+    return tuple(_client(row) for row in _read()["client"])
+
+
+def plugin_clients() -> Mapping[str, str]:
+    """Who takes a plugin, by its form."""
+    forms: Mapping[str, str] = _read()["forms"]
+    return forms
+
+
+@cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 def _client(row: Mapping[str, Any]) -> Client:
-    ways = [Way(way["way"], way["line"].strip(), tuple(way["needs"]), way.get("form", "")) for way in row["way"]]
+    ways = [
+        Way(way["way"], way["line"].strip(), tuple(way["needs"]), way.get("form", ""), way.get("open", ""))
+        for way in row["way"]
+    ]
     facts = {name: row[name] for name in ("id", "name", "can", "source", "date", "tried")}
     return Client(**facts, ways=tuple(ways))
 
 
 def fill_ways(client: Client, reader: ReaderAddress) -> list[FilledWay]:
-    """Every way of a client, with the reader's values in its line."""
-    return [_fill(way, reader) for way in client.ways]
+    """Every way of a client, with the reader's values in its line; by a link alone those that need no key."""
+    ways = client.ways
+    if reader.link and not reader.key:
+        ways = tuple(_opened(way) for way in ways if way.open or "key" not in way.needs)
+    return [_fill(way, reader) for way in ways]
+
+
+def _opened(way: Way) -> Way:
+    needs = tuple("link" if need == "key" else need for need in way.needs)
+    return replace(way, line=way.open or way.line, needs=needs)
 
 
 def _fill(way: Way, reader: ReaderAddress) -> FilledWay:
@@ -105,7 +127,7 @@ def _fill(way: Way, reader: ReaderAddress) -> FilledWay:
         "base": base,
         "link": link,
         "key": reader.key or KEY,
-        "mcp": f"{link}/mcp" if "link" in way.needs or (reader.link and not reader.key) else f"{base}/mcp",
+        "mcp": f"{link}/mcp" if "link" in way.needs else f"{base}/mcp",
         "plugin": plugin,
         "marketplace": marketplace_name(base, reader.shared_set),
         "zip": f"{link}/sets/{reader.set_id or 'SET'}/{reader.version or 'VERSION'}/{way.form}.zip",

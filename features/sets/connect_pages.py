@@ -149,7 +149,7 @@ def shared_connect(request: Request, token: str) -> HttpResponse:
         shared_set=visitor.shared_set,
     )
     context = {
-        "clients": [_row(client, reader) for client in clients.list_clients()],
+        "clients": [row for client in clients.list_clients() if (row := _row(client, reader)).ways],
         "sets": [(each.set_id, each.document.name) for each in found],
         "chosen": chosen,
         "reader": reader,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent_api.integrations.access import base_url
 from capability_rules.errors import RegistryError
 from features.sets import confirmations as questions
 from features.sets import plugins, set_store
-from features.sets.models import CapabilitySet
+from features.sets.clients import plugin_clients
+from features.sets.models import CapabilitySet, SetRevision
 from features.sets.plugin_forms import FORMS
 from features.sets.plugins import PluginAddress
 from features.sets.set_form import NewSetForm, SetForm, initial_of
@@ -31,6 +34,8 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int_at, get_text
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
+
+_REVISIONS_SHOWN: Final = 20
 
 
 @operator_required("GET")
@@ -105,7 +110,7 @@ def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **mo
         "row": row,
         "found": found,
         "left": [(name, left_names.get(name) or name, word) for name, word in found.left],
-        "revisions": set_store.list_revisions(row)[:20],
+        "revisions": _describe_revisions(row),
         "links": ShareLink.objects.filter(set_id=row.set_id, revoked_at__isnull=True),
         "may_change": set_store.may_change(row, actor_of(request)),
         "days_max": share_links.DAYS_MAX,
@@ -114,10 +119,45 @@ def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **mo
         described = plugins.describe_plugins(held, found, _address(request)) if found.members else {}
     except StatusConflict as error:
         described = {"too_large": error.message}
-    context |= described
+    context |= described | {
+        "plugins": [each | {"client": plugin_clients()[each["form"]]} for each in described.get("plugins", [])]
+    }
     names = find_display_names([loss["capability_id"] for loss in described.get("losses", [])])
     context["losses"] = [loss | {"name": names.get(loss["capability_id"])} for loss in described.get("losses", [])]
     return render(request, "studio/set/show.html", context | more, status=status)
+
+
+_TEXTS: Final = {
+    "name": gettext_lazy("name"),
+    "description": gettext_lazy("description"),
+    "icon": gettext_lazy("icon"),
+    "visibility": gettext_lazy("visibility"),
+}
+
+
+def _describe_revisions(row: CapabilitySet) -> list[dict[str, Any]]:
+    """The last twenty, with the names of capabilities."""
+    rows = set_store.list_revisions(row)[:_REVISIONS_SHOWN]
+    ids = {each for found in rows for each in _list_ids(found.changes)}
+    names = find_display_names(ids)
+    return [_describe_revision(found, names) for found in rows]
+
+
+def _list_ids(changes: dict[str, Any]) -> list[str]:
+    kept = [changes.get(key, []) for key in ("added", "removed", "unpinned")]
+    return [*(each for ids in kept for each in ids), *(pair[0] for pair in changes.get("pinned", []))]
+
+
+def _describe_revision(found: SetRevision, names: Mapping[str, str]) -> dict[str, Any]:
+    changes = found.changes
+    named = {
+        key: [names.get(each) or each for each in changes.get(key, [])] for key in ("added", "removed", "unpinned")
+    }
+    return named | {
+        "row": found,
+        "pinned": [(names.get(name) or name, pin) for name, pin in changes.get("pinned", [])],
+        "texts": [_TEXTS[key] for key in changes.get("after", {})] if found.number > 1 else [],
+    }
 
 
 def _address(request: StudioRequest) -> PluginAddress:

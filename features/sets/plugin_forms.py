@@ -73,7 +73,7 @@ def build_plugin(source: PluginSource, form: str) -> dict[str, bytes]:
 
 def _agent_plugin(source: PluginSource) -> dict[str, bytes]:
     manifest = {"$schema": f"{_AGENT_PLUGINS}/plugin.schema.json", **_manifest(source)}
-    files = {"plugin.json": _json(manifest)}
+    files = {"plugin.json": _json(manifest), "README.md": _readme(source)}
     if has_server(source):
         server = {"type": "streamable-http", "url": f"{source.base_url}/mcp"}
         files["mcp.json"] = _json({"$schema": f"{_AGENT_PLUGINS}/mcp.schema.json", "mcpServers": {"registry": server}})
@@ -81,7 +81,7 @@ def _agent_plugin(source: PluginSource) -> dict[str, bytes]:
 
 
 def _claude(source: PluginSource) -> dict[str, bytes]:
-    files = {".claude-plugin/plugin.json": _json(_manifest(source))}
+    files = {".claude-plugin/plugin.json": _json(_manifest(source)), "README.md": _readme(source)}
     return files | _claude_server(source) | dict(_skill_files(source))
 
 
@@ -117,13 +117,14 @@ def _codex(source: PluginSource) -> dict[str, bytes]:
         if source.needs_key:
             server["bearer_token_env_var"] = KEY_VARIABLE
         files[f"{root}/.mcp.json"] = _json({"mcpServers": {source.name: server}})
+    files[f"{root}/README.md"] = _readme(source)
     files[f"{root}/.codex-plugin/plugin.json"] = _json(manifest | {"interface": interface})
     return files | {f"{root}/{path}": content for path, content in _skill_files(source)}
 
 
 def _cursor(source: PluginSource) -> dict[str, bytes]:
     manifest = _manifest(source) | {"displayName": source.document.name}
-    files = {".cursor-plugin/plugin.json": _json(manifest)}
+    files = {".cursor-plugin/plugin.json": _json(manifest), "README.md": _readme(source)}
     if has_server(source):
         server = {"url": f"{source.base_url}/mcp"}
         files["mcp.json"] = _json({"mcpServers": {source.name: server}})
@@ -136,6 +137,25 @@ FORMS: Final[Mapping[str, Callable[[PluginSource], dict[str, bytes]]]] = {
     "codex": _codex,
     "cursor": _cursor,
 }
+
+
+def _readme(source: PluginSource) -> bytes:
+    """What people read before they install it: what it has, and what the client does not do."""
+    lines = [f"# {source.document.name}", "", source.document.description, "", "It has these skills:", ""]
+    lines += [f"- {folder}" for folder in _folders(source.skills)]
+    lines += [
+        "",
+        f"This is version {source.version} of the set `{source.document.set_id}`, made by a Capability Studio. Its",
+        "skills are text: this client checks no argument, enforces no approval and draws no form of the tools that",
+        "they name. A capability that is withdrawn there leaves with the next update of this plugin.",
+    ]
+    if has_server(source):
+        lines += ["", "The MCP server in it answers from the registry itself, with what is published there now."]
+        if source.needs_key:
+            lines += [
+                f"It takes an API key of the registry, in the variable {KEY_VARIABLE} where the client reads one."
+            ]
+    return ("\n".join(lines) + "\n").encode("utf-8")
 
 
 def _manifest(source: PluginSource) -> dict[str, Any]:

@@ -1,0 +1,172 @@
+"""The pages of sets, and Connect."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from features.sets import clients, set_store
+from features.sets.models import CapabilitySet
+from features.sets.tests.documents import COMMAND, document
+from registry.access import agent_keys, share_links, teams
+from registry.models import AgentKey, ShareLink
+from registry.publishing import publication
+from tests.factories import OLGA, publish, tool, unlisted
+from tests.servers import ROOT
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import ask_and_confirm, form_with, forms_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    publish("alpha")
+    publish("beta", tools=[tool("betaSave", "write", requires_approval=True)])
+    return signed_in("admin")
+
+
+def test_a_set_is_put_together_changed_and_deleted(client: Client) -> None:
+    form = form_with(client.get("/new-set/"), "Save set")
+    page = form.submit(client, name="Desk", set_id="desk", description="What it needs.", members=["alpha", "beta"])
+    assert page["Location"] == "/sets/desk/"
+    edit = form_with(client.get("/sets/desk/edit/"), "Save set")
+    edit.submit(client, name="Front desk", members=["alpha"])
+    row = set_store.get_set("desk")
+    assert (row.revision, row.document["name"], len(row.document["members"])) == (2, "Front desk", 1)
+    ask_and_confirm(client, "/sets/desk/delete/")
+    assert CapabilitySet.objects.get().deleted_at is not None
+
+
+def test_what_was_typed_stays_where_the_set_is_refused(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    form = form_with(client.get("/new-set/"), "Save set")
+    page = form.submit(client, name="Desk", set_id="desk", description="Another one.", members=["alpha"])
+    assert page.status_code == 400
+    assert 'value="Another one."' in page.content.decode()
+    assert set_store.get_set("desk").revision == 1
+
+
+def test_a_change_that_came_between_is_shown_and_kept(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    form = form_with(client.get("/sets/desk/edit/"), "Save set")
+    set_store.save_set(document("alpha", "beta"), by=COMMAND)
+    page = form.submit(client, name="Mine")
+    assert page.status_code == 400
+    assert set_store.get_set("desk").document["name"] == "Desk"
+
+
+def test_a_member_is_pinned_and_follows_again(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    form_with(client.get("/sets/desk/"), "Pin revision").submit(client)
+    assert set_store.read_document(set_store.get_set("desk")).members == {"alpha": 1}
+    publish("alpha", description="The second text.")
+    form_with(client.get("/sets/desk/"), "Follow latest").submit(client)
+    assert set_store.read_document(set_store.get_set("desk")).members == {"alpha": None}
+
+
+def test_the_page_names_what_has_left_and_what_a_plugin_loses(client: Client) -> None:
+    set_store.save_set(document("alpha", "beta"), by=COMMAND)
+    publication.retire(capability_id="alpha", by=OLGA)
+    page = client.get("/sets/desk/").content.decode()
+    assert "1 capability has left the set" in page
+    assert re.search(r"1 typed tool\s*,\s*1 approval", page)
+
+
+def test_members_download_a_plugin_with_what_is_unlisted(client: Client) -> None:
+    unlisted("hidden")
+    set_store.save_set(document("alpha", "hidden"), by=COMMAND)
+    answer = client.get("/sets/desk/plugins/claude.zip")
+    assert answer["Content-Type"] == "application/zip"
+    assert b"skills/hidden/SKILL.md" in answer.content
+    assert client.get("/sets/desk/plugins/other.zip").status_code == 404
+
+
+def test_a_link_of_a_set_is_shown_once_and_ends(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    page = form_with(client.get("/sets/desk/"), "Create link").submit(client, name="partner", days="7")
+    token = re.search(r"/share/([\w-]{40,})", page.content.decode())
+    assert token is not None
+    assert "no-store" in page["Cache-Control"]
+    assert ShareLink.objects.get().set_id == "desk"
+    ask_and_confirm(client, "/sets/desk/link/revoke/", {"name": "partner"})
+    assert client.get(f"/share/{token[1]}/connect").status_code == 404
+
+
+def test_sets_work_for_a_sole_admin_and_with_teams(client: Client) -> None:
+    assert 'name="team"' not in client.get("/new-set/").content.decode()
+    teams.create_team(name="Health", by=OLGA)
+    form = form_with(client.get("/new-set/"), "Save set")
+    form.submit(client, name="Desk", set_id="desk", description="x", members=["alpha"], team="Health")
+    row = set_store.get_set("desk")
+    assert row.team is not None
+    assert row.team.name == "Health"
+
+
+def _create_key(client: Client) -> Any:
+    """Press the button of the first client."""
+    return next(one for one in forms_in(client.get("/connect/")) if "Create key" in one.buttons).submit(client)
+
+
+def test_connect_fills_a_key_in_once(client: Client) -> None:
+    page = _create_key(client)
+    key = re.search(r"Bearer (csk_[\w-]+)", page.content.decode())
+    assert key is not None
+    assert "no-store" in page["Cache-Control"]
+    row = AgentKey.objects.get()
+    assert row.name == "Claude Code · the-admin"
+    assert row.key_hash == agent_keys.hash_key(key[1])
+    assert sorted(row.scopes) == ["feedback", "read"]
+    assert "csk_" not in client.get("/connect/").content.decode()
+
+
+def test_connect_says_when_a_client_called_last(client: Client) -> None:
+    _create_key(client)
+    assert "last call" not in client.get("/connect/").content.decode()
+    AgentKey.objects.update(last_used_at="2026-11-01T12:00Z")
+    assert client.get("/connect/").content.decode().count("last call") == 1
+
+
+def test_connect_fills_a_link_of_the_set_in(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    page = form_with(client.get("/connect/?set=desk"), "Create share link").submit(client).content.decode()
+    assert re.search(r"/share/[\w-]{40,}/.claude-plugin/marketplace.json", page)
+    assert "claude plugin install desk@" in page
+    assert ShareLink.objects.get().set_id == "desk"
+
+
+def test_below_a_link_everything_is_filled_in_and_nothing_is_kept() -> None:
+    publish("alpha")
+    set_store.save_set(document("alpha"), by=COMMAND)
+    _, url = share_links.create_link(name="partner", by=OLGA, set_id="desk")
+    answer = Client().get(f"/share/{url.rpartition('/')[2]}/connect")
+    page = answer.content.decode()
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in answer["Cache-Control"]
+    assert answer["X-Robots-Tag"] == "noindex"
+    assert "KEY" not in re.sub(r"<[^>]+>", "", page)
+    assert "LINK" not in re.sub(r"<[^>]+>", "", page)
+
+
+def test_every_line_can_be_filled_and_has_its_source() -> None:
+    names = [each.name for each in clients.list_clients()]
+    assert len(names) == len(set(names)) == 10
+    for each in clients.list_clients():
+        assert each.source
+        for reader in (
+            clients.ReaderAddress("https://s.example"),
+            clients.ReaderAddress(
+                "https://s.example", link="https://s.example/share/t", set_id="desk", version="1.1.1"
+            ),
+        ):
+            for way in clients.fill_ways(each, reader):
+                assert way.line
+                assert "{" not in way.line or "mcp" in way.line
+
+
+def test_the_table_of_the_readme_is_that_of_the_page() -> None:
+    """Written by `manage.py set clients`."""
+    assert clients.render_table() in (ROOT / "README.md").read_text("utf-8")

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from features.sets.marketplace import marketplace_name
@@ -34,7 +33,8 @@ _LOCAL: Final = "http://127.0.0.1:8000"
 @dataclass(frozen=True, slots=True)
 class Way:
     """One way into a client; `title` is a key of `TITLES`, `needs` are words of `key`, `link`, `set`, `https`, and
-    `form` is the plugin that it gets. `open` is the line below a share link, which needs no key."""
+    `form` is the plugin that it gets. `open` is the line below a share link, which needs no key. For a reader `line` is
+    filled in, and `needs` are those that neither the address nor the choice of a set meets."""
 
     title: str
     line: str
@@ -55,16 +55,6 @@ class Client:
     date: date
     tried: str
     ways: tuple[Way, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FilledWay:
-    """A way with its line for one reader; `missing` are the needs that the address, or the choice of a set, does not
-    meet."""
-
-    title: str | Promise
-    line: str
-    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +96,7 @@ def _client(row: Mapping[str, Any]) -> Client:
     return Client(**facts, ways=tuple(ways))
 
 
-def fill_ways(client: Client, reader: ReaderAddress) -> list[FilledWay]:
+def fill_ways(client: Client, reader: ReaderAddress) -> list[Way]:
     """Every way of a client, with the reader's values in its line; by a link alone those that need no key."""
     ways = client.ways
     if reader.link and not reader.key:
@@ -119,7 +109,7 @@ def _opened(way: Way) -> Way:
     return replace(way, line=way.open or way.line, needs=needs)
 
 
-def _fill(way: Way, reader: ReaderAddress) -> FilledWay:
+def _fill(way: Way, reader: ReaderAddress) -> Way:
     base = reader.base_url
     link = reader.link or (LINK if "link" in way.needs else "")
     plugin = reader.set_id.replace("_", "-") or "SET"
@@ -132,17 +122,9 @@ def _fill(way: Way, reader: ReaderAddress) -> FilledWay:
         "marketplace": marketplace_name(base, reader.shared_set),
         "zip": f"{link}/sets/{reader.set_id or 'SET'}/{reader.version or 'VERSION'}/{way.form}.zip",
     }
-    missing = [need for need, is_there in _met(reader).items() if need in way.needs and not is_there]
-    return FilledWay(TITLES[way.title], way.line.format(**values), tuple(missing))
-
-
-def _met(reader: ReaderAddress) -> dict[str, bool]:
-    return {
-        "key": bool(reader.key),
-        "link": bool(reader.link),
-        "set": bool(reader.set_id),
-        "https": reader.base_url.startswith("https://"),
-    }
+    met = {"key": reader.key, "link": reader.link, "set": reader.set_id, "https": base.startswith("https://")}
+    missing = tuple(need for need in way.needs if not met[need])
+    return replace(way, line=way.line.format(**values), needs=missing)
 
 
 def render_table() -> str:
@@ -151,7 +133,7 @@ def render_table() -> str:
     rows = [(client, fill_ways(client, reader)) for client in list_clients()]
     lines = ["| client | how | from |", "| --- | --- | --- |"]
     for client, ways in rows:
-        how = "<br>".join(f"{way.title}: {_code(way.line)}" for way in ways)
+        how = "<br>".join(f"{TITLES[way.title]}: {_code(way.line)}" for way in ways)
         tried = f"tried with {client.tried}" if client.tried else f"by its docs, {client.date.isoformat()}"
         lines.append(f"| {client.name} | {how} | {tried} |")
     return "\n".join(lines) + "\n"

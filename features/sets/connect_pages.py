@@ -17,7 +17,7 @@ from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import authorize_reader, base_url
 from capability_rules.errors import RegistryError
 from features.sets import clients, set_store
-from features.sets.clients import Client, FilledWay, ReaderAddress
+from features.sets.clients import TITLES, Client, ReaderAddress, Way
 from features.sets.models import CapabilitySet
 from features.sets.pages import resolve_for_members
 from features.sets.set_reader import list_sets
@@ -25,25 +25,16 @@ from registry import snapshot
 from registry.access import agent_keys, share_links
 from registry.models import AgentKey
 from studio.pages.actions import no_store
-from studio.pages.form_data import get_text
+from studio.pages.form_data import get_int_at, get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
 
 _CAN: Final = {
-    "forms": {
-        "yes": gettext_lazy("Forms are drawn"),
-        "text": gettext_lazy("Forms are text"),
-        "no": gettext_lazy("No forms"),
-    },
-    "approvals": {
-        "yes": gettext_lazy("Approvals are enforced"),
-        "text": gettext_lazy("Approvals are asked for in words"),
-        "no": gettext_lazy("No approvals"),
-    },
-    "withdrawal": {
-        "yes": gettext_lazy("A withdrawn capability is gone at once"),
-        "later": gettext_lazy("A withdrawn capability is gone with the next update"),
-        "no": gettext_lazy("A withdrawn capability stays"),
-    },
+    "forms yes": gettext_lazy("Forms are drawn"),
+    "forms text": gettext_lazy("Forms are text"),
+    "approvals yes": gettext_lazy("Approvals are enforced"),
+    "approvals text": gettext_lazy("Approvals are asked for in words"),
+    "withdrawal yes": gettext_lazy("A withdrawn capability is gone at once"),
+    "withdrawal later": gettext_lazy("A withdrawn capability is gone with the next update"),
 }
 
 
@@ -52,7 +43,7 @@ class ClientRow:
     """A client on the page; `called_at` is when a key that was made here for it was used last."""
 
     client: Client
-    ways: list[FilledWay]
+    ways: list[tuple[str, Way]]
     can: list[str]
     called_at: datetime | None = None
 
@@ -69,24 +60,33 @@ def _reader(request: StudioRequest, set_id: str) -> ReaderAddress:
         return reader
     row = set_store.get_set(set_id)
     version = resolve_for_members(snapshot.current_snapshot(), row).version
-    return replace(reader, set_id=set_id, version=version)
+    # A link that is made here shows the set alone.
+    return replace(reader, set_id=set_id, version=version, shared_set=set_id)
 
 
-def _page(request: StudioRequest, reader: ReaderAddress, *, status: int = 200, **more: Any) -> HttpResponse:
+def _page(
+    request: StudioRequest, reader: ReaderAddress, *, status: int = 200, key: str = "", of: str = "", **more: Any
+) -> HttpResponse:
+    """The page; `key` is filled into the lines of the client `of` alone."""
     called = _list_calls()
     rows = CapabilitySet.objects.filter(deleted_at__isnull=True)
     context = {
-        "clients": [_row(client, reader, called.get(client.name)) for client in clients.list_clients()],
+        "clients": [
+            _row(client, replace(reader, key=key if client.id == of else ""), called.get(client.name))
+            for client in clients.list_clients()
+        ],
+        "key": key,
+        "days_max": share_links.DAYS_MAX,
         "sets": [(row.set_id, row.document["name"]) for row in rows],
         "reader": reader,
-        "is_https": reader.base_url.startswith("https://"),
     }
     return no_store(render(request, "studio/set/connect.html", context | more, status=status))
 
 
 def _row(client: Client, reader: ReaderAddress, called_at: datetime | None = None) -> ClientRow:
-    can = [str(_CAN[what][word]) for what, word in client.can.items()]
-    return ClientRow(client, clients.fill_ways(client, reader), can, called_at)
+    can = [str(_CAN[f"{what} {word}"]) for what, word in client.can.items()]
+    ways = [(str(TITLES[way.title]), way) for way in clients.fill_ways(client, reader)]
+    return ClientRow(client, ways, can, called_at)
 
 
 def _list_calls() -> dict[str, datetime]:
@@ -117,7 +117,7 @@ def connect_key_create(request: StudioRequest) -> HttpResponse:
         _row_made, key = agent_keys.create_key(name=name, by=actor_of(request))
     except RegistryError as error:
         return _page(request, reader, status=400, error=error.message)
-    return _page(request, replace(reader, key=key), new_key=name, opened=client.id)
+    return _page(request, reader, key=key, of=client.id, new_key=client.name)
 
 
 @admin_required(form_on="studio:connect_show")
@@ -125,12 +125,13 @@ def connect_link_create(request: StudioRequest) -> HttpResponse:
     """A share link of the chosen set, or of everything, filled into all lines on this page only."""
     reader = _reader(request, get_text(request, "set", most=64))
     name = _("Connect, %(at)s") % {"at": f"{timezone.now():%Y-%m-%d %H:%M:%S}"}
+    days = get_int_at(request.POST, "days") if request.POST.get("days") else None
     try:
-        link, url = share_links.create_link(name=name, set_id=reader.set_id, by=actor_of(request))
+        link, url = share_links.create_link(name=name, set_id=reader.set_id, days=days, by=actor_of(request))
     except RegistryError as error:
         return _page(request, reader, status=400, error=error.message)
     origin, _slash, token = url.rpartition("/share/")
-    shown = replace(reader, link=f"{reader.base_url or origin}/share/{token}", shared_set=reader.set_id)
+    shown = replace(reader, link=f"{reader.base_url or origin}/share/{token}")
     return _page(request, shown, new_link=link)
 
 
@@ -153,7 +154,6 @@ def shared_connect(request: Request, token: str) -> HttpResponse:
         "sets": [(each.set_id, each.document.name) for each in found],
         "chosen": chosen,
         "reader": reader,
-        "is_https": reader.base_url.startswith("https://"),
     }
     response = no_store(
         render(

@@ -7,7 +7,6 @@ from typing import Final
 from studio.pages.dangerous_actions import DangerousAction
 
 ACTIONS: Final = {
-    "set_link_create": DangerousAction("a link that reads without a key"),
     "connect_link_create": DangerousAction("a link that reads without a key"),
     "connect_key_create": DangerousAction("a new key"),
 }

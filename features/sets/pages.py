@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agent_api.integrations.access import base_url
-from capability_rules.errors import RegistryError
+from capability_kit.bundles.skill_names import capability_id_of, propose_skill_name
 from features.sets import confirmations as questions
 from features.sets import plugins, set_store
 from features.sets.clients import plugin_clients
 from features.sets.models import CapabilitySet, SetRevision
 from features.sets.plugin_forms import FORMS
 from features.sets.plugins import PluginAddress
-from features.sets.set_form import NewSetForm, SetForm, initial_of
+from features.sets.set_form import SetForm, initial_of
 from features.sets.set_reader import ResolvedSet, resolve_set, store_set
 from registry import snapshot
 from registry.access import share_links
@@ -57,19 +57,17 @@ def resolve_for_members(held: Snapshot, row: CapabilitySet) -> ResolvedSet:
 
 @publisher_required("GET", "POST")
 def set_new(request: StudioRequest) -> HttpResponse:
-    """Put a set together."""
-    form = NewSetForm(request.POST if request.method == "POST" else None)
-    if row := submit_form(request, form, _save_new(form), field="set_id"):
+    """Put a set together; its id follows from its name."""
+    form = SetForm(request.POST if request.method == "POST" else None)
+
+    def save(*, by: Actor, name: str, team: str = "", **_given: Any) -> CapabilitySet:
+        set_id = capability_id_of(propose_skill_name(name))
+        return set_store.save_set(form.document(set_id), by=by, expected_revision=0, team=team)
+
+    if row := submit_form(request, form, save, field="name"):
         messages.success(request, _("The set is saved."))
         return redirect("studio:set_show", row.set_id)
     return render(request, "studio/set/edit.html", {"form": form}, status=400 if form.errors else 200)
-
-
-def _save_new(form: NewSetForm) -> Any:
-    def save(*, by: Actor, set_id: str, team: str = "", **_given: Any) -> CapabilitySet:
-        return set_store.save_set(form.document(set_id), by=by, expected_revision=0, team=team)
-
-    return save
 
 
 @publisher_required("GET", "POST")
@@ -99,10 +97,7 @@ def set_edit(request: StudioRequest, set_id: str) -> HttpResponse:
 @operator_required("GET")
 def set_show(request: StudioRequest, set_id: str) -> HttpResponse:
     """One set: its capabilities, plugins, share links and history."""
-    return _page(request, set_store.get_set(set_id))
-
-
-def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **more: Any) -> HttpResponse:
+    row = set_store.get_set(set_id)
     held = snapshot.current_snapshot()
     found = resolve_for_members(held, row)
     left_names = find_display_names([name for name, _word in found.left])
@@ -113,7 +108,6 @@ def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **mo
         "revisions": _describe_revisions(row),
         "links": ShareLink.objects.filter(set_id=row.set_id, revoked_at__isnull=True),
         "may_change": set_store.may_change(row, actor_of(request)),
-        "days_max": share_links.DAYS_MAX,
     }
     try:
         described = plugins.describe_plugins(held, found, _address(request)) if found.members else {}
@@ -124,7 +118,7 @@ def _page(request: StudioRequest, row: CapabilitySet, *, status: int = 200, **mo
     }
     names = find_display_names([loss["capability_id"] for loss in described.get("losses", [])])
     context["losses"] = [loss | {"name": names.get(loss["capability_id"])} for loss in described.get("losses", [])]
-    return render(request, "studio/set/show.html", context | more, status=status)
+    return render(request, "studio/set/show.html", context)
 
 
 _TEXTS: Final = {
@@ -206,19 +200,6 @@ def _members(members: dict[str, int | None]) -> list[dict[str, Any]]:
     return [
         {"capability_id": name} | ({"revision": pin} if pin is not None else {}) for name, pin in members.items()
     ]  # fmt: skip
-
-
-@admin_required(form_on="studio:set_show")
-def set_link_create(request: StudioRequest, set_id: str) -> HttpResponse:
-    """A link that shows this set alone; its address is shown on this page only."""
-    row = set_store.get_set(set_id)
-    typed = {name: get_text(request, name, most=100) for name in ("name", "days")}
-    days = (get_int_at(typed, "days") or 0) if typed["days"] else None
-    try:
-        link, url = share_links.create_link(name=typed["name"], set_id=set_id, days=days, by=actor_of(request))
-    except RegistryError as error:
-        return _page(request, row, status=400, error=error.message, typed=typed)
-    return no_store(_page(request, row, new_link=link, new_url=url))
 
 
 @admin_required("GET", "POST")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,7 @@ from capability_rules.errors import InvalidRequest
 MEMBERS_MAX: Final = 500
 NAME_LENGTH_MAX: Final = 80
 DESCRIPTION_LENGTH_MAX: Final = 1000
-_ICON: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){0,5}")
+ICON_LENGTH_MAX: Final = 16
 KEYS: Final = frozenset({"set_id", "name", "description", "icon", "visibility", "members"})
 _REVISION_MAX: Final = 2**31 - 1
 
@@ -53,8 +52,8 @@ def parse_set(values: Mapping[str, Any]) -> SetDocument:
     set_id, icon, visibility = (values.get(key) or "" for key in ("set_id", "icon", "visibility"))
     if not isinstance(set_id, str) or not is_capability_id(set_id):
         raise InvalidRequest("set_id is lower-case words joined by _, at most 64 characters, such as front_desk")
-    if icon and not (isinstance(icon, str) and len(icon) <= 64 and _ICON.fullmatch(icon)):
-        raise InvalidRequest("icon is the name of an icon in lower case, such as concierge-bell")
+    if not isinstance(icon, str) or len(icon) > ICON_LENGTH_MAX or not icon.replace("\u200d", "").isprintable():
+        raise InvalidRequest(f"icon is an emoji of at most {ICON_LENGTH_MAX} characters")
     if visibility not in ("", "listed", "unlisted"):
         raise InvalidRequest("visibility is listed or unlisted")
     return SetDocument(

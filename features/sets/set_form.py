@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from features.sets.set_document import (
     DESCRIPTION_LENGTH_MAX,
+    ICON_LENGTH_MAX,
     MEMBERS_MAX,
     NAME_LENGTH_MAX,
     SetDocument,
@@ -20,13 +21,20 @@ from registry.models import Capability
 
 
 class SetForm(forms.Form):
-    """Everything but the id. A member that is pinned stays pinned."""
+    """Everything but the id, which follows from the first name. A member that is pinned stays pinned."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=NAME_LENGTH_MAX)
     description = forms.CharField(
         label=gettext_lazy("Description"),
         max_length=DESCRIPTION_LENGTH_MAX,
         help_text=gettext_lazy("One or two sentences: assistants show it where people choose what to install."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    icon = forms.CharField(
+        label=gettext_lazy("Icon (optional)"),
+        max_length=ICON_LENGTH_MAX,
+        required=False,
+        help_text=gettext_lazy("One emoji."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     members = forms.MultipleChoiceField(
@@ -76,23 +84,10 @@ class SetForm(forms.Form):
             "set_id": set_id,
             "name": given["name"],
             "description": given["description"],
-            "icon": self.before.icon if self.before is not None else "",
+            "icon": given["icon"],
             "visibility": given["visibility"],
             "members": members,
         }
-
-
-class NewSetForm(SetForm):
-    """With the id, which never changes."""
-
-    set_id = forms.RegexField(
-        label=gettext_lazy("ID"),
-        regex=r"\A[a-z0-9]+(?:_[a-z0-9]+)*\Z",
-        max_length=64,
-        help_text=gettext_lazy("Lowercase words joined by _, such as front_desk. Plugins are named by it."),
-        error_messages={"invalid": gettext_lazy("Use lowercase letters and digits, joined by single underscores.")},
-    )
-    field_order = ("name", "set_id")
 
 
 def _list_choices(before: SetDocument | None) -> list[tuple[str, str]]:
@@ -109,6 +104,7 @@ def initial_of(document: SetDocument, team: str) -> dict[str, Any]:
     return {
         "name": document.name,
         "description": document.description,
+        "icon": document.icon,
         "members": list(document.members),
         "visibility": document.visibility,
         "team": team,

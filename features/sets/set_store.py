@@ -46,7 +46,8 @@ def save_set(
         present = row if row is not None and row.deleted_at is None else None
         _require_right(present, by)
         if expected_revision is not None and expected_revision != (present.revision if present else 0):
-            raise StatusConflict(f"The set '{document.set_id}' has changed since you read it: read it again")
+            words = "has changed since you read it: read it again" if expected_revision else "is there already"
+            raise StatusConflict(f"The set '{document.set_id}' {words}")
         before = read_document(present) if present is not None else None
         _require_members(before, document)
         owner = _find_owner(present, team, by)

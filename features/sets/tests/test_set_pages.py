@@ -31,7 +31,7 @@ def client(signed_in: SignIn) -> Client:
 
 def test_a_set_is_put_together_changed_and_deleted(client: Client) -> None:
     form = form_with(client.get("/new-set/"), "Save set")
-    page = form.submit(client, name="Desk", set_id="desk", description="What it needs.", members=["alpha", "beta"])
+    page = form.submit(client, name="Desk", description="What it needs.", members=["alpha", "beta"])
     assert page["Location"] == "/sets/desk/"
     edit = form_with(client.get("/sets/desk/edit/"), "Save set")
     edit.submit(client, name="Front desk", members=["alpha"])
@@ -44,7 +44,7 @@ def test_a_set_is_put_together_changed_and_deleted(client: Client) -> None:
 def test_what_was_typed_stays_where_the_set_is_refused(client: Client) -> None:
     set_store.save_set(document("alpha"), by=COMMAND)
     form = form_with(client.get("/new-set/"), "Save set")
-    page = form.submit(client, name="Desk", set_id="desk", description="Another one.", members=["alpha"])
+    page = form.submit(client, name="Desk", description="Another one.", members=["alpha"])
     assert page.status_code == 400
     assert 'value="Another one."' in page.content.decode()
     assert set_store.get_set("desk").revision == 1
@@ -87,12 +87,13 @@ def test_members_download_a_plugin_with_what_is_unlisted(client: Client) -> None
 
 def test_a_link_of_a_set_is_shown_once_and_ends(client: Client) -> None:
     set_store.save_set(document("alpha"), by=COMMAND)
-    page = form_with(client.get("/sets/desk/"), "Create link").submit(client, name="partner", days="7")
+    page = form_with(client.get("/connect/?set=desk"), "Create share link").submit(client, days="7")
     token = re.search(r"/share/([\w-]{40,})", page.content.decode())
     assert token is not None
     assert "no-store" in page["Cache-Control"]
-    assert ShareLink.objects.get().set_id == "desk"
-    ask_and_confirm(client, "/sets/desk/link/revoke/", {"name": "partner"})
+    link = ShareLink.objects.get()
+    assert (link.set_id, link.expires_at is None) == ("desk", False)
+    ask_and_confirm(client, "/sets/desk/link/revoke/", {"name": link.name})
     assert client.get(f"/share/{token[1]}/connect").status_code == 404
 
 
@@ -100,7 +101,7 @@ def test_sets_work_for_a_sole_admin_and_with_teams(client: Client) -> None:
     assert 'name="team"' not in client.get("/new-set/").content.decode()
     teams.create_team(name="Health", by=OLGA)
     form = form_with(client.get("/new-set/"), "Save set")
-    form.submit(client, name="Desk", set_id="desk", description="x", members=["alpha"], team="Health")
+    form.submit(client, name="Desk", description="x", members=["alpha"], team="Health")
     row = set_store.get_set("desk")
     assert row.team is not None
     assert row.team.name == "Health"

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import orjson
 import rfc8785
 
 from capability_rules.bundles.archives import write_zip
@@ -58,8 +59,6 @@ def clear_cache() -> None:
 def load_plugin(snapshot: Snapshot, found: ResolvedSet, form: str, address: PluginAddress) -> Plugin:
     """The zip of a form. Raises KeyError for an unknown form, `StatusConflict` where it is too large,
     `RegistryUnavailable`."""
-    members = tuple((each.entry.capability_id, each.revision_id) for each in found.members)
-    key = (snapshot.epoch, form, address, found.document.as_dict().__repr__(), found.version, found.team, members)
 
     def make() -> RenderedResponse:
         files = plugin_forms.build_plugin(read_source(snapshot, found, address), form)
@@ -67,7 +66,13 @@ def load_plugin(snapshot: Snapshot, found: ResolvedSet, form: str, address: Plug
         return RenderedResponse(write_zip(files, compress=False))
 
     url = f"{address.base_url}/sets/{found.set_id}/{found.version}/{form}.zip"
-    return Plugin(form, url, _PLUGINS.get(key, make))
+    return Plugin(form, url, _PLUGINS.get(_key(snapshot, found, form, address), make))
+
+
+def _key(snapshot: Snapshot, found: ResolvedSet, form: str, address: PluginAddress) -> tuple[object, ...]:
+    """All that the bytes depend on: readers of one version may see other members."""
+    members = tuple(each.revision_id for each in found.members)
+    return snapshot.epoch, form, address, found.set_id, found.version, found.team, members
 
 
 def _require_size(set_id: str, size: int) -> None:
@@ -114,7 +119,16 @@ def sign_plugin(found: ResolvedSet, plugin: Plugin) -> str:
 
 
 def describe_plugins(snapshot: Snapshot, found: ResolvedSet, address: PluginAddress) -> dict[str, Any]:
-    """`{"plugins": [...], "losses": [...], "server": BOOL}` of `set_load`."""
+    """`{"plugins": [...], "losses": [...], "server": BOOL}` of `set_load`, kept as a plugin is."""
+    kept = _PLUGINS.get(
+        _key(snapshot, found, "", address),
+        lambda: RenderedResponse(orjson.dumps(_describe(snapshot, found, address))),
+    )
+    described: dict[str, Any] = orjson.loads(kept.identity)
+    return described
+
+
+def _describe(snapshot: Snapshot, found: ResolvedSet, address: PluginAddress) -> dict[str, Any]:
     source = read_source(snapshot, found, address)
     plugins = [load_plugin(snapshot, found, form, address) for form in plugin_forms.FORMS]
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import ssl
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -37,6 +38,12 @@ class Backend(BaseHTTPRequestHandler):
     """`git http-backend` as a CGI program."""
 
     root = ""
+    # `NAME:SECRET` of Basic authentication; empty where none is asked for.
+    login = ""
+    # Where every request is led on to; empty for nowhere.
+    leads_to = ""
+    # The headers `Authorization` that came, in their order.
+    heard: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
         self._answer()
@@ -44,7 +51,25 @@ class Backend(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def _refused(self) -> bool:
+        given = self.headers.get("Authorization", "")
+        self.heard.append(given)
+        expected = f"Basic {base64.b64encode(self.login.encode()).decode()}"
+        if self.leads_to:
+            self.send_response(302)
+            self.send_header("Location", f"{self.leads_to}{self.path}")
+        elif self.login and given != expected:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        else:
+            return False
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return True
+
     def _answer(self) -> None:
+        if self._refused():
+            return
         path, _, query = self.path.partition("?")
         environment = {
             "PATH": os.environ["PATH"], "GIT_PROJECT_ROOT": self.root, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
@@ -92,9 +117,18 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 
 
 @contextmanager
-def served(repository: Path, certificate: tuple[Path, Path]) -> Iterator[str]:
-    """The address of the repository, while the context lasts."""
-    handler = type("Handler", (Backend,), {"root": str(repository.parent)})
+def served(
+    repository: Path,
+    certificate: tuple[Path, Path],
+    *,
+    login: str = "",
+    leads_to: str = "",
+    heard: list[str] | None = None,
+) -> Iterator[str]:
+    """The address of the repository, while the context lasts; `login`, `leads_to` and `heard` are as `Backend` has
+    them."""
+    given = {"login": login, "leads_to": leads_to, "heard": heard if heard is not None else []}
+    handler = type("Handler", (Backend,), {"root": str(repository.parent), **given})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*certificate)

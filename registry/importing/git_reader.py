@@ -6,6 +6,7 @@ Every bound is applied before the bytes exist: a repository of 1 MB may unpack t
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import posixpath
@@ -36,6 +37,7 @@ from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, re
 
 FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0
+ACCESS_SECONDS: Final = 15.0
 REPOSITORY_BYTES_MAX: Final = 200 * 1024 * 1024
 # Of each process of git: an object that it has to hold as a whole may be as large as its sender likes.
 MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
@@ -56,6 +58,10 @@ _URL: Final = re.compile(r"(?P<url>https://[^@#\s]+)(?:@(?P<ref>[^#\s]+))?(?:#(?
 _REF: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9][\w./+-]{0,199}(?<![./])")
 _REMOTE: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|file:)", re.IGNORECASE)
 # A user, and a password or token, before the host: never repeated.
+# What git says where a host wants another login, or none is given; hosts hide what is private behind "not found".
+_REFUSED: Final = re.compile(
+    r"Authentication failed|could not read Username|terminal prompts disabled|error: 40[134]|not found", re.IGNORECASE
+)
 _SECRET: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s]*@")
 # The address of a folder or a file as a browser shows it: github.com/owner/name/tree/main/skills, .../-/tree/... at
 # GitLab, .../src/branch/... at Gitea and Forgejo.
@@ -92,7 +98,7 @@ def parse_git_url(source: str) -> GitAddress:
     """Raises `SourceUnreadable` for anything but an https address in the form above, or as a browser shows a folder."""
     if _SECRET.match(source):
         shown = redact_address(source)
-        words = "a name and a password or token in an address are not taken; only public repositories are fetched"
+        words = "a name and a password or token in an address are not taken; keep them as a credential"
         raise SourceUnreadable(f"{shown}: {words}")
     browsed = _BROWSED.fullmatch(source)
     if browsed is not None:
@@ -147,19 +153,22 @@ class Repository:
     commit: str
 
 
-@contextlib.contextmanager
-def open_repository(source: str) -> Iterator[Repository]:
-    """A repository, or a folder in it, while the context lasts.
+@dataclass(frozen=True, slots=True)
+class GitLogin:
+    """User name and secret of Basic authentication, for one host; `name` is what messages call them."""
 
-    Raises `SourceUnreadable` for what cannot be reached, is not public, or is too large.
+    name: str
+    username: str
+    secret: str = field(repr=False)
+
+
+@contextlib.contextmanager
+def open_repository(source: str, login: GitLogin | None = None) -> Iterator[Repository]:
+    """A repository, or a folder in it, while the context lasts; `login` is sent to its host alone.
+
+    Raises `SourceUnreadable` for what cannot be reached, is not open to the login, or is too large.
     """
-    address = parse_git_url(source)
-    program = shutil.which("git")
-    if program is None:
-        raise SourceMisconfigured(f"{source}: git is not installed here")
-    require_pinning_git(program, source)
-    with tempfile.TemporaryDirectory(prefix="studio-git-") as place:
-        git = _Git(program, Path(place), source, _pin(address, source))
+    with _prepared(source, login) as (git, address):
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
         fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
         try:
@@ -167,6 +176,23 @@ def open_repository(source: str) -> Iterator[Repository]:
         except SourceUnreadable as error:
             raise SourceUnreadable(f"{error.message}{_how_read(source)}") from None
         yield Repository(git.files(address.folder), git.commit())
+
+
+def check_access(source: str, login: GitLogin | None = None) -> None:
+    """Ask the host whether the repository can be read. Raises `SourceUnreadable`."""
+    with _prepared(source, login) as (git, address):
+        git.run(["ls-remote", "--quiet", "--", address.url, "HEAD"], ACCESS_SECONDS)
+
+
+@contextlib.contextmanager
+def _prepared(source: str, login: GitLogin | None) -> Iterator[tuple[_Git, GitAddress]]:
+    address = parse_git_url(source)
+    program = shutil.which("git")
+    if program is None:
+        raise SourceMisconfigured(f"{source}: git is not installed here")
+    require_pinning_git(program, source)
+    with tempfile.TemporaryDirectory(prefix="studio-git-") as place:
+        yield _Git(program, Path(place), source, _pin(address, source), login), address
 
 
 def require_pinning_git(program: str, source: str) -> None:
@@ -213,6 +239,7 @@ class _Git:
     place: Path
     source: str
     pin: str
+    login: GitLogin | None = None
 
     def run(self, arguments: Sequence[str], seconds: float, bytes_max: int = _WORDS_BYTES_MAX) -> bytes:
         """Run git in the bare copy, within the time and the size that a repository may have, and return what it prints:
@@ -243,7 +270,13 @@ class _Git:
             return f"the repository is over {REPOSITORY_BYTES_MAX >> 20} MiB"
         if b"ut of memory" in errors:
             return f"git needs more than {MEMORY_BYTES_MAX >> 20} MiB for it: an object of the repository is too large"
-        return _last_line(errors)
+        line = _last_line(errors)
+        if not _REFUSED.search(line):
+            return line
+        host = parse_git_url(self.source).host
+        if self.login is None:
+            return f"{host} shows it to nobody without a credential, or it is not there: choose one that may read it"
+        return f"{host} does not accept the credential '{self.login.name}' for it: give the token the right to read it"
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "GIT_SSL_CAINFO", "SYSTEMROOT") if name in os.environ}
@@ -251,7 +284,19 @@ class _Git:
             "GIT_ALLOW_PROTOCOL": "https", "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ASKPASS": "true", "HOME": str(self.place), "LC_ALL": "C",
             "GIT_LITERAL_PATHSPECS": "1",
-        }  # fmt: skip
+        } | self._header()  # fmt: skip
+
+    def _header(self) -> dict[str, str]:
+        """By the environment, which other users of the machine do not see; for the host of this address alone."""
+        if self.login is None:
+            return {}
+        parts = urlsplit(parse_git_url(self.source).url)
+        pair = base64.b64encode(f"{self.login.username}:{self.login.secret}".encode()).decode("ascii")
+        return {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.https://{parts.netloc}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {pair}",
+        }
 
     def _watch(self, process: subprocess.Popen[bytes], output: _Output, seconds: float) -> None:
         """Read what git prints until it ends or has printed enough."""

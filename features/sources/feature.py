@@ -17,7 +17,10 @@ FEATURE: Final = Feature(
     job_handlers={"git_source.sync": "features.sources.source_sync.sync_job"},
     job_observers={"git_source.sync": "features.sources.source_sync.on_job_state_change"},
     job_queues={"git_source.sync": "studio.imports"},
-    audit_observers={"git_source.failing": ("features.sources.email.write_to_members",)},
+    audit_observers={
+        "git_source.failing": ("features.sources.email.write_to_members",),
+        "credential.end": ("features.sources.source_sync.stop_without_credential",),
+    },
     pages="features.sources.urls",
     addresses="features.sources.addresses",
     navigation="features.sources.navigation.SECTIONS",

@@ -36,6 +36,13 @@ class GitSource(models.Model):
         default=True, db_default=True, help_text="Whether it may overwrite capabilities that it did not create."
     )
     every_minutes = models.PositiveIntegerField()
+    credential = models.ForeignKey(
+        "credentials.Credential",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="sources",
+        help_text="For git.",
+    )
     read_key = optional_text(200, db_default="", help_text="An agent key of the other registry.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)

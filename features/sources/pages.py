@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import RegistryError
+from features.credentials import credential_store
 from features.sources import confirmations as questions
 from features.sources import push_webhooks, source_selectors, source_sync
 from features.sources.models import GitSource
@@ -47,6 +49,26 @@ class SyncSettingsForm(forms.Form):
     )
 
 
+class GitSyncForm(SyncSettingsForm):
+    """How a repository is followed."""
+
+    credential = forms.ChoiceField(
+        label=gettext_lazy("Credential"),
+        required=False,
+        help_text=gettext_lazy("Of a private repository; kept under Settings, Credentials."),
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["credential"].choices = _credential_choices()  # type: ignore[attr-defined]
+
+
+def _credential_choices() -> list[tuple[str, str]]:
+    names = [row.name for row in credential_store.list_credentials(in_force=True)]
+    return [("", _("Public repository")), *((name, name) for name in names)]
+
+
 class RegistrySyncForm(SyncSettingsForm):
     """How another registry is followed."""
 
@@ -74,13 +96,20 @@ class SourceForm(RegistrySyncForm):
         help_text=gettext_lazy("https://host/repository@branch#folder, or https://studio.example.com"),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
-    field_order = ("kind", "address", "mode", "every_minutes", "read_key", "may_adopt")
+    credential = forms.ChoiceField(
+        label=gettext_lazy("Credential"),
+        required=False,
+        help_text=gettext_lazy("Of a private repository; kept under Settings, Credentials."),
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+    field_order = ("kind", "address", "credential", "mode", "every_minutes", "read_key", "may_adopt")
     # What another registry alone has.
     registrys_own = ("read_key", "may_adopt")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["read_key"].help_text = _("With the scope read (optional).")
+        self.fields["credential"].choices = _credential_choices()  # type: ignore[attr-defined]
 
     @property
     def for_both(self) -> list[forms.BoundField]:
@@ -109,14 +138,17 @@ def source_create(request: StudioRequest) -> HttpResponse:
     form = SourceForm(request.POST)
     if source := submit_form(request, form, _add, field="address"):
         messages.success(request, _("Source connected. The first sync has started."))
+        if "@" in urlsplit(form.cleaned_data["address"]).netloc and source.credential is not None:
+            words = _("The token was taken out of the address and kept as the credential %(name)s.")
+            messages.info(request, words % {"name": source.credential.name})
         return redirect("studio:source_show", source.pk)
     return _listed(request, form, status=400)
 
 
-def _add(*, kind: str, address: str, read_key: str, may_adopt: bool, **ways: Any) -> GitSource:
+def _add(*, kind: str, address: str, credential: str, read_key: str, may_adopt: bool, **ways: Any) -> GitSource:
     if kind == GitSource.Kind.REGISTRY:
         return source_sync.add_registry(url=address, read_key=read_key, may_adopt=may_adopt, **ways)
-    return source_sync.add_git_source(spec=address, **ways)
+    return source_sync.add_git_source(spec=address, credential=credential, **ways)
 
 
 @operator_required("GET")
@@ -128,7 +160,8 @@ def source_show(request: StudioRequest, number: int) -> HttpResponse:
 
 def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:
     initial = {"mode": source.mode, "every_minutes": source.every_minutes, "may_adopt": source.may_adopt}
-    form = RegistrySyncForm if source.kind == GitSource.Kind.REGISTRY else SyncSettingsForm
+    initial["credential"] = source.credential.name if source.credential is not None else ""
+    form = RegistrySyncForm if source.kind == GitSource.Kind.REGISTRY else GitSyncForm
     return form(data, initial=initial)
 
 
@@ -165,10 +198,19 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
 
 
 def _change(
-    *, source: GitSource, by: Actor, mode: str, every_minutes: int, read_key: str = "", may_adopt: bool | None = None
+    *,
+    source: GitSource,
+    by: Actor,
+    mode: str,
+    every_minutes: int,
+    read_key: str = "",
+    may_adopt: bool | None = None,
+    credential: str | None = None,
 ) -> GitSource:
     following = SyncSettings(mode, every_minutes, source.may_adopt if may_adopt is None else may_adopt)
-    return source_sync.update_source(source_id=source.pk, following=following, by=by, read_key=read_key or None)
+    return source_sync.update_source(
+        source_id=source.pk, following=following, by=by, read_key=read_key or None, credential=credential
+    )
 
 
 @publisher_required(form_on="studio:source_show")

@@ -7,15 +7,19 @@ here meanwhile is not overwritten but stored as a draft. features/sources/drift.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation.isolation.pool import ChecksUnfinished
+from features.credentials import credential_store
+from features.credentials.models import Credential
 from features.sources import incidents
 from features.sources.audit_rows import record_event
 from features.sources.models import GitSource, GitSourceItem
@@ -32,8 +36,8 @@ from registry.core.queries import content_digest
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.importing.git_discovery import discover_in_git
-from registry.importing.git_reader import parse_git_url
-from registry.models import Capability, Incident
+from registry.importing.git_reader import GitLogin, check_access, parse_git_url
+from registry.models import AuditEvent, Capability, Incident
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
@@ -56,6 +60,8 @@ _FOREIGN: Final = "It is here already and did not come from this source; it was 
 _FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD", "WAS_RETIRED"}
 _FOR_SOMEBODY: Final = "Saved as a draft; publish it manually"
 _Status = GitSourceItem.Status
+# A name, a token or both before the host.
+_LOGIN: Final = re.compile(r"https://(?P<login>[^/?#@\s]+)@")
 
 
 @dataclass(frozen=True)
@@ -76,16 +82,43 @@ class SyncSettings:
     may_adopt: bool = True
 
 
-def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor) -> GitSource:
+def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor, credential: str = "") -> GitSource:
     """Follow `https://host/repository[@branch-or-tag][#folder]`; the first look is due at once.
 
-    Raises `SourceUnreadable` for another form, `InvalidRequest`, `NameConflict` where it is followed already.
+    `credential` is the name of one for its host, which is tried; a token in the address is kept as one. Raises
+    `SourceUnreadable` for another form and for what the host does not show, `InvalidRequest`, `NameConflict` where it
+    is followed already.
     """
+    following = SyncSettings(mode, every_minutes)
+    _check(following)
+    if (found := _LOGIN.match(spec)) is not None:
+        spec = _LOGIN.sub("https://", spec, count=1)
+        credential = _keep_login(found["login"], spec, by).name
     address = parse_git_url(spec)
     if len(spec) > 1000 or len(address.folder) > 500:
         raise InvalidRequest("The address has at most 1,000 characters, its folder 500")
-    named = {"url": address.url, "ref": address.ref, "folder": address.folder}
-    return _add(named, SyncSettings(mode, every_minutes), by)
+    named: dict[str, Any] = {"url": address.url, "ref": address.ref, "folder": address.folder}
+    if credential:
+        row = credential_store.get_credential(credential)
+        credential_store.require_host(row, address.url)
+        check_access(spec, _open_login(row, spec))
+        named["credential"] = row
+    return _add(named, following, by)
+
+
+def _keep_login(login: str, spec: str, by: Actor) -> Credential:
+    """The name and token of an address as a credential of its host, where the host takes it."""
+    first, _, second = (unquote(part) for part in login.partition(":"))
+    username, secret = (first, second) if second else ("", first)
+    host = urlsplit(parse_git_url(spec).url).netloc
+    check_access(spec, GitLogin("in the address", username or credential_store.USERNAME, secret))
+    name = f"{host}, {timezone.now():%Y-%m-%d %H:%M:%S}"
+    return credential_store.create_credential(name=name, hosts=[host], username=username, secret=secret, by=by)
+
+
+def _open_login(row: Credential, spec: str) -> GitLogin:
+    username, secret = credential_store.open_secret(row, parse_git_url(spec).url, used_for=f"source {spec}")
+    return GitLogin(row.name, username, secret)
 
 
 def add_registry(
@@ -106,7 +139,7 @@ def _checked_key(key: str) -> str:
     return key
 
 
-def _add(named: dict[str, str], following: SyncSettings, by: Actor) -> GitSource:
+def _add(named: dict[str, Any], following: SyncSettings, by: Actor) -> GitSource:
     _check(following)
     with write_transaction():
         if GitSource.objects.filter(**{key: named.get(key, "") for key in ("url", "ref", "folder")}).exists():
@@ -115,7 +148,8 @@ def _add(named: dict[str, str], following: SyncSettings, by: Actor) -> GitSource
             raise InvalidRequest(f"At most {SOURCES_MAX} sources are followed; remove one first")
         source = GitSource.objects.create(**named, **asdict(following), created_by=str(by))
         _queue(source, first=True)
-        record_event(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following)})
+        detail = {"credential": source.credential.name} if source.credential is not None else {}
+        record_event(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following), **detail})
     return source
 
 
@@ -132,12 +166,16 @@ def _settings_detail(following: SyncSettings) -> dict[str, Any]:
     return {"mode": following.mode, "every": following.every_minutes, "may_adopt": following.may_adopt}
 
 
-def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_key: str | None = None) -> GitSource:
-    """Follow it in another way from its next change on; None leaves the key as it is.
+def update_source(
+    *, source_id: int, following: SyncSettings, by: Actor, read_key: str | None = None, credential: str | None = None
+) -> GitSource:
+    """Follow it in another way from its next change on; None leaves the key, and the credential, as they are.
 
-    Raises `NotFound`, `InvalidRequest`. The same again changes nothing.
+    Raises `NotFound`, `InvalidRequest`, `SourceUnreadable` for a credential that the host does not take. The same again
+    changes nothing.
     """
     _check(following)
+    row = _find_credential(get_source(source_id), credential)
     key = None if read_key is None else _checked_key(read_key)
     with write_transaction():
         source = get_source(source_id)
@@ -145,17 +183,33 @@ def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_ke
             raise InvalidRequest("Only another registry takes a key")
         had = SyncSettings(source.mode, source.every_minutes, source.may_adopt)
         is_new_key = key is not None and key != source.read_key
-        if had == following and not is_new_key:
+        is_new_login = credential is not None and row != source.credential
+        if had == following and not is_new_key and not is_new_login:
             return source
         # Another key may see other things.
         changed_key = {"read_key": key or "", "etag": ""} if is_new_key else {}
-        update_row(source, **asdict(following), **changed_key)
+        changed_login = {"credential": row} if is_new_login else {}
+        update_row(source, **asdict(following), **changed_key, **changed_login)
         if had.every_minutes != following.every_minutes:
             queue.reschedule(sync_job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
         now = _settings_detail(following)
-        detail = now | ({"key": "changed"} if is_new_key else {}) | audit.changed(_settings_detail(had), now)
+        kept = {"credential": row.name if row else None} if is_new_login else {}
+        detail = now | kept | ({"key": "changed"} if is_new_key else {}) | audit.changed(_settings_detail(had), now)
         record_event(source, "git_source.change", by, detail)
     return source
+
+
+def _find_credential(source: GitSource, name: str | None) -> Credential | None:
+    """The one of this name, which the host takes; None for none."""
+    if not name:
+        return None
+    if source.kind == GitSource.Kind.REGISTRY:
+        raise InvalidRequest("Another registry takes a key of its own, not a credential")
+    row = credential_store.get_credential(name)
+    credential_store.require_host(row, source.url)
+    if row != source.credential:
+        check_access(source.spec, _open_login(row, source.spec))
+    return row
 
 
 def remove_source(*, source_id: int, by: Actor) -> GitSource:
@@ -200,7 +254,8 @@ def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
     """Read the source; `known` are the items of its last look, by their paths. Raises `SourceUnreadable`."""
     if source.kind == GitSource.Kind.REGISTRY:
         return read_registry(source, known)
-    bundles, commit = discover_in_git(source.spec)
+    login = _open_login(source.credential, source.spec) if source.credential is not None else None
+    bundles, commit = discover_in_git(source.spec, login)
     return SourceSnapshot((inspect_bundle(bundle, source) for bundle in bundles), commit)
 
 
@@ -434,3 +489,12 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     """A look that was parked or cancelled is not the last one."""
     if state != "queued":
         _queue_again(payload["source_id"])
+
+
+def stop_without_credential(event: AuditEvent) -> None:
+    """For `Feature.audit_observers`: what used a credential that is ended is an incident at once."""
+    for source in GitSource.objects.filter(credential__name=event.subject):
+        message = f"{source.spec} cannot be read"
+        details = f"The credential '{event.subject}' is ended: choose another one"
+        by = Actor(event.actor_kind, event.actor_name)  # type: ignore[arg-type]
+        incidents.open_source_incident(source=source, message=message, details=details, by=by)

@@ -17,6 +17,7 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
+from features.credentials import credential_store
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
 from features.sets import set_store
@@ -224,6 +225,11 @@ DOORS: Final[dict[str, Doors]] = {
             "end": ("set_delete", lambda: {"set_id": "desk"}),
         },
     ),
+    "credential": Doors(
+        read=get(lambda: "/credentials/"),
+        change=post(lambda: "/credentials/replace/", lambda: {"name": "token", "secret": "another"}),
+        end=confirm(lambda: "/credentials/end/", name=lambda: "token"),
+    ),
     "agent key": Doors(
         read=lambda client: client.get(f"/keys/{AgentKey.objects.get(name='spare').pk}/"),
         end=confirm(lambda: "/keys/revoke/", name=lambda: "spare"),
@@ -282,6 +288,7 @@ def _store_rows() -> None:
     scheduled_releases.schedule_release(by=OLGA, note="Later.", acknowledge=(), **asked)
     proposals.propose(files=dict(drafts.get_draft("pets").files), by=Actor("agent_key", "proposer"))
     set_store.save_set(desk(), by=by, team="Pets")
+    credential_store.create_credential(name="token", hosts=["git.example"], secret="hush", by=by)
     agent_keys.create_key(name="spare", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
 

@@ -50,7 +50,7 @@ def _prepare(kind: str, monkeypatch: pytest.MonkeyPatch) -> Act:
     """Two revisions are published, the second one with a waiver, and a third one is about to come."""
     texts = {"body": "One."}
     found = SourceBundle("alpha", {})
-    monkeypatch.setattr(source_sync, "discover_in_git", lambda _spec: ([found], "c0ffee"))
+    monkeypatch.setattr(source_sync, "discover_in_git", lambda _spec, _login: ([found], "c0ffee"))
 
     def change(body: str) -> None:
         texts["body"] = body
@@ -223,7 +223,7 @@ def test_retirement_names_the_plan_and_the_source(monkeypatch: pytest.MonkeyPatc
 def test_a_second_source_leaves_alone_what_comes_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, body in (("one", "One."), ("two", "Two.")):
         found = SourceBundle("alpha", dict(bundle(body=body)))
-        monkeypatch.setattr(source_sync, "discover_in_git", lambda _spec, found=found: ([found], "c0ffee"))
+        monkeypatch.setattr(source_sync, "discover_in_git", lambda _spec, _login, found=found: ([found], "c0ffee"))
         spec = f"https://git.example.org/{name}"
         source = add_git_source(spec=spec, mode="publish", every_minutes=60, by=OLGA)
         sync_source(source_id=source.pk, by=BY_ITSELF)

@@ -27,6 +27,7 @@ class Command(SubcommandBase):
         parser.add_argument("--branch", default="", metavar="NAME", help="a branch or a tag; default: its own")
         parser.add_argument("--folder", default="", metavar="PATH", help="only what is below it")
         parser.add_argument("--registry", action="store_true", help="URL is another Capability Studio")
+        parser.add_argument("--credential", default="", metavar="NAME", help="of a private repository")
         _add_ways(parser)
         self.verb(verbs, "list", self.list, "List all sources, with what became of the last look.")
         for name, handler, words in (
@@ -44,6 +45,7 @@ class Command(SubcommandBase):
             parser.add_argument("id", type=int, metavar="ID")
             if name == "change":
                 _add_ways(parser)
+                parser.add_argument("--credential", metavar="NAME", help="of a private repository; an empty name: none")
             if name == "secret":
                 choice = parser.add_mutually_exclusive_group()
                 choice.add_argument("--drop", action="store_true", help="take nothing more at that address")
@@ -69,8 +71,11 @@ class Command(SubcommandBase):
                 raise InvalidRequest("--key-stdin, --adopt and --leave are for another registry: add --registry")
             branch = f"@{options['branch']}" if options["branch"] else ""
             folder = f"#{options['folder']}" if options["folder"] else ""
-            source = source_sync.add_git_source(spec=f"{options['url']}{branch}{folder}", **ways)
+            spec = f"{options['url']}{branch}{folder}"
+            source = source_sync.add_git_source(spec=spec, credential=options["credential"], **ways)
         words = f"git source {source.pk}: {source.spec}, every {source.every_minutes} minutes"
+        if source.credential is not None:
+            words += f", with the credential '{source.credential.name}'"
         return self.tell(_row(source), words, options)
 
     def change(self, options: dict[str, Any]) -> int:
@@ -81,7 +86,11 @@ class Command(SubcommandBase):
             source.may_adopt if options["may_adopt"] is None else options["may_adopt"],
         )
         source = source_sync.update_source(
-            source_id=options["id"], following=following, by=terminal_actor(), read_key=_key(options)
+            source_id=options["id"],
+            following=following,
+            by=terminal_actor(),
+            read_key=_key(options),
+            credential=options["credential"],
         )
         return self.tell(_row(source), f"git source {source.pk}: {source.mode}, every {source.every_minutes}", options)
 
@@ -189,6 +198,7 @@ def _row(source: GitSource) -> dict[str, Any]:
         "may_adopt": source.may_adopt,
         "every_minutes": source.every_minutes,
         "has_key": bool(source.read_key),
+        "credential": source.credential.name if source.credential is not None else None,
         "has_secret": bool(source.hook_secret),
         **_old_secret(source),
         "last_push": {"at": format_moment(source.pushed_at), "words": source.push_result} if source.pushed_at else None,

@@ -1,0 +1,20 @@
+"""Credentials: what the product has of them beside their use."""
+
+from typing import Final
+
+from django.utils.translation import gettext_lazy
+
+from registry.common.event_type import EventType
+from registry.feature import Feature, SectionTab
+
+FEATURE: Final = Feature(
+    name="credentials",
+    events=tuple(EventType(f"credential.{verb}") for verb in ("create", "end", "replace", "use")),
+    job_handlers={"credential.encrypt": "features.credentials.credential_store.encrypt_stored"},
+    daily_jobs=("credential.encrypt",),
+    pages="features.credentials.urls",
+    section_tabs=(SectionTab("studio:operator_list", gettext_lazy("Credentials"), "studio:credential_list"),),
+    dangerous_actions="features.credentials.dangerous_actions.ACTIONS",
+    rows_kept={"credentials_credential": "credentials"},
+    rights="features.credentials.rights.RIGHTS",
+)

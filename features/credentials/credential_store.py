@@ -49,7 +49,7 @@ def create_credential(
         raise InvalidRequest("A credential's name has 1 to 70 printable characters")
     if not 1 <= len(bound) <= HOSTS_MAX or not all(_HOST.fullmatch(host) for host in bound):
         raise InvalidRequest(
-            f"A credential is for 1 to {HOSTS_MAX} hosts, by names such as github.com or git.example.com:8443"
+            f"A credential is for 1 to {HOSTS_MAX} hosts, such as github.com or git.example.com:8443"
         )
     if not _USERNAME.fullmatch(username):
         raise InvalidRequest("A user name has at most 100 characters, without blanks and colons")

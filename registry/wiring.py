@@ -10,7 +10,7 @@ from typing import Final
 from registry.core import audit
 from registry.core.hooks import Hook
 from registry.core.jobs import queue
-from registry.feature import installed_features
+from registry.feature import EVERY_VERB, installed_features
 from registry.publishing import events
 
 HANDLERS: Final = {
@@ -51,6 +51,7 @@ def wire() -> None:
     )
     for feature in installed_features():
         for verb, paths in feature.audit_observers.items():
-            audit.RECORDED_VERBS.setdefault(verb, Hook()).register(*paths)
+            hook = audit.RECORDED if verb == EVERY_VERB else audit.RECORDED_VERBS.setdefault(verb, Hook())
+            hook.register(*paths)
         events.IMPORTED.register(*feature.import_observers)
     events.SUPERSEDED.register("registry.publishing.scheduled_releases.cancel_pending")

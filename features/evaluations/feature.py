@@ -5,7 +5,10 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from registry.common.event_type import EventType
+from registry.core.jobs.celery_dispatch import CeleryQueue
 from registry.feature import Feature
+
+_QUEUE: Final = CeleryQueue("studio.evaluations", soft_seconds=1800, hard_seconds=1860)
 
 FEATURE: Final = Feature(
     name="evaluations",
@@ -36,7 +39,7 @@ FEATURE: Final = Feature(
         "evaluation.case": "features.evaluations.runs.on_job_state_change",
         "evaluation.chat": "features.evaluations.chat_store.on_job_state_change",
     },
-    job_queues={"evaluation.case": "studio.evaluations", "evaluation.chat": "studio.evaluations"},
+    job_queues={"evaluation.case": _QUEUE, "evaluation.chat": _QUEUE},
     daily_jobs=("evaluation.prune",),
     import_observers=("features.evaluations.case_store.on_import", "features.evaluations.uploads.on_import"),
     export_files="features.evaluations.case_store.list_export_files",

@@ -3,6 +3,7 @@
 from typing import Final
 
 from registry.common.event_type import EventType
+from registry.core.jobs.celery_dispatch import IMPORTS
 from registry.feature import Feature
 
 _AUDITED_ONLY: Final = ("add", "ask", "change", "fail", "old_secret_end", "remove", "secret", "secret_drop", "sync")
@@ -16,7 +17,7 @@ FEATURE: Final = Feature(
     ),
     job_handlers={"git_source.sync": "features.sources.source_sync.sync_job"},
     job_observers={"git_source.sync": "features.sources.source_sync.on_job_state_change"},
-    job_queues={"git_source.sync": "studio.imports"},
+    job_queues={"git_source.sync": IMPORTS},
     audit_observers={"git_source.failing": ("features.sources.email.write_to_members",)},
     pages="features.sources.urls",
     addresses="features.sources.addresses",
@@ -24,5 +25,6 @@ FEATURE: Final = Feature(
     dangerous_actions="features.sources.dangerous_actions.ACTIONS",
     origins="features.sources.source_selectors.list_publishing_sources",
     rights="features.sources.rights.RIGHTS",
+    secret_fields=("hook_secret", "previous_hook_secret", "read_key"),
     rows_kept={"registry_gitsource": "followed sources"},
 )

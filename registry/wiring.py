@@ -29,13 +29,10 @@ HANDLERS: Final = {
     "session.prune": "registry.operations.housekeeping.prune_sessions",
     "skill_uploads.prune": "registry.importing.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",
-    "webhook.deliver": "registry.notifications.webhook_delivery.deliver_event",
-    "webhook.prune": "registry.operations.housekeeping.prune_deliveries",
 }
 OBSERVERS: Final = {
     "import.git": "registry.importing.git_import_jobs.on_job_state_change",
     "release.publish": "registry.publishing.scheduled_releases.on_job_state_change",
-    "webhook.deliver": "registry.notifications.webhook_delivery.on_job_state_change",
 }
 
 
@@ -46,9 +43,7 @@ def wire() -> None:
     for feature in installed_features():
         queue.HANDLERS.update(feature.job_handlers)
         queue.OBSERVERS.update(feature.job_observers)
-    audit.RECORDED.register(
-        "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
-    )
+    audit.RECORDED.register("registry.notifications.email.on_audit_event")
     for feature in installed_features():
         for verb, paths in feature.audit_observers.items():
             hook = audit.RECORDED if verb == EVERY_VERB else audit.RECORDED_VERBS.setdefault(verb, Hook())

@@ -31,8 +31,6 @@ SECRET_FIELDS: Final = frozenset(
         "install_code",
         "response",
         "idempotency_key",
-        # Addresses of webhooks often carry a secret in their path; jobs and deliveries carry what was sent there.
-        "Webhook.url",
         *(name for feature in installed_features() for name in feature.secret_fields),
     }
 )

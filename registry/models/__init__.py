@@ -33,7 +33,6 @@ from registry.models.usage import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
 )
-from registry.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AgentKey",
@@ -74,8 +73,6 @@ __all__ = [
     "UnknownCapabilityRequest",
     "UnmatchedMessage",
     "UploadedSkill",
-    "Webhook",
-    "WebhookDelivery",
 ]
 
 

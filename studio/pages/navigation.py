@@ -162,9 +162,6 @@ _OF_CORE: Final = (
                 gettext_lazy("API keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",),
             ),
             NavItem(
-                gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",),
-            ),
-            NavItem(
                 gettext_lazy("Publishing policy"), "studio:release_rule_list", "o", "administer",
                 around=("studio:release_rule",),
             ),

@@ -46,7 +46,6 @@ from studio.pages.views import (
     supporting_file,
     team,
     usage,
-    webhook,
 )
 
 app_name = "studio"
@@ -70,7 +69,6 @@ register_converter(DocsPageConverter, "docs_page")
 _ONE = "capabilities/<capability_id:capability_id>/"
 _DRAFT = f"{_ONE}draft/"
 _TEAM = "teams/<int:number>/"
-_WEBHOOK = "webhooks/<int:number>/"
 _GROUP = "skill-groups/<capability_id:group_id>/"
 
 urlpatterns: list[URLPattern] = [
@@ -182,15 +180,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_TEAM}own/", team.team_own, name="team_own"),
     path(f"{_TEAM}disown/", team.team_disown, name="team_disown"),
     path(f"{_TEAM}delete/", team.team_delete, name="team_delete"),
-    path("webhooks/", webhook.webhook_list, name="webhook_list"),
-    path(_WEBHOOK, webhook.webhook_show, name="webhook_show"),
-    path(f"{_WEBHOOK}change/", webhook.webhook_change, name="webhook_change"),
-    path(f"{_WEBHOOK}test/", webhook.webhook_test, name="webhook_test"),
-    path(f"{_WEBHOOK}disable/", webhook.webhook_disable, name="webhook_disable"),
-    path(f"{_WEBHOOK}enable/", webhook.webhook_enable, name="webhook_enable"),
-    path(f"{_WEBHOOK}redeliver/", webhook.webhook_redeliver, name="webhook_redeliver"),
-    path(f"{_WEBHOOK}rotate/", webhook.webhook_rotate, name="webhook_rotate"),
-    path(f"{_WEBHOOK}delete/", webhook.webhook_delete, name="webhook_delete"),
     path("playground/", playground.playground_show, name="playground_show"),
     path("playground/examples/", playground.playground_examples, name="playground_examples"),
     path("playground/action/", playground.playground_action, name="playground_action"),

@@ -35,12 +35,10 @@ class CeleryQueue:
 
 # Everything else; its name is that of the only queue before there were others, so that no message is left behind.
 DEFAULT_QUEUE: Final = CeleryQueue("studio", 300, 330)
-WEBHOOKS: Final = CeleryQueue("studio.webhooks", 60, 90)
 MAIL: Final = CeleryQueue("studio.mail", 60, 90)
 MATCHING: Final = CeleryQueue("studio.matching", 600, 660)
 IMPORTS: Final = CeleryQueue("studio.imports", 900, 960)
 _QUEUE_OF_KIND: Final = {
-    "webhook.deliver": WEBHOOKS,
     "mail.send": MAIL,
     "matching.learn": MATCHING,
     "import.git": IMPORTS,

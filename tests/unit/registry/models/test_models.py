@@ -55,11 +55,8 @@ from registry.models import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
     UploadedSkill,
-    Webhook,
-    WebhookDelivery,
 )
 from registry.models.install_code import new_code
-from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules
 from registry.usage import feedback
 from tests.factories import OLGA, bundle, publish, tampering, tool
@@ -151,12 +148,6 @@ BREAKS: dict[str, Break] = {
     "job_end_fits_state": _set(Job, state="done"),
     "job_kind_not_empty": _set(Job, kind=""),
     "job_open_once": _again(Job),
-    "webhook_disabling_paired": _set(Webhook, disabled_reason="gone"),
-    "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
-    "webhook_secret_form": _set(Webhook, secret="hunter2"),
-    "webhook_delivery_once": _again(WebhookDelivery),
-    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
-    "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     "sentence_vector_once": _again(SentenceVector),
     "match_classifier_once": _again(MatchClassifier),
     "feedback_event_outcome_known": _set(FeedbackEvent, outcome="great"),
@@ -203,7 +194,6 @@ BREAKS: dict[str, Break] = {
     "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
-    "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
@@ -288,8 +278,6 @@ def one_of_each() -> None:
     UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
     source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
     GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
-    webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
-    WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 
 
 def _models() -> list[type[models.Model]]:

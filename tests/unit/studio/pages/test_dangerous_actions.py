@@ -33,7 +33,7 @@ FORMS: dict[str, dict[str, Any]] = {
 # rights of its person, or concerns their own view alone.
 ORDINARY = {
     *("agent_key_revoke", "share_link_revoke", "capability_quarantine", "capability_retire"),
-    *("session_end", "session_end_others", "sign_out", "webhook_test", "webhook_redeliver"),
+    *("session_end", "session_end_others", "sign_out"),
     *("capability_new", "capability_copy", "capability_files", "capability_git", "sentence_add"),
     *("draft_action", "draft_check", "draft_form", "draft_merge", "draft_preview", "draft_save", "draft_discard"),
     *("draft_version_restore", "supporting_save", "supporting_remove", "proposal_accept", "proposal_reject"),

@@ -21,6 +21,7 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from features.webhooks.models import Webhook
 from registry.access import (
     agent_keys,
     install_codes,
@@ -51,9 +52,7 @@ from registry.models import (
     Revision,
     SkillGroup,
     UnmatchedMessage,
-    Webhook,
 )
-from registry.notifications import webhooks
 from registry.operations.backup.archive import TableEntry, check_archive, write_table
 from registry.operations.backup.create import create_backup
 from registry.operations.backup.restore import restore_backup
@@ -89,7 +88,6 @@ def _fill() -> str:
     UnmatchedMessage.objects.create(form="0" * 64, text="Grüße", decision="none", requested_by={"agent": 1})
     GitImport.objects.create(source="https://git.example/a", created_by=str(OLGA))
     SkillGroup.objects.create(group_id="health", name="Health")
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Zwei – “größer” 👋 \u2028 \\ud800.")
     publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
@@ -309,13 +307,14 @@ def test_a_file_that_is_not_whole_changes_nothing(tmp_path: Path, name: str) -> 
     assert _rows() == before
 
 
-def test_a_backup_from_before_a_table_was_a_parts_is_restored(tmp_path: Path) -> None:
+def test_a_backup_from_before_a_table_was_a_features_is_restored(tmp_path: Path) -> None:
     _fill()
-    before = [name for name in known_migrations() if name.partition(".")[0] not in PARTS]
+    before = [name for name in known_migrations() if name.partition(".")[0] not in (*PARTS, "webhooks")]
     assert len(before) < len(known_migrations())
     path, rows = _rewrite(_backup(tmp_path), _manifest(migrations=before)), _rows()
     restore_backup(path=path, by=OLGA, force=True)
     assert rows["waiver"] == _rows()["waiver"] != []
+    assert rows["webhook"] == _rows()["webhook"] != []
 
 
 def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: Path, settings: Any) -> None:

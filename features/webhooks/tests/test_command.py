@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.models import Webhook
+from features.webhooks.models import Webhook
 from tests.factories import publish
 from tests.receivers import Receiver, status
 

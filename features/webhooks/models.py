@@ -1,4 +1,4 @@
-"""Who receives events, and the outcome of each delivery (docs/webhooks.md). Part of `registry.models`."""
+"""Who receives events, and the outcome of each delivery (docs/webhooks.md)."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class Webhook(models.Model):
     disabled_reason = optional_text(200)
 
     class Meta:
+        db_table = "registry_webhook"
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
             check_paired("disabled_at", "disabled_reason", name="webhook_disabling_paired"),
@@ -66,6 +67,7 @@ class WebhookDelivery(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        db_table = "registry_webhookdelivery"
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [models.Index(fields=["created_at"], name="webhook_delivery_of_day")]
         constraints: ClassVar = [

@@ -8,15 +8,16 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from features.webhooks import webhook_client
+from features.webhooks.models import Webhook, WebhookDelivery
+from features.webhooks.webhook_client import DeliveryResponse
+from features.webhooks.webhook_events import JOB_KIND
 from registry.common.actors import Actor
-from registry.common.net import webhook_client
-from registry.common.net.webhook_client import DeliveryResponse
-from registry.common.net.webhook_signatures import sign_request
+from registry.common.net.webhook_signatures import TEST, sign_request
 from registry.core import audit
 from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
 from registry.core.transactions import write_transaction
-from registry.models import Webhook, WebhookDelivery
-from registry.notifications.webhook_events import JOB_KIND, TEST
+from registry.operations.housekeeping import oldest_kept
 
 logger = logging.getLogger(__name__)
 
@@ -110,3 +111,8 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
         delivery.update(state="queued", finished_at=None)
     else:
         delivery.update(state="failed", finished_at=timezone.now())
+
+
+def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets deliveries that arrived or failed and are older than `RETENTION_DAYS` days."""
+    return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=oldest_kept()).delete

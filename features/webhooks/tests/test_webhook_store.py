@@ -1,4 +1,4 @@
-"""Who is told of what: events are stored with their write, signed, and sent until they arrive. To a real receiver."""
+"""Who receives what: events are stored with their write, signed, and sent until they arrive. To a real receiver."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from django.utils import timezone
 from capability_rules.errors import InvalidRequest
 from features.sources import source_sync
 from features.sources.incidents import open_source_incident
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook, WebhookDelivery
+from features.webhooks.webhook_events import PUBLIC_TYPES, TRIES_MAX
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, StatusConflict
-from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin, queue
 from registry.core.transactions import write_transaction
 from registry.matching.training_job import KIND as LEARNING
-from registry.models import AuditEvent, Capability, Job, Revision, Webhook, WebhookDelivery
-from registry.notifications import webhooks
-from registry.notifications.webhook_events import TRIES_MAX
+from registry.models import AuditEvent, Capability, Job, Revision
 from registry.operations import housekeeping
+from registry.operations.absent_features import find_absent_features
 from registry.publishing import proposals, publication
 from registry.publishing.quarantine import quarantine
 from tests.factories import OLGA, bundle, publish
@@ -48,7 +49,7 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 
 def _hook(receiver: Receiver, *events: str, name: str = "chat") -> Webhook:
-    return webhooks.create_webhook(name=name, url=receiver.url, by=OLGA, events=events)[0]
+    return webhook_store.create_webhook(name=name, url=receiver.url, by=OLGA, events=events)[0]
 
 
 def _run(after_seconds: float = 0) -> list[str]:
@@ -157,9 +158,9 @@ def _do_everything() -> None:
 
 def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
     _hook(receiver, *PUBLIC_TYPES)
-    webhooks.create_webhook(name="other", url=receiver.url, by=OLGA, events=["registry.restored"])
+    webhook_store.create_webhook(name="other", url=receiver.url, by=OLGA, events=["registry.restored"])
     _do_everything()
-    webhooks.disable_webhook(name="other", by=OLGA)
+    webhook_store.disable_webhook(name="other", by=OLGA)
     expected = [
         *["capability.published", "capability.published", "capability.rolled_back", "capability.published"],
         *["capability.deprecated", "capability.deprecated", "capability.retired", "capability.restored"],
@@ -253,7 +254,7 @@ def test_the_last_failure_parks_it_and_a_person_may_send_it_again(receiver: Rece
     # Told to nobody: two dead receivers would tell each other for ever.
     assert AuditEvent.objects.filter(verb="job.park").count() == 1
     receiver.reply = status(200)
-    webhooks.redeliver(delivery_id=row.pk, by=OLGA)
+    webhook_store.redeliver(delivery_id=row.pk, by=OLGA)
     assert _run() == ["done"]
     row.refresh_from_db()
     assert (row.state, Job.objects.exclude(concurrency_key="").get().state) == ("delivered", "done")
@@ -273,7 +274,7 @@ def test_a_delivery_follows_its_job(receiver: Receiver) -> None:
     row.refresh_from_db()
     assert row.state == "failed"
     receiver.reply = status(200)
-    webhooks.redeliver(delivery_id=row.pk, by=OLGA)
+    webhook_store.redeliver(delivery_id=row.pk, by=OLGA)
     assert _run() == ["done"]
 
 
@@ -285,26 +286,26 @@ def test_gone_disables_the_webhook_and_tells_the_others(receiver: Receiver) -> N
     lease = queue.claim_job(timezone.now())
     assert lease is not None
     assert queue.execute_job(lease) == "done"
-    webhook = webhooks.get_webhook("chat")
+    webhook = webhook_store.get_webhook("chat")
     assert (webhook.is_enabled, webhook.disabled_reason) == (False, "The receiver answered 410 Gone")
     assert WebhookDelivery.objects.get(webhook=webhook).state == "failed"
     (told,) = WebhookDelivery.objects.filter(webhook=second)
     assert json.loads(told.body)["data"]["webhook"] == "chat"
     with pytest.raises(StatusConflict, match="410 Gone"):
-        webhooks.send_test(name="chat", by=OLGA)
+        webhook_store.send_test(name="chat", by=OLGA)
 
 
 def test_what_is_queued_for_a_disabled_webhook_is_not_sent(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
-    webhooks.disable_webhook(name="chat", by=OLGA)
+    webhook_store.disable_webhook(name="chat", by=OLGA)
     publish(body="Two.")
     assert _run() == ["done"]
     assert receiver.requests == []
     assert [(row.state, row.last_error) for row in WebhookDelivery.objects.all()] == [
         ("failed", "The webhook is disabled")
     ]
-    webhooks.enable_webhook(name="chat", by=OLGA)
+    webhook_store.enable_webhook(name="chat", by=OLGA)
     publish(body="Three.")
     _run()
     assert len(receiver.requests) == 1
@@ -312,7 +313,7 @@ def test_what_is_queued_for_a_disabled_webhook_is_not_sent(receiver: Receiver) -
 
 def test_a_new_secret_signs_beside_the_old_one_for_a_day(receiver: Receiver) -> None:
     old = _hook(receiver).secret
-    new = webhooks.rotate_secret(name="chat", by=OLGA)
+    new = webhook_store.rotate_secret(name="chat", by=OLGA)
     publish()
     _run()
     (request,) = receiver.requests
@@ -327,7 +328,7 @@ def test_a_new_secret_signs_beside_the_old_one_for_a_day(receiver: Receiver) -> 
 def test_a_test_is_tried_once(receiver: Receiver) -> None:
     _hook(receiver, "capability.retired")
     receiver.reply = status(500)
-    delivery, job_id = webhooks.send_test(name="chat", by=OLGA)
+    delivery, job_id = webhook_store.send_test(name="chat", by=OLGA)
     assert queue.run_next_job(job_id=job_id) == "done"
     delivery.refresh_from_db()
     assert (delivery.kind, delivery.state, delivery.last_error) == ("webhook.test", "failed", "answered 500")
@@ -362,33 +363,38 @@ def test_a_webhook_is_a_lane_and_keeps_no_other_waiting(receiver: Receiver) -> N
 )
 def test_an_odd_webhook_is_refused(change: dict[str, Any], error: type[Exception]) -> None:
     given: dict[str, Any] = {"name": "chat", "url": "https://hooks.example.com/secret/path", "events": []}
-    webhooks.create_webhook(by=OLGA, **given)
+    webhook_store.create_webhook(by=OLGA, **given)
     with pytest.raises(error):
-        webhooks.create_webhook(by=OLGA, **{**given, "name": "another", **change})
+        webhook_store.create_webhook(by=OLGA, **{**given, "name": "another", **change})
     assert Webhook.objects.count() == 1
 
 
 def test_no_secret_is_in_the_audit_log() -> None:
-    _, secret = webhooks.create_webhook(name="chat", url="https://hooks.example.com/very/secret", by=OLGA)
-    new = webhooks.rotate_secret(name="chat", by=OLGA)
+    _, secret = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/very/secret", by=OLGA)
+    new = webhook_store.rotate_secret(name="chat", by=OLGA)
     details = json.dumps(list(AuditEvent.objects.values_list("detail", flat=True)))
     assert not any(word in details for word in (secret, new, "very"))
     assert "hooks.example.com" in details
 
 
 def test_what_is_not_there() -> None:
-    for verb in (webhooks.disable_webhook, webhooks.enable_webhook, webhooks.rotate_secret, webhooks.send_test):
+    for verb in (
+        webhook_store.disable_webhook,
+        webhook_store.enable_webhook,
+        webhook_store.rotate_secret,
+        webhook_store.send_test,
+    ):
         with pytest.raises(NotFound):
             verb(name="nobody", by=OLGA)
     with pytest.raises(NotFound):
-        webhooks.redeliver(delivery_id=1, by=OLGA)
+        webhook_store.redeliver(delivery_id=1, by=OLGA)
 
 
 def test_a_delivery_that_is_queued_is_not_queued_twice(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
     with pytest.raises(StatusConflict, match="queued"):
-        webhooks.redeliver(delivery_id=WebhookDelivery.objects.get().pk, by=OLGA)
+        webhook_store.redeliver(delivery_id=WebhookDelivery.objects.get().pk, by=OLGA)
 
 
 def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
@@ -401,3 +407,11 @@ def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     for job_id in Job.objects.filter(kind="webhook.prune").values_list("pk", flat=True):
         queue.run_next_job(job_id=job_id)
     assert [row.state for row in WebhookDelivery.objects.all()] == ["queued"]
+
+
+def test_a_registry_with_webhooks_does_not_start_without_the_feature(settings: Any) -> None:
+    settings.FEATURES = tuple(name for name in settings.FEATURES if name != "webhooks")
+    assert find_absent_features() == []
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    (sentence,) = find_absent_features()
+    assert "There are webhooks, and FEATURES is without 'webhooks'" in sentence

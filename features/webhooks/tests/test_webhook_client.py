@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from capability_rules.errors import InvalidRequest
-from registry.common.net.webhook_client import DeliveryResponse, check_url, post_event
+from features.webhooks.webhook_client import DeliveryResponse, check_url, post_event
 from tests.event_loop import run_async
 from tests.receivers import Receiver, Reply, flood, hang, say, status, trickle
 

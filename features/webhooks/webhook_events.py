@@ -10,11 +10,14 @@ import json
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from registry.core.events import EVENTS, OPT_IN_TYPES
+from features.webhooks.models import Webhook, WebhookDelivery
+from registry.common.net.webhook_signatures import TEST
+from registry.core.events import EVENTS
 from registry.core.jobs import queue as jobs
-from registry.models import AuditEvent, Capability, RegistryState, Webhook, WebhookDelivery
+from registry.models import AuditEvent, Capability, RegistryState
 
-TEST: Final = "webhook.test"
+PUBLIC_TYPES: Final = tuple(dict.fromkeys(event.public for event in EVENTS.values() if event.public))
+OPT_IN_TYPES: Final = frozenset(event.public for event in EVENTS.values() if event.opt_in)
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
 TRIES_MAX: Final = 12

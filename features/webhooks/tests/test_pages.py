@@ -9,9 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook, WebhookDelivery
 from registry.core.jobs import queue
-from registry.models import AuditEvent, Job, Webhook, WebhookDelivery
-from registry.notifications import webhooks
+from registry.models import AuditEvent, Job
 from tests.factories import OLGA, publish
 from tests.receivers import Receiver, status
 from tests.unit.studio.conftest import SignIn
@@ -28,7 +29,7 @@ def client(signed_in: SignIn) -> Client:
 
 @pytest.fixture
 def hook() -> Webhook:
-    return webhooks.create_webhook(name="<b>chat</b>", url=URL, by=OLGA)[0]
+    return webhook_store.create_webhook(name="<b>chat</b>", url=URL, by=OLGA)[0]
 
 
 def _make(client: Client, **changes: Any) -> Any:
@@ -62,7 +63,7 @@ def test_a_webhook_is_made_and_its_secret_is_shown_once(client: Client) -> None:
     ],
 )
 def test_an_odd_webhook_is_refused_beside_its_field(changes: dict[str, Any], field: str, client: Client) -> None:
-    webhooks.create_webhook(name="taken", url=URL, by=OLGA)
+    webhook_store.create_webhook(name="taken", url=URL, by=OLGA)
     answer = _make(client, **changes)
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, [field])
     assert Webhook.objects.count() == 1
@@ -89,7 +90,7 @@ def test_a_test_and_a_retry_reach_a_receiver(client: Client, settings: Any) -> N
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
     receiver = Receiver(replies=[status(500, body=b"<i>not now</i>")])
     try:
-        hook, _ = webhooks.create_webhook(name="chat", url=receiver.url, by=OLGA)
+        hook, _ = webhook_store.create_webhook(name="chat", url=receiver.url, by=OLGA)
         address = f"/webhooks/{hook.pk}/"
         form_with(client.get(address), "Send test event").submit(client)
         page = client.get(address)
@@ -127,7 +128,7 @@ def test_deleting_forgets_it_with_what_waits(client: Client, hook: Webhook) -> N
     publish()
     parked = Job.objects.filter(kind="webhook.deliver").first()
     assert parked is not None
-    webhooks.send_test(name=hook.name, by=OLGA)
+    webhook_store.send_test(name=hook.name, by=OLGA)
     Job.objects.filter(pk=parked.pk).update(state="parked", finished_at=hook.created_at)
     answer = confirm(client, form_with(client.get(f"/webhooks/{hook.pk}/"), "Delete webhook").submit(client))
     assert answer["Location"] == "/webhooks/"
@@ -139,6 +140,22 @@ def test_deleting_forgets_it_with_what_waits(client: Client, hook: Webhook) -> N
         queue.run_next_job(job_id=job.pk)
     assert not Job.objects.filter(kind="webhook.deliver").exclude(state__in=("done", "cancelled")).exists()
     assert AuditEvent.objects.filter(verb="webhook.delete").count() == 1
+
+
+def test_what_was_deleted_meanwhile_is_said_to_be_gone(client: Client, hook: Webhook) -> None:
+    asked = client.get(f"/webhooks/{hook.pk}/delete/")
+    webhook_store.delete_webhook(name=hook.name, by=OLGA)
+    assert confirm(client, asked)["Location"] == "/webhooks/"
+    assert "Nothing was changed: it no longer exists." in client.get("/webhooks/").content.decode()
+    assert AuditEvent.objects.filter(verb="webhook.delete").count() == 1
+
+
+def test_a_deletion_says_what_is_waiting_and_not_its_secret_path(client: Client, hook: Webhook) -> None:
+    webhook_store.send_test(name=hook.name, by=OLGA)
+    page = client.get(f"/webhooks/{hook.pk}/delete/").content.decode()
+    assert "hooks.example.com gets no more events." in page
+    assert "1 queued delivery is not sent." in page
+    assert "secret-path" not in page.partition("<main")[2]
 
 
 def test_what_is_not_there_is_told(client: Client, hook: Webhook) -> None:
@@ -154,7 +171,7 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
     counts = []
     for amount in (2, 20):
         for number in range(amount):
-            webhooks.create_webhook(name=f"{amount} {number}", url=URL, by=OLGA)
+            webhook_store.create_webhook(name=f"{amount} {number}", url=URL, by=OLGA)
         with CaptureQueriesContext(connection) as queries:
             client.get("/webhooks/")
         counts.append(len(queries))

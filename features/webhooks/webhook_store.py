@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
-from registry.common.actors import Actor
-from registry.common.errors import NameConflict, NotFound, StatusConflict
-from registry.common.net.webhook_client import check_url
-from registry.common.net.webhook_signatures import generate_secret
-from registry.core import audit
-from registry.core.events import PUBLIC_TYPES
-from registry.core.jobs import admin
-from registry.core.rows import get_row, update_row
-from registry.core.transactions import write_transaction
-from registry.models import Job, Webhook, WebhookDelivery
-from registry.notifications import webhook_delivery
-from registry.notifications.webhook_events import (
+from features.webhooks import webhook_delivery
+from features.webhooks.models import Webhook, WebhookDelivery
+from features.webhooks.webhook_client import check_url
+from features.webhooks.webhook_events import (
+    PUBLIC_TYPES,
     concurrency_key,
     delivery_job_key,
     queue_delivery,
     queue_test,
 )
-
-# How long the secret before the newest one goes on signing beside it.
-PREVIOUS_SECRET_RETENTION: Final = timedelta(hours=24)
+from registry.common.actors import Actor
+from registry.common.errors import NameConflict, NotFound, StatusConflict
+from registry.common.net.webhook_signatures import PREVIOUS_SECRET_RETENTION, generate_secret
+from registry.core import audit
+from registry.core.jobs import admin
+from registry.core.rows import get_row, update_row
+from registry.core.transactions import write_transaction
+from registry.models import Job
 
 
 def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> tuple[Webhook, str]:
@@ -79,6 +76,12 @@ def list_webhooks() -> list[Webhook]:
 def list_webhook_deliveries(webhook: Webhook) -> QuerySet[WebhookDelivery]:
     """The newest first, without their bodies."""
     return webhook.deliveries.order_by("-id").defer("body")
+
+
+def count_deliveries(webhook: Webhook) -> tuple[int, int]:
+    """How many deliveries are logged, and how many of them are queued."""
+    logged = WebhookDelivery.objects.filter(webhook=webhook)
+    return logged.count(), logged.filter(state="queued").count()
 
 
 def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook, WebhookDelivery
+from features.webhooks.webhook_events import PUBLIC_TYPES
 from registry.cli.command import SubcommandBase, format_moment, terminal_actor
-from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import queue
-from registry.models import Webhook, WebhookDelivery
-from registry.notifications import webhooks
 
 # Another worker may have taken the job first; it has this long to end it.
 _TEST_SECONDS: Final = 20.0
@@ -39,29 +39,29 @@ class Command(SubcommandBase):
 
     def create(self, options: dict[str, Any]) -> int:
         events = [kind.strip() for kind in options["events"].split(",") if kind.strip()]
-        webhook, secret = webhooks.create_webhook(
+        webhook, secret = webhook_store.create_webhook(
             name=options["name"], url=options["url"], events=events, by=terminal_actor()
         )
         return self.tell({**_row(webhook), "secret": secret}, secret, options)
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = [_row(webhook) for webhook in webhooks.list_webhooks()]
+        rows = [_row(webhook) for webhook in webhook_store.list_webhooks()]
         return self.tell({"webhooks": rows}, map(_line, rows), options)
 
     def disable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.disable_webhook(name=options["name"], by=terminal_actor())
+        webhook = webhook_store.disable_webhook(name=options["name"], by=terminal_actor())
         return self.tell(_row(webhook), f"{webhook.name}: disabled", options)
 
     def enable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.enable_webhook(name=options["name"], by=terminal_actor())
+        webhook = webhook_store.enable_webhook(name=options["name"], by=terminal_actor())
         return self.tell(_row(webhook), f"{webhook.name}: enabled", options)
 
     def rotate(self, options: dict[str, Any]) -> int:
-        secret = webhooks.rotate_secret(name=options["name"], by=terminal_actor())
+        secret = webhook_store.rotate_secret(name=options["name"], by=terminal_actor())
         return self.tell({"name": options["name"], "secret": secret}, secret, options)
 
     def test(self, options: dict[str, Any]) -> int:
-        delivery, job_id = webhooks.send_test(name=options["name"], by=terminal_actor())
+        delivery, job_id = webhook_store.send_test(name=options["name"], by=terminal_actor())
         queue.run_next_job(job_id=job_id)
         deadline = time.monotonic() + _TEST_SECONDS
         while delivery.state == "queued" and time.monotonic() < deadline:
@@ -73,13 +73,13 @@ class Command(SubcommandBase):
         return 0 if delivery.state == "delivered" else 1
 
     def deliveries(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.get_webhook(options["name"])
-        found = webhooks.list_webhook_deliveries(webhook)[: options["limit"]]
+        webhook = webhook_store.get_webhook(options["name"])
+        found = webhook_store.list_webhook_deliveries(webhook)[: options["limit"]]
         rows = [_delivery_row(delivery) for delivery in found]
         return self.tell({"deliveries": rows}, map(_delivery_line, rows), options)
 
     def redeliver(self, options: dict[str, Any]) -> int:
-        delivery = webhooks.redeliver(delivery_id=options["id"], by=terminal_actor())
+        delivery = webhook_store.redeliver(delivery_id=options["id"], by=terminal_actor())
         return self.tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
 
 

@@ -7,9 +7,8 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from registry.models import Webhook
-from registry.notifications import webhooks
-from registry.selectors import effects
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
 from studio.pages.formatting import CANNOT_UNDO, figure
 from studio.pages.permissions import StudioRequest
@@ -22,8 +21,8 @@ def _host(webhook: Webhook) -> str:
 
 def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to delete a webhook with its log."""
-    webhook = found_or_404(webhooks.get_webhook_by_id, number)
-    logged, queued = effects.deliveries_of_webhook(webhook)
+    webhook = found_or_404(webhook_store.get_webhook_by_id, number)
+    logged, queued = webhook_store.count_deliveries(webhook)
     changes = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
     if queued:
         words = ngettext("%(n)s queued delivery is not sent.", "%(n)s queued deliveries are not sent.", queued)
@@ -40,10 +39,10 @@ def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa
 
 def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to stop sending events to a webhook."""
-    webhook = found_or_404(webhooks.get_webhook_by_id, number)
+    webhook = found_or_404(webhook_store.get_webhook_by_id, number)
     if not webhook.is_enabled:
         raise NothingToConfirm(_("The webhook is already disabled."))
-    _logged, queued = effects.deliveries_of_webhook(webhook)
+    _logged, queued = webhook_store.count_deliveries(webhook)
     changes = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
     if queued:
         words = ngettext("%(n)s queued delivery will fail.", "%(n)s queued deliveries will fail.", queued)
@@ -58,7 +57,7 @@ def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noq
 
 def replace_webhook_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
     """Whether to give a webhook a new secret."""
-    webhook = found_or_404(webhooks.get_webhook_by_id, number)
+    webhook = found_or_404(webhook_store.get_webhook_by_id, number)
     return Confirmation(
         title=_("Replace secret of webhook “%(name)s”?") % {"name": webhook.name},
         button=_("Replace secret"),

@@ -92,7 +92,7 @@ def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
     url, wanted = check_url(url), _wanted(events)
     with write_transaction():
         webhook = get_webhook(name)
-        if (url, wanted) != (webhook.url, webhook.events):
+        if url != webhook.url or set(wanted) != set(webhook.events):
             was, now = _audit_detail(webhook.url, webhook.events), _audit_detail(url, wanted)
             update_row(webhook, url=url, events=wanted)
             audit.record(by=by, verb="webhook.change", subject=name, detail=now | audit.changed(was, now))

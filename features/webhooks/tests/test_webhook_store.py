@@ -409,6 +409,16 @@ def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     assert [row.state for row in WebhookDelivery.objects.all()] == ["queued"]
 
 
+def test_the_same_events_in_another_order_change_nothing() -> None:
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    # As an older version stored them, or another order of FEATURES.
+    Webhook.objects.update(events=["webhook.disabled", "job.parked"])
+    webhook_store.update_webhook(
+        name="chat", url="https://hooks.example.com/", by=OLGA, events=["webhook.disabled", "job.parked"]
+    )
+    assert not AuditEvent.objects.filter(verb="webhook.change").exists()
+
+
 def test_a_registry_with_webhooks_does_not_start_without_the_feature(settings: Any) -> None:
     settings.FEATURES = tuple(name for name in settings.FEATURES if name != "webhooks")
     assert find_absent_features() == []

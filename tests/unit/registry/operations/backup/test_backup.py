@@ -325,6 +325,14 @@ def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: 
         restore_backup(path=path, by=OLGA, force=True)
 
 
+def test_a_backup_from_before_an_absent_feature_was_one_is_refused_by_name(tmp_path: Path, settings: Any) -> None:
+    before = [name for name in known_migrations() if "." not in name]
+    path = _rewrite(_backup(tmp_path), _manifest(migrations=before))
+    settings.FEATURES = tuple(name for name in settings.FEATURES if name != "webhooks")
+    with pytest.raises(BackupUnreadable, match="the feature 'webhooks', and FEATURES is without it"):
+        restore_backup(path=path, by=OLGA)
+
+
 def test_a_file_that_was_cut_off_or_is_something_else(tmp_path: Path) -> None:
     _fill()
     path = _backup(tmp_path)

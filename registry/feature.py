@@ -51,17 +51,20 @@ class Feature:
     `(PublishQuestion) -> Iterable[UnmetCondition]` (`registry/publishing/release_rules.py`): what blocks a publish
     beside valid texts, where a row of `rows_kept` says so. `audit_observers` get a row of the audit log, by its verb or
     `EVERY_VERB`. By the kind of job: `job_handlers`, `job_observers`, and `job_queues` with the queues of Celery that
-    are not the default one. `operator_api` has views by the operationId. `pages` is a URLconf inside of the namespace
-    `studio`, `addresses` one at the root. `section_tabs` stand in sections of the core; `navigation` leads to sections
-    of its own, `capability_tabs` to the rows of tabs that a capability has by url name, `dangerous_actions` to a
-    mapping as `studio.pages.dangerous_actions` has one, `rights` to a `RightsTable`, `panels` to functions
-    `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions that get what
-    `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what an export has
-    beside the bundle, `findings` to a function `(capability_id, files) -> list[Finding]` of what is known of texts
-    beside their own checks, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which
-    releases of a capability come. `finding_codes` are those of `findings` and of conditions. `secret_fields` are names
-    of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show. `rows_kept` says, by
-    table, which rows must not be left without this feature, as the end of the sentence "There are ...".
+    are not the default one. `agent_api` and `operator_api` have views by the operationId. `pages` is a URLconf inside
+    of the namespace `studio`, `addresses` one at the root. `section_tabs` stand in sections of the core; `navigation`
+    leads to sections of its own, `capability_tabs` to the rows of tabs that a capability has by url name,
+    `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to `RightsTable`s, `panels`
+    to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
+    that get what `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what
+    an export has beside the bundle, `findings` to a function `(capability_id, files) -> list[Finding]` of what is known
+    of texts beside their own checks, and `origins` to a function `(capability_id) -> list[str]` of the addresses from
+    which releases of a capability come. `opened` is a function `() -> Iterable[(key, capability_id,
+    registry_revision)]` of what keys see beside what is listed, and `shared_readers` a function `(snapshot, token) ->
+    Principal | None` of who reads below `/share/TOKEN`. `finding_codes` are those of `findings` and of conditions.
+    `secret_fields` are names of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show.
+    `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There are
+    ...".
     """
 
     name: str
@@ -78,14 +81,17 @@ class Feature:
     findings: str = ""
     finding_codes: tuple[str, ...] = ()
     origins: str = ""
+    opened: str = ""
+    shared_readers: str = ""
     pages: str = ""
     addresses: str = ""
+    agent_api: Mapping[str, str] = field(default_factory=dict)
     operator_api: Mapping[str, str] = field(default_factory=dict)
     section_tabs: tuple[SectionTab, ...] = ()
     navigation: str = ""
     capability_tabs: str = ""
     dangerous_actions: str = ""
-    rights: str = ""
+    rights: tuple[str, ...] = ()
     panels: Mapping[str, str] = field(default_factory=dict)
     secret_fields: tuple[str, ...] = ()
     rows_kept: Mapping[str, str] = field(default_factory=dict)

@@ -25,7 +25,6 @@ SECRET_FIELDS: Final = frozenset(
         "password",
         "key_hash",
         "previous_key_hash",
-        "token_hash",
         "secret",
         "previous_secret",
         "install_code",

@@ -24,7 +24,7 @@ FEATURE: Final = Feature(
     navigation="features.sources.navigation.SECTIONS",
     dangerous_actions="features.sources.dangerous_actions.ACTIONS",
     origins="features.sources.source_selectors.list_publishing_sources",
-    rights="features.sources.rights.RIGHTS",
+    rights=("features.sources.rights.RIGHTS",),
     secret_fields=("hook_secret", "previous_hook_secret", "read_key"),
     rows_kept={"registry_gitsource": "followed sources"},
 )

@@ -62,7 +62,6 @@ _OF_CORE: Final[dict[str, DangerousAction]] = {
     "capability_live": DangerousAction("a new key", _by_admin),
     "agent_key_change": DangerousAction("rights of a key"),
     "agent_key_rotate": DangerousAction("the secret of a key"),
-    "share_link_create": DangerousAction("a link that reads without a key"),
     "operator_list": DangerousAction("a new member"),
     "operator_reset": DangerousAction("a link to choose a member's password"),
     "operator_details": DangerousAction("the address to which e-mail goes"),

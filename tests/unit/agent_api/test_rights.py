@@ -15,7 +15,8 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from registry.access import share_links, teams
+from features.sharing import share_links
+from registry.access import teams
 from registry.catalog import drafts
 from registry.matching.skill_groups import set_group
 from registry.models import Capability, Operator

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from features.sources.models import GitSource
-from registry.access import agent_keys, operators, share_links, teams
+from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
@@ -59,9 +59,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "capability_retire": dict,
     "capability_quarantine": dict,
     "capability_restore": dict,
-    "capability_visibility": lambda: {"visibility": "unlisted"},
-    "install_code_rotate": dict,
-    "share_link_revoke": lambda: {"name": "partner"},
     "draft_discard": dict,
     "app_disable": lambda: {"what": "app"},
     "passkey_remove": lambda: {"key": str(Authenticator.objects.get(type="webauthn").pk)},
@@ -108,7 +105,6 @@ REVERSIBLE = {
     "draft_preview": "reads",
     "draft_save": "the editor's undo; Draft history keeps what saves removed; published revisions are not touched",
     "draft_version_restore": "Restore version of the text it replaces, which Draft history keeps",
-    "first_run_set": "Turn off on the same page",
     "gate_show": "the page before shows the effect and asks for a note; Roll back",
     "operator_enable": "Deactivate on the same page",
     "operator_list": "creates an invitation; the member can be deactivated",
@@ -132,7 +128,6 @@ REVERSIBLE = {
     "review_resolve": "Reopen on the same page",
     "rollback": "the page before shows the effect and asks for a note; roll forward on the same page",
     "sentence_add": "adds a line to a draft",
-    "share_link_create": "Revoke on the same page",
     "sign_in": "Sign out",
     "sign_out": "Sign in; drafts are saved",
     "skill_group_new": "the details can be deleted",
@@ -182,7 +177,6 @@ def world(signed_in: SignIn) -> Client:
     skill_groups.set_group(group_id="health", by=OLGA, description="Body.")
     set_rule("health", note_required=True)
     agent_keys.create_key(name="agent", by=OLGA)
-    share_links.create_link(name="partner", by=OLGA)
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from capability_rules.errors import InvalidRequest
-from registry.access import share_links
+from features.sharing import share_links
+from features.sharing.models import ShareLink
 from registry.access.agent_keys import fingerprint_hash, hash_key
 from registry.common.errors import NameConflict, NotFound
-from registry.models import AuditEvent, RegistryState, ShareLink
+from registry.models import AuditEvent, RegistryState
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db

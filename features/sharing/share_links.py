@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.errors import InvalidRequest
+from features.sharing.models import ShareLink
 from registry.access.agent_keys import fingerprint_hash, hash_key
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound
 from registry.core import audit
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import ShareLink
 
 NAME_LENGTH_MAX: Final = 70
 DAYS_MAX: Final = 3650

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.access import install_codes
+from features.sharing import install_codes
 from registry.cli.command import SubcommandBase, format_moment, pick
 from registry.core.queries import get_capability
 from registry.models import Capability

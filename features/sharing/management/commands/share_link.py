@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.access import share_links
+from features.sharing import share_links
+from features.sharing.models import ShareLink
 from registry.cli.command import SubcommandBase, format_moment, terminal_actor
-from registry.models import ShareLink
 
 
 class Command(SubcommandBase):

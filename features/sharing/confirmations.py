@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from registry.access import install_codes
+from features.sharing import install_codes
+from features.sharing.sharing_selectors import get_active_link
 from registry.catalog.facets import get_display_name
 from registry.common.errors import NotFound
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing.audience import get_audience
-from registry.selectors.sharing import get_active_link
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
 from studio.pages.formatting import CANNOT_UNDO, figure, keys_words, loads_words
 from studio.pages.permissions import StudioRequest

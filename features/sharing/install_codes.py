@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from capability_rules.errors import InvalidRequest
+from features.sharing.models import InstallCodeRedemption
 from registry.common.actors import Actor
 from registry.common.errors import InstallCodeNotFound, NotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import bump_access_revision, bump_registry_revision, write_transaction
-from registry.models import AgentKey, Capability, InstallCodeRedemption, Revision, Visibility
+from registry.models import AgentKey, Capability, Revision, Visibility
 from registry.models.install_code import CODE_PATTERN, new_code
 
 
@@ -61,3 +62,8 @@ def _installable(code: str, groups: Collection[str] | None) -> tuple[Capability,
 def list_redemptions(capability: Capability) -> list[InstallCodeRedemption]:
     """Who has redeemed the capability's code, and when."""
     return list(InstallCodeRedemption.objects.filter(capability=capability).select_related("key"))
+
+
+def list_opened() -> Iterable[tuple[int, str, int]]:
+    """`(primary key of the key, capability_id, registry revision that it made)` of each redemption."""
+    return InstallCodeRedemption.objects.values_list("key", "capability__capability_id", "registry_revision")

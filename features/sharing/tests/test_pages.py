@@ -7,9 +7,10 @@ import re
 import pytest
 from django.test import Client
 
-from registry.access import share_links
+from features.sharing import share_links
+from features.sharing.models import ShareLink
 from registry.catalog.first_run import get_first_run
-from registry.models import AuditEvent, Capability, ShareLink
+from registry.models import AuditEvent, Capability
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm, form_with, forms_in

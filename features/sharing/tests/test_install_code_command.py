@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.access.install_codes import redeem_code
+from features.sharing.install_codes import redeem_code
 from registry.common.actors import Actor
 from registry.models import AuditEvent, Capability
 from registry.publishing import publication

@@ -10,14 +10,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from capability_rules.errors import RegistryError
-from registry.access import install_codes, share_links
+from features.sharing import confirmations as questions
+from features.sharing import install_codes, share_links
+from features.sharing.sharing_selectors import describe_sharing
 from registry.catalog import first_run
 from registry.catalog.facets import get_display_name
 from registry.core import queries
 from registry.publishing import publication
-from registry.selectors.sharing import describe_sharing
 from studio.pages.actions import Undo, run_action
-from studio.pages.confirmations import sharing as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int_at, get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from registry.access import install_codes
+from features.sharing import install_codes
+from features.sharing.models import InstallCodeRedemption, ShareLink
 from registry.catalog.facets import list_facets
 from registry.catalog.first_run import get_first_run
-from registry.models import Capability, InstallCodeRedemption, ShareLink
+from registry.models import Capability
 
 LINKS_MAX = 100
 

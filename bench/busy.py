@@ -19,6 +19,7 @@ import fill
 from django.core.management import call_command
 from django.utils import timezone
 
+from features.webhooks.models import Webhook, WebhookDelivery
 from registry.access import operators
 from registry.common.actors import SYSTEM
 from registry.core import audit
@@ -42,8 +43,6 @@ from registry.models import (
     TeamMember,
     UnknownCapabilityRequest,
     UnmatchedMessage,
-    Webhook,
-    WebhookDelivery,
 )
 
 PASSWORD: Final = "quiet-lantern-over-27-rivers"

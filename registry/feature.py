@@ -7,9 +7,10 @@ URLconfs are dotted paths that are imported on first use, so that a feature cost
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
 
 from django.apps import apps
 from django.conf import settings
@@ -20,44 +21,60 @@ from django.utils.module_loading import import_string
 from registry.common.event_type import EventType
 from registry.common.installation import PARTS, list_leaf_names
 
+if TYPE_CHECKING:
+    from registry.core.jobs.celery_dispatch import CeleryQueue
+
+
+# Of `Feature.audit_observers`.
+EVERY_VERB: Final = "*"
+
 
 @dataclass(frozen=True, slots=True)
 class SectionTab:
-    """A page that every operator may read, as a tab of the section of the sidebar that begins with the page `section`;
-    both are names of URLs, such as `studio:review_list`."""
+    """A page as a tab of the section of the sidebar that begins with the page `section`: after the page `after`, or as
+    the last one. All three are names of URLs, such as `studio:review_list`; the rest is as in `NavItem`."""
 
     section: str
     label: str | Promise
     url_name: str
+    after: str = ""
+    shortcut: str = ""
+    right: Literal["read", "edit", "publish", "administer"] = "read"
+    around: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """One leaf of the product, which nothing in a publish or a load needs but what an admin has asked for, or one part.
 
-    `publish_conditions` are functions `(PublishQuestion) -> Iterable[UnmetCondition]`
-    (`registry/publishing/release_rules.py`): what blocks a publish beside valid texts, where a row of `rows_kept` says
-    so. `audit_observers` get a row of the audit log, by its verb. By the kind of job: `job_handlers` and
-    `job_observers`, and `job_queues` with the names of queues of Celery that are not the default one. `operator_api`
-    has views by the operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root.
-    `section_tabs` stand in sections of the core; `navigation` leads to sections of its own, `capability_tabs` to the
-    rows of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions`
-    has one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a
-    page of the core, `import_observers` to functions that get what `events.IMPORTED` is called with, `export_files` to
-    a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
-    `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
-    `finding_codes`, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which releases of
-    a capability come. `set_members` is a function `(snapshot, set_id) -> frozenset[str]` of what a share link of a set
-    shows. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
-    sentence "There are ...".
+    `requires` names the leaves that it imports: without one of them nothing starts. `publish_conditions` are functions
+    `(PublishQuestion) -> Iterable[UnmetCondition]` (`registry/publishing/release_rules.py`): what blocks a publish
+    beside valid texts, where a row of `rows_kept` says so. `audit_observers` get a row of the audit log, by its verb or
+    `EVERY_VERB`. By the kind of job: `job_handlers`, `job_observers`, and `job_queues` with the queues of Celery that
+    are not the default one. `agent_api` and `operator_api` have views by the operationId. `pages` is a URLconf inside
+    of the namespace `studio`, `addresses` one at the root. `section_tabs` stand in sections of the core; `navigation`
+    leads to sections of its own, `capability_tabs` to the rows of tabs that a capability has by url name,
+    `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to `RightsTable`s, `panels`
+    to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
+    that get what `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what
+    an export has beside the bundle, `findings` to a function `(capability_id, files) -> list[Finding]` of what is known
+    of texts beside their own checks, and `origins` to a function `(capability_id) -> list[str]` of the addresses from
+    which releases of a capability come. `opened` is a function `() -> Iterable[(key, capability_id,
+    registry_revision)]` of what keys see beside what is listed, and `shared_readers` a function `(snapshot, token) ->
+    Principal | None` of who reads below `/share/TOKEN`; `set_members` is a function `(snapshot, set_id) ->
+    frozenset[str]` of what a link of a set shows. `finding_codes` are those of `findings` and of conditions.
+    `secret_fields` are names of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show.
+    `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There are
+    ...".
     """
 
     name: str
+    requires: tuple[str, ...] = ()
     events: tuple[EventType, ...] = ()
     publish_conditions: tuple[str, ...] = ()
     job_handlers: Mapping[str, str] = field(default_factory=dict)
     job_observers: Mapping[str, str] = field(default_factory=dict)
-    job_queues: Mapping[str, str] = field(default_factory=dict)
+    job_queues: Mapping[str, CeleryQueue] = field(default_factory=dict)
     daily_jobs: tuple[str, ...] = ()
     audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     import_observers: tuple[str, ...] = ()
@@ -66,15 +83,19 @@ class Feature:
     finding_codes: tuple[str, ...] = ()
     origins: str = ""
     set_members: str = ""
+    opened: str = ""
+    shared_readers: str = ""
     pages: str = ""
     addresses: str = ""
+    agent_api: Mapping[str, str] = field(default_factory=dict)
     operator_api: Mapping[str, str] = field(default_factory=dict)
     section_tabs: tuple[SectionTab, ...] = ()
     navigation: str = ""
     capability_tabs: str = ""
     dangerous_actions: str = ""
-    rights: str = ""
+    rights: tuple[str, ...] = ()
     panels: Mapping[str, str] = field(default_factory=dict)
+    secret_fields: tuple[str, ...] = ()
     rows_kept: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,6 +114,17 @@ def installed_feature_names() -> tuple[str, ...]:
 def installed_features() -> tuple[Feature, ...]:
     """What the installed features declare, in the order of their names in `installed_feature_names`."""
     return tuple(find_feature(name) for name in installed_feature_names())
+
+
+def list_missing_requirements(leaves: Collection[str]) -> list[str]:
+    """A sentence with the fix for each leaf that one of these requires and that is not among them."""
+    return [
+        f"FEATURES has '{name}' and is without '{needed}', which it needs. "
+        f"Fix: add {needed} to FEATURES, or leave {name} out"
+        for name in leaves
+        for needed in find_feature(name).requires
+        if needed not in leaves
+    ]
 
 
 def absent_features() -> list[Feature]:

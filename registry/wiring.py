@@ -10,7 +10,7 @@ from typing import Final
 from registry.core import audit
 from registry.core.hooks import Hook
 from registry.core.jobs import queue
-from registry.feature import installed_features
+from registry.feature import EVERY_VERB, installed_features
 from registry.publishing import events
 
 HANDLERS: Final = {
@@ -29,13 +29,10 @@ HANDLERS: Final = {
     "session.prune": "registry.operations.housekeeping.prune_sessions",
     "skill_uploads.prune": "registry.importing.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",
-    "webhook.deliver": "registry.notifications.webhook_delivery.deliver_event",
-    "webhook.prune": "registry.operations.housekeeping.prune_deliveries",
 }
 OBSERVERS: Final = {
     "import.git": "registry.importing.git_import_jobs.on_job_state_change",
     "release.publish": "registry.publishing.scheduled_releases.on_job_state_change",
-    "webhook.deliver": "registry.notifications.webhook_delivery.on_job_state_change",
 }
 
 
@@ -46,11 +43,10 @@ def wire() -> None:
     for feature in installed_features():
         queue.HANDLERS.update(feature.job_handlers)
         queue.OBSERVERS.update(feature.job_observers)
-    audit.RECORDED.register(
-        "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
-    )
+    audit.RECORDED.register("registry.notifications.email.on_audit_event")
     for feature in installed_features():
         for verb, paths in feature.audit_observers.items():
-            audit.RECORDED_VERBS.setdefault(verb, Hook()).register(*paths)
+            hook = audit.RECORDED if verb == EVERY_VERB else audit.RECORDED_VERBS.setdefault(verb, Hook())
+            hook.register(*paths)
         events.IMPORTED.register(*feature.import_observers)
     events.SUPERSEDED.register("registry.publishing.scheduled_releases.cancel_pending")

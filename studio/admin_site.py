@@ -15,29 +15,15 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from registry.feature import list_registry_models
+from registry.feature import installed_features, list_registry_models
 from registry.models import Operator
 from studio.pages.permissions import needs_second_factor
 
 # With one of these a reader could sign, sign in or load as somebody else.
 SECRET_FIELDS: Final = frozenset(
     {
-        "password",
-        "key_hash",
-        "previous_key_hash",
-        "token_hash",
-        "secret",
-        "previous_secret",
-        "hook_secret",
-        "header_secret",
-        "query_secret",
-        "previous_hook_secret",
-        "read_key",
-        "install_code",
-        "response",
-        "idempotency_key",
-        # Addresses of webhooks often carry a secret in their path; jobs and deliveries carry what was sent there.
-        "Webhook.url",
+        *("password", "key_hash", "previous_key_hash", "install_code", "response", "idempotency_key"),
+        *(name for feature in installed_features() for name in feature.secret_fields),
     }
 )
 _COLUMNS_MAX: Final = 8

@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
 from django.conf import settings
 
-from registry.core.jobs.celery_dispatch import QUEUES
+from registry.core.jobs.celery_dispatch import list_queues
 from studio.config.environment import ConfigurationError
 
 try:
@@ -26,7 +26,7 @@ except ConfigurationError as error:
 app = Celery("studio")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # A worker without -Q takes from all of them.
-app.conf.task_queues = [Queue(queue.name) for queue in QUEUES]  # type: ignore[no-untyped-call]
+app.conf.task_queues = [Queue(queue.name) for queue in list_queues()]  # type: ignore[no-untyped-call]
 app.autodiscover_tasks(["registry"])
 
 

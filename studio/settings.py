@@ -24,6 +24,7 @@ from registry.common.installation import (
     install_command,
 )
 from registry.common.redis_clients import celery_broker
+from registry.feature import list_missing_requirements
 from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
@@ -68,6 +69,8 @@ DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
 DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
 # Their order is that of their folders in `features/`.
 FEATURES = ENVIRONMENT.features
+if _MISSING := list_missing_requirements(FEATURES):
+    raise ConfigurationError(*_MISSING)
 MODEL_URL = ENVIRONMENT.model_url
 MODEL_KIND = ENVIRONMENT.model_kind
 MODEL_NAMES = ENVIRONMENT.model_names

@@ -10,8 +10,10 @@ import importlib
 import json
 import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.release_databases import store
 
@@ -57,7 +59,6 @@ def furnish() -> str:
     from registry.catalog import drafts
     from registry.common.actors import Actor
     from registry.core import checkpoints
-    from registry.notifications import webhooks
     from registry.publishing import publication, scheduled_releases
 
     by = Actor("command_line", "setup")
@@ -80,19 +81,20 @@ def furnish() -> str:
         by=by,
         note="In autumn",
     )
+    webhooks = _import_first("features.webhooks.webhook_store", "registry.notifications.webhooks")
     webhooks.create_webhook(name="team", url="https://hooks.example.com/x", by=by)
-    sources = next(name for name in ("features.sources", "registry.sources") if _is_there(name))
-    importlib.import_module(f"{sources}.source_sync").add_git_source(spec=SOURCE, mode="draft", every_minutes=60, by=by)
+    sources = _import_first("features.sources.source_sync", "registry.sources.source_sync")
+    sources.add_git_source(spec=SOURCE, mode="draft", every_minutes=60, by=by)
     checkpoints.make_checkpoint()
     return key
 
 
-def _is_there(name: str) -> bool:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
+def _import_first(*names: str) -> Any:
+    """The first of these modules that is there: releases have had it in several places."""
+    for name in names:
+        with suppress(ImportError):
+            return importlib.import_module(name)
+    raise ImportError(f"none of {', '.join(names)} is there")
 
 
 if __name__ == "__main__":

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.module_loading import import_string
 from rest_framework.request import Request
 
 from agent_api.http.authentication import Caller, require_scope
 from registry import snapshot
 from registry.common import log_context, rate_limits
 from registry.common.errors import NotFound
-from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
-from registry.snapshot.share_links import find_shared_skills
+from registry.feature import installed_features
+from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.visibility import may_load_all, require_released
-
-_READ: Final = frozenset({"read"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,11 @@ class ReaderContext:
 
     caller: Caller
     snapshot: Snapshot
-    # The set that the share link shows alone; empty where there is none.
-    shared_set: str = ""
+
+    @property
+    def shared_set(self) -> str:
+        """The set that the share link shows alone; empty where there is none."""
+        return self.caller.principal.sight.set_id
 
     def entries(self) -> list[SnapshotEntry]:
         """What this visitor sees, ordered by id."""
@@ -55,13 +56,14 @@ def authorize_reader(request: Request, token: str) -> ReaderContext:
     held = snapshot.current_snapshot()
     if not token:
         return ReaderContext(require_scope(request, held, "read"), held)
-    share = find_shared_skills(held, token)
-    if share is None:
+    paths = (feature.shared_readers for feature in installed_features() if feature.shared_readers)
+    principal = next((found for path in paths if (found := import_string(path)(held, token))), None)
+    if principal is None:
         rate_limits.consume("guess", rate_limits.guess_subject("share link", request.META.get("REMOTE_ADDR")))
         raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
-    caller = Caller(Principal(f"share:{share.name}", _READ, share.sight(held)))
+    caller = Caller(principal)
     log_context.add_context(key=caller.key_name)
-    return ReaderContext(caller, held, share.set_id)
+    return ReaderContext(caller, held)
 
 
 def base_url(request: Request | HttpRequest, token: str = "") -> str:

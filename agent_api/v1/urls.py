@@ -1,9 +1,11 @@
 """The agent's contract: every path is also the operationId (docs/contract.md 4)."""
 
 from django.urls import path
+from django.utils.module_loading import import_string
 
 from agent_api.openapi import document, reference
 from agent_api.v1 import history, views, writes
+from registry.feature import installed_features
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
@@ -16,9 +18,13 @@ urlpatterns = [
     path("capability_feedback", writes.capability_feedback, name="capability_feedback"),
     path("capability_propose", writes.capability_propose, name="capability_propose"),
     path("capability_proposal", writes.capability_proposal, name="capability_proposal"),
-    path("capability_install", writes.capability_install, name="capability_install"),
     path("capability_signature", history.capability_signature, name="capability_signature"),
     path("registry_checkpoints", history.registry_checkpoints, name="registry_checkpoints"),
     path("schema", document.schema, name="schema"),
     path("docs", reference.docs, name="docs"),
+    *(
+        path(name, import_string(view), name=name)
+        for feature in installed_features()
+        for name, view in feature.agent_api.items()
+    ),
 ]

@@ -1,4 +1,4 @@
-"""What agents tell the registry: outcomes of uses, bundles for review, install codes (docs/contract.md 4)."""
+"""What agents tell the registry: outcomes of uses, bundles for review (docs/contract.md 4)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from agent_api.v1.skill_load import require_entry
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import Report
 from registry import snapshot
-from registry.access import install_codes
-from registry.common import rate_limits
-from registry.common.errors import InstallCodeNotFound
 from registry.models import Proposal
 from registry.publishing import proposals
 from registry.snapshot import Snapshot
@@ -30,7 +27,6 @@ _REFUSED = {
     422: ("Error", "The texts can be no draft (BUNDLE_REFUSED, with findings); or IDEMPOTENCY_KEY_REUSED."),
 }
 _NO_PROPOSAL = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOUND).")}
-_NO_CODE = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}
 
 
 @write_endpoint("feedback", answer="Feedback", body="FeedbackRequest", also=NOT_FOUND | QUARANTINED)
@@ -111,33 +107,3 @@ def _decision(proposal: Proposal) -> dict[str, Any]:
         "decision_note": proposal.decision_note,
         "revision": proposal.published_revision,
     }
-
-
-@write_endpoint("read", answer="Installed", body="InstallRequest", also=_NO_CODE)
-def capability_install(request: Request, caller: Caller) -> Response:
-    """Redeem an install code: from then on the key sees that capability, listed or not."""
-    code = parameters.string(parameters.json_object(request), "code", most=100)
-    if not code:
-        raise InvalidRequest("code is missing: SKILL-XXXX-XXXX-XXXX")
-    guessers = (
-        rate_limits.guess_subject("install code", request.META.get("REMOTE_ADDR")),
-        f"install code by {caller.key_name}",
-    )
-    _refuse_guessers(guessers)
-    try:
-        revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)
-    except InstallCodeNotFound:
-        for guesser in guessers:
-            rate_limits.consume("guess", guesser)
-        raise
-    digest = revision.digest
-    if caller.principal.sight.read_only_tools:
-        digest = revision.read_only_digest or digest
-    return Response({"capability_id": revision.capability.capability_id, "name": revision.name, "digest": digest})
-
-
-def _refuse_guessers(guessers: tuple[str, ...]) -> None:
-    """A client that has guessed too often does not learn whether this code is right. Raises `RateLimited`."""
-    for guesser in guessers:
-        if rate_limits.is_exhausted("guess", guesser):
-            rate_limits.consume("guess", guesser)

@@ -16,5 +16,6 @@ FEATURE: Final = Feature(
     section_tabs=(SectionTab("studio:operator_list", gettext_lazy("Credentials"), "studio:credential_list"),),
     dangerous_actions="features.credentials.dangerous_actions.ACTIONS",
     rows_kept={"credentials_credential": "credentials"},
-    rights="features.credentials.rights.RIGHTS",
+    rights=("features.credentials.rights.RIGHTS",),
+    secret_fields=("Credential.secret",),
 )

@@ -5,7 +5,10 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from registry.common.event_type import EventType
+from registry.core.jobs.celery_dispatch import CeleryQueue
 from registry.feature import Feature
+
+_QUEUE: Final = CeleryQueue("studio.evaluations", soft_seconds=1800, hard_seconds=1860)
 
 FEATURE: Final = Feature(
     name="evaluations",
@@ -25,6 +28,7 @@ FEATURE: Final = Feature(
         EventType("evaluation_rule.set"),
         EventType("evaluation_rule.drop"),
     ),
+    finding_codes=("EVALUATION_MISSING", "EVALUATION_FAILED"),
     publish_conditions=("features.evaluations.release_conditions.find_unmet",),
     job_handlers={
         "evaluation.case": "features.evaluations.runs.run_case_job",
@@ -35,7 +39,7 @@ FEATURE: Final = Feature(
         "evaluation.case": "features.evaluations.runs.on_job_state_change",
         "evaluation.chat": "features.evaluations.chat_store.on_job_state_change",
     },
-    job_queues={"evaluation.case": "studio.evaluations", "evaluation.chat": "studio.evaluations"},
+    job_queues={"evaluation.case": _QUEUE, "evaluation.chat": _QUEUE},
     daily_jobs=("evaluation.prune",),
     import_observers=("features.evaluations.case_store.on_import", "features.evaluations.uploads.on_import"),
     export_files="features.evaluations.case_store.list_export_files",
@@ -43,7 +47,7 @@ FEATURE: Final = Feature(
     pages="features.evaluations.urls",
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
     dangerous_actions="features.evaluations.dangerous_actions.ACTIONS",
-    rights="features.evaluations.rights.RIGHTS",
+    rights=("features.evaluations.rights.RIGHTS",),
     panels={
         "publishing_policy": "features.evaluations.rule_pages.draw_rules",
         "playground.head": "features.evaluations.chat_pages.draw_switch",

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from features.sets import set_store
-from registry.models import ShareLink
-from registry.selectors.sharing import get_active_link
+from features.sharing.models import ShareLink
+from features.sharing.sharing_selectors import get_active_link
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent
 from studio.pages.form_data import get_text_at
 from studio.pages.formatting import figure

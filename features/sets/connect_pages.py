@@ -21,8 +21,9 @@ from features.sets.clients import TITLES, Client, ReaderAddress, Way
 from features.sets.models import CapabilitySet
 from features.sets.pages import resolve_for_members
 from features.sets.set_reader import list_sets
+from features.sharing import share_links
 from registry import snapshot
-from registry.access import agent_keys, share_links
+from registry.access import agent_keys
 from registry.models import AgentKey
 from studio.pages.actions import no_store
 from studio.pages.form_data import get_int_at, get_text

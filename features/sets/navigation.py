@@ -1,19 +1,16 @@
-"""The entries of the sidebar."""
+"""The entry of the sidebar."""
 
 from typing import Final
 
 from django.utils.translation import gettext_lazy
 
-from studio.pages.navigation import BUILD, NavItem, NavSection
+from studio.pages.navigation import RESOURCES, NavItem, NavSection
 
 SECTIONS: Final = (
     NavSection(
-        BUILD,
-        gettext_lazy("Sets"),
-        "layers",
-        (
-            NavItem(gettext_lazy("Sets"), "studio:set_list", "1", around=("studio:set_",)),
-            NavItem(gettext_lazy("Connect"), "studio:connect_show", "2", around=("studio:connect",)),
-        ),
+        RESOURCES,
+        gettext_lazy("Connect"),
+        "link",
+        (NavItem(gettext_lazy("Connect"), "studio:connect_show", "2", around=("studio:connect",)),),
     ),
 )

@@ -21,12 +21,12 @@ from features.sets.plugin_forms import FORMS
 from features.sets.plugins import PluginAddress
 from features.sets.set_form import SetForm, initial_of
 from features.sets.set_reader import ResolvedSet, resolve_set, store_set
+from features.sharing import share_links
+from features.sharing.models import ShareLink
 from registry import snapshot
-from registry.access import share_links
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
 from registry.common.errors import StatusConflict
-from registry.models import ShareLink
 from registry.snapshot import Principal, Snapshot
 from registry.snapshot.snapshot import AccessScope
 from studio.pages.actions import no_store, run_action, submit_form

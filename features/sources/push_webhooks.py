@@ -25,11 +25,9 @@ from features.sources.models import GitSource
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
-from registry.common.net.webhook_signatures import generate_secret, sign_request
+from registry.common.net.webhook_signatures import PREVIOUS_SECRET_RETENTION, TEST, generate_secret, sign_request
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.notifications.webhook_events import TEST
-from registry.notifications.webhooks import PREVIOUS_SECRET_RETENTION
 
 BODY_BYTES_MAX: Final = 5 * 1024 * 1024
 _PINGS: Final = frozenset({"ping"})

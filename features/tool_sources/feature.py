@@ -5,6 +5,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from registry.common.event_type import EventType
+from registry.core.jobs.celery_dispatch import IMPORTS
 from registry.feature import Feature, SectionTab
 
 _RELEASE_VERBS: Final = ("publish", "rollback", "restore", "retire", "quarantine")
@@ -14,7 +15,7 @@ FEATURE: Final = Feature(
     name="tool_sources",
     events=tuple(EventType(f"tool_source.{verb}") for verb in _VERBS),
     job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
-    job_queues={"tool_source.check": "studio.imports"},
+    job_queues={"tool_source.check": IMPORTS},
     daily_jobs=("tool_source.check",),
     audit_observers={
         "draft.save": ("features.tool_sources.watch.follow_renames",),
@@ -36,5 +37,6 @@ FEATURE: Final = Feature(
         "draft.outline": "features.tool_sources.panels.draw_outline",
         "capability.tools": "features.tool_sources.panels.draw_bindings",
     },
+    secret_fields=("header_secret", "query_secret"),
     rows_kept={"tool_sources_toolbinding": "tools that came from a source, which is watched"},
 )

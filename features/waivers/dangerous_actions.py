@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from features.waivers.waived_findings import ERROR_PREFIXES
+from features.waivers.waived_findings import is_waivable_error
 from studio.pages.dangerous_actions import DangerousAction
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def _may_be_error(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
     """Admins alone waive errors, and of those only what these codes begin with; some of them are warnings too."""
-    return request.user.can_administer and request.POST.get("code", "").startswith(ERROR_PREFIXES)
+    return request.user.can_administer and is_waivable_error(request.POST.get("code", ""))
 
 
 ACTIONS: Final = {

@@ -16,6 +16,6 @@ FEATURE: Final = Feature(
     pages="features.waivers.urls",
     operator_api={name: f"features.waivers.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
     dangerous_actions="features.waivers.dangerous_actions.ACTIONS",
-    rights="features.waivers.rights.RIGHTS",
+    rights=("features.waivers.rights.RIGHTS",),
     panels={"capability.findings": "features.waivers.panels.draw_waivers"},
 )

@@ -50,7 +50,6 @@ _PUBLIC: Final = (
     EventType("agent_key.revoke", public="agent_key.revoked", subject="agent_key"),
     EventType("operator.create", public="operator.created", subject="operator"),
     EventType("operator.disable", public="operator.disabled", subject="operator"),
-    EventType("webhook.disable", public="webhook.disabled", subject="webhook"),
     EventType("job.park", public="job.parked", subject="job"),
     EventType("registry.restore", public="registry.restored", subject="registry"),
 )
@@ -84,5 +83,3 @@ _OF_FEATURES: Final = (event for feature in installed_features() for event in fe
 _ALL: Final = (*_PUBLIC, *_TIMELINE, *_LABELED, *map(EventType, _AUDITED_ONLY), *_OF_FEATURES)
 EVENTS: Final[dict[str, EventType]] = {event.verb: event for event in _ALL}
 TIMELINE_VERBS: Final = tuple(event.verb for event in EVENTS.values() if event.in_timeline)
-PUBLIC_TYPES: Final = tuple(dict.fromkeys(event.public for event in EVENTS.values() if event.public))
-OPT_IN_TYPES: Final = frozenset(event.public for event in EVENTS.values() if event.opt_in)

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from registry.models.access import AgentKey, InstallCodeRedemption, Operator, ShareLink, Team, TeamMember
+from registry.models.access import AgentKey, Operator, Team, TeamMember
 from registry.models.bundle_texts import BundleTexts, DraftVersion
 from registry.models.constraints import check_choice, check_null_where
 from registry.models.core import Checkpoint, IdempotencyRecord, Job
@@ -33,7 +33,6 @@ from registry.models.usage import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
 )
-from registry.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "AgentKey",
@@ -49,7 +48,6 @@ __all__ = [
     "HeldPassage",
     "IdempotencyRecord",
     "Incident",
-    "InstallCodeRedemption",
     "Job",
     "LoadCount",
     "MatchClassifier",
@@ -65,7 +63,6 @@ __all__ = [
     "ScanResults",
     "ScheduledRelease",
     "SentenceVector",
-    "ShareLink",
     "SkillGroup",
     "SkillUpload",
     "Team",
@@ -74,8 +71,6 @@ __all__ = [
     "UnknownCapabilityRequest",
     "UnmatchedMessage",
     "UploadedSkill",
-    "Webhook",
-    "WebhookDelivery",
 ]
 
 

@@ -1,4 +1,4 @@
-"""People, teams, keys of agents and share links: who may do what. Part of `registry.models`."""
+"""People, teams and keys of agents: who may do what. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -146,47 +146,3 @@ class AgentKey(models.Model):
     def has_two(self) -> bool:
         """Whether the key before the newest one is still taken."""
         return self.previous_until is not None and self.previous_until > timezone.now()
-
-
-class InstallCodeRedemption(models.Model):
-    """From then on the key sees the capability, listed or not, whatever becomes of the code."""
-
-    capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="redemptions")
-    key = models.ForeignKey(AgentKey, on_delete=models.PROTECT, related_name="redemptions")
-    at = models.DateTimeField(default=timezone.now)
-    registry_revision = models.BigIntegerField(
-        default=0,
-        db_default=0,
-        help_text="The registry revision that it made; 0 where the key saw the capability before.",
-    )
-
-    class Meta:
-        ordering: ClassVar = ["id"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["capability", "key"], name="install_code_redemption_once")
-        ]
-
-
-class ShareLink(models.Model):
-    """Who has the link reads what it shows. Only the SHA-256 of its token is kept: it is 256 random bits."""
-
-    name = models.CharField(max_length=70, unique=True)
-    token_hash = models.CharField(max_length=64, unique=True)
-    token_prefix = models.CharField(max_length=16, help_text="The first characters of the token, to tell links apart.")
-    skill_group = optional_text(64, help_text="The only skill group that it shows; empty: all.")
-    set_id = optional_text(64, db_default="", help_text="The only set that it shows; empty: all.")
-    created_at = models.DateTimeField(default=timezone.now)
-    created_by = models.CharField(max_length=200)
-    expires_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
-    revoked_by = optional_text(200)
-
-    class Meta:
-        ordering: ClassVar = ["name"]
-        constraints: ClassVar = [
-            check_paired("revoked_at", "revoked_by", name="share_link_revocation_paired"),
-            models.CheckConstraint(condition=Q(skill_group="") | Q(set_id=""), name="share_link_shows_one"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name

@@ -1,1 +1,1 @@
-"""Notifications of events: webhooks and e-mail to operators."""
+"""Notifications of events: e-mail to operators."""

@@ -14,15 +14,14 @@ from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
 from registry.feature import installed_features
 from registry.importing import git_import_jobs, skill_uploads
-from registry.models import Job, WebhookDelivery
+from registry.models import Job
 from registry.publishing import held_passages
 from registry.usage import demand, rollup
 
 KIND: Final = "jobs.prune"
-DELIVERIES_KIND: Final = "webhook.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
-    KIND, DELIVERIES_KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
+    KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
     skill_uploads.KIND, checkpoints.KIND, second_factors.KIND, held_passages.PRUNE_KIND,
     *(kind for feature in installed_features() for kind in feature.daily_jobs),
 )  # fmt: skip
@@ -42,12 +41,7 @@ def queue_daily(today: date) -> int:
 
 def prune_jobs(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
     """The handler: forgets what ended more than `RETENTION_DAYS` days ago. What was parked waits for a person."""
-    return Job.objects.filter(state__in=["done", "cancelled"], finished_at__lt=_kept_since()).delete
-
-
-def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
-    """The handler: forgets deliveries that arrived or failed and are older than `RETENTION_DAYS` days."""
-    return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=_kept_since()).delete
+    return Job.objects.filter(state__in=["done", "cancelled"], finished_at__lt=oldest_kept()).delete
 
 
 def prune_sessions(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
@@ -55,5 +49,6 @@ def prune_sessions(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
     return sessions.prune_sessions
 
 
-def _kept_since() -> datetime:
+def oldest_kept() -> datetime:
+    """What ended before is forgotten."""
     return timezone.now() - timedelta(days=RETENTION_DAYS)

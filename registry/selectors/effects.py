@@ -20,8 +20,6 @@ from registry.models import (
     Review,
     ScheduledRelease,
     TeamMember,
-    Webhook,
-    WebhookDelivery,
 )
 from registry.publishing.audience import DAYS
 from registry.publishing.reviews import ACTIVE_STATES
@@ -109,12 +107,6 @@ def work_of_member(username: str) -> MemberWork:
         reviews=Review.objects.filter(requested_by=actor, state__in=ACTIVE_STATES).count(),
         releases=ScheduledRelease.objects.filter(scheduled_by=actor, state="waiting").count(),
     )
-
-
-def deliveries_of_webhook(webhook: Webhook) -> tuple[int, int]:
-    """How many deliveries are logged, and how many of them are queued."""
-    logged = WebhookDelivery.objects.filter(webhook=webhook)
-    return logged.count(), logged.filter(state="queued").count()
 
 
 def replaced_by(capability_id: str) -> Sequence[str]:

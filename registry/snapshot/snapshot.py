@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 import orjson
 from django.db.models import Max, OuterRef, QuerySet
+from django.utils.module_loading import import_string
 
 from registry.common.string_similarity import bigram_bitset
 from registry.core.queries import LOADABLE_STATUSES, build_list_entry
+from registry.feature import installed_features
 from registry.models import (
     AgentKey,
     Capability,
     Confidence,
     Draft,
-    InstallCodeRedemption,
     RegistryState,
     Release,
     SkillGroup,
@@ -75,8 +76,9 @@ class AccessScope:
     groups: frozenset[str] | None = None
     read_only_tools: bool = False
     preview: bool = False
-    # Of a share link that shows a set.
+    # Of a share link that shows a set: its members, and its id.
     ids: frozenset[str] | None = None
+    set_id: str = ""
 
 
 # What is listed, as it is published: the sight of a public read, and of a key that was made without limits.
@@ -391,8 +393,8 @@ def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force, and of those that are taken beside a newer one."""
     keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
     redeemed: dict[int, set[tuple[str, int]]] = {}
-    columns = ("key", "capability__capability_id", "registry_revision")
-    for pk, *opened in InstallCodeRedemption.objects.values_list(*columns) if keys else ():
+    openers = (import_string(feature.opened) for feature in installed_features() if feature.opened and keys)
+    for pk, *opened in (row for opener in openers for row in opener()):
         redeemed.setdefault(pk, set()).add(tuple(opened))
     found: dict[str, Principal] = {}
     for key in keys:

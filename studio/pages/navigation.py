@@ -162,9 +162,6 @@ _OF_CORE: Final = (
                 gettext_lazy("API keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",),
             ),
             NavItem(
-                gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",),
-            ),
-            NavItem(
                 gettext_lazy("Publishing policy"), "studio:release_rule_list", "o", "administer",
                 around=("studio:release_rule",),
             ),
@@ -192,14 +189,16 @@ _OF_CORE: Final = (
 
 
 def _list_sections() -> Iterator[NavSection]:
-    """Those of features come first in their group, tabs of features last in their section."""
+    """Those of features come first in their group, tabs of features last in their section or where they say."""
     of_features = [
         one for feature in installed_features() if feature.navigation for one in import_string(feature.navigation)
     ]
     sections = {section.pages[0].url_name: section for section in (*of_features, *_OF_CORE)}
     for tab in (tab for feature in installed_features() for tab in feature.section_tabs):
-        section = sections[tab.section]
-        sections[tab.section] = replace(section, pages=(*section.pages, NavItem(tab.label, tab.url_name)))
+        pages = list(sections[tab.section].pages)
+        place = next((at for at, page in enumerate(pages, start=1) if page.url_name == tab.after), len(pages))
+        pages.insert(place, NavItem(tab.label, tab.url_name, tab.shortcut, tab.right, tab.around))
+        sections[tab.section] = replace(sections[tab.section], pages=tuple(pages))
     for group in dict.fromkeys(section.group for section in _OF_CORE):
         yield from (section for section in sections.values() if section.group == group)
 

@@ -40,13 +40,11 @@ from studio.pages.views import (
     scheduled_release,
     second_step,
     security,
-    sharing,
     sign_in,
     skill_group,
     supporting_file,
     team,
     usage,
-    webhook,
 )
 
 app_name = "studio"
@@ -70,7 +68,6 @@ register_converter(DocsPageConverter, "docs_page")
 _ONE = "capabilities/<capability_id:capability_id>/"
 _DRAFT = f"{_ONE}draft/"
 _TEAM = "teams/<int:number>/"
-_WEBHOOK = "webhooks/<int:number>/"
 _GROUP = "skill-groups/<capability_id:group_id>/"
 
 urlpatterns: list[URLPattern] = [
@@ -145,12 +142,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_ONE}retire/", capability.capability_retire, name="capability_retire"),
     path(f"{_ONE}quarantine/", capability.capability_quarantine, name="capability_quarantine"),
     path(f"{_ONE}restore/", capability.capability_restore, name="capability_restore"),
-    path(f"{_ONE}share/", sharing.capability_share, name="capability_share"),
-    path(f"{_ONE}share/visibility/", sharing.capability_visibility, name="capability_visibility"),
-    path(f"{_ONE}share/code/", sharing.install_code_rotate, name="install_code_rotate"),
-    path(f"{_ONE}share/link/", sharing.share_link_create, name="share_link_create"),
-    path(f"{_ONE}share/link/revoke/", sharing.share_link_revoke, name="share_link_revoke"),
-    path(f"{_ONE}share/first-run/", sharing.first_run_set, name="first_run_set"),
     path(f"{_ONE}feedback/", feedback.feedback_show, name="feedback_show"),
     path("proposals/", proposal.proposal_list, name="proposal_list"),
     path("proposals/<uuid:proposal_id>/", proposal.proposal_show, name="proposal_show"),
@@ -182,15 +173,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_TEAM}own/", team.team_own, name="team_own"),
     path(f"{_TEAM}disown/", team.team_disown, name="team_disown"),
     path(f"{_TEAM}delete/", team.team_delete, name="team_delete"),
-    path("webhooks/", webhook.webhook_list, name="webhook_list"),
-    path(_WEBHOOK, webhook.webhook_show, name="webhook_show"),
-    path(f"{_WEBHOOK}change/", webhook.webhook_change, name="webhook_change"),
-    path(f"{_WEBHOOK}test/", webhook.webhook_test, name="webhook_test"),
-    path(f"{_WEBHOOK}disable/", webhook.webhook_disable, name="webhook_disable"),
-    path(f"{_WEBHOOK}enable/", webhook.webhook_enable, name="webhook_enable"),
-    path(f"{_WEBHOOK}redeliver/", webhook.webhook_redeliver, name="webhook_redeliver"),
-    path(f"{_WEBHOOK}rotate/", webhook.webhook_rotate, name="webhook_rotate"),
-    path(f"{_WEBHOOK}delete/", webhook.webhook_delete, name="webhook_delete"),
     path("playground/", playground.playground_show, name="playground_show"),
     path("playground/examples/", playground.playground_examples, name="playground_examples"),
     path("playground/action/", playground.playground_action, name="playground_action"),

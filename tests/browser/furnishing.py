@@ -6,11 +6,12 @@ from uuid import UUID
 from features.sources import push_webhooks, source_sync
 from features.sources.incidents import open_source_incident
 from features.sources.models import GitSource, GitSourceItem
+from features.webhooks import webhook_store
+from features.webhooks.models import WebhookDelivery
 from registry.access import agent_keys, operators, teams
 from registry.common.actors import SYSTEM, Actor
 from registry.core.transactions import write_transaction
-from registry.models import Capability, FeedbackEvent, Job, LoadCount, Proposal, WebhookDelivery
-from registry.notifications import webhooks
+from registry.models import Capability, FeedbackEvent, Job, LoadCount, Proposal
 from registry.publishing import proposals, publication
 from registry.usage import feedback
 
@@ -96,7 +97,7 @@ with write_transaction():
         details=unreadable,
         by=SYSTEM,
     )
-webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)
+webhook, _ = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)
 for state, status, error in (("delivered", 200, ""), ("failed", 503, "answered 503")):
     WebhookDelivery.objects.create(
         webhook=webhook,

@@ -1,6 +1,7 @@
 """Run inside `manage.py shell` after `furnish`: capabilities in the states that `states.py` looks at."""
 
-from registry.access import share_links, teams
+from features.sharing import share_links
+from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM, Actor
 from registry.models import Draft, Review, Team

@@ -23,12 +23,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # One of each for each way of browsing, and for a second try where a test is run again.
 SETUP = """
 from datetime import UTC, datetime
+from features.webhooks import webhook_store
 from registry.catalog import drafts
 from registry.access import agent_keys, operators
 from registry.common.actors import SYSTEM
 from features.sources import source_sync
 from registry.models import LoadCount
-from registry.notifications import webhooks
 from tests.factories import bundle, publish
 for tag in ("scripts1", "plain1", "scripts2", "plain2"):
     agent_keys.create_key(name=f"{tag} key", by=SYSTEM)
@@ -44,7 +44,7 @@ for tag in ("scripts1", "plain1", "scripts2", "plain2"):
         based_on=None,
         by=SYSTEM,
     )
-    webhooks.create_webhook(name=f"{tag} hook", url="https://hooks.example.com/x", by=SYSTEM)
+    webhook_store.create_webhook(name=f"{tag} hook", url="https://hooks.example.com/x", by=SYSTEM)
     source_sync.add_git_source(spec=f"https://git.example/{tag}", mode="draft", every_minutes=600, by=SYSTEM)
 """
 

@@ -17,7 +17,7 @@ call_command("check", databases=["default"])
 call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 furnish()
 client = Client()
-client.force_login(Operator.objects.create(username="ada", role="admin", is_superuser=True, is_staff=True))
+client.force_login(Operator.objects.create(username="the-admin", role="admin", is_superuser=True, is_staff=True))
 pages = [address for address in list_addresses() if read_page(client, address)]
 loaded = client.post(
     "/api/v1/capability_skill_load", json.dumps({"capability_id": "alpha"}), content_type="application/json"

@@ -139,7 +139,7 @@ def test_a_lost_message_is_made_up_for_in_order(redis_desk: Desk, receiver: Rece
     _hook(redis_desk, "chat", receiver)
     _publish(redis_desk)
     with redis.Redis.from_url(redis_url) as client:
-        assert client.delete("studio") == 1
+        assert client.delete("studio.webhooks") == 1
     log = redis_desk.start(*CELERY)
     wait_until(lambda: " ready." in log.read_text(), 30, redis_desk)
     _publish(redis_desk, "beta")

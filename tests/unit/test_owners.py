@@ -29,14 +29,15 @@ from features.tool_sources.models import ToolSource
 from features.tool_sources.tests.pet_store import CREATE, LIST, content
 from features.waivers import waiver_store
 from features.waivers.models import Waiver
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook
 from registry.access import agent_keys, operators, teams
 from registry.authoring.capability_creation import CapabilitySpec
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.core.queries import get_capability
 from registry.matching import skill_groups
-from registry.models import AgentKey, AuditEvent, Operator, Proposal, Review, ScheduledRelease, Webhook
-from registry.notifications import webhooks
+from registry.models import AgentKey, AuditEvent, Operator, Proposal, Review, ScheduledRelease
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.scan_results import store_scan_results
 from tests.factories import OLGA, agent_key
@@ -290,7 +291,7 @@ def _store_rows() -> None:
     set_store.save_set(desk(), by=by, team="Pets")
     credential_store.create_credential(name="token", hosts=["git.example"], secret="hush", by=by)
     agent_keys.create_key(name="spare", by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
 
 
 def read_table() -> dict[str, list[str]]:

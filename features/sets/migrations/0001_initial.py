@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("registry", "0027_share_link_set"),
+        ("registry", "0028_sharing_is_a_feature"),
     ]
 
     operations = [

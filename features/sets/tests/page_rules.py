@@ -1,7 +1,7 @@
 """Who may open the pages of sets, and what their forms do."""
 
 from features.sets import set_store
-from registry.access import share_links
+from features.sharing import share_links
 from registry.common.actors import Actor
 from tests.factories import OLGA
 from tests.feature_pages import FeaturePages

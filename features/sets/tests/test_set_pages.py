@@ -11,8 +11,10 @@ from django.test import Client
 from features.sets import clients, set_store
 from features.sets.models import CapabilitySet
 from features.sets.tests.documents import COMMAND, document
-from registry.access import agent_keys, share_links, teams
-from registry.models import AgentKey, ShareLink
+from features.sharing import share_links
+from features.sharing.models import ShareLink
+from registry.access import agent_keys, teams
+from registry.models import AgentKey
 from registry.publishing import publication
 from tests.factories import OLGA, publish, tool, unlisted
 from tests.servers import ROOT

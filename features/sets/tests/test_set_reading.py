@@ -14,7 +14,7 @@ from capability_kit.signatures.dsse import open_envelope, parse_key_list
 from features.sets import set_store
 from features.sets.plugins import PLUGIN_TYPE
 from features.sets.tests.documents import COMMAND, document
-from registry.access import share_links
+from features.sharing import share_links
 from registry.publishing import publication, quarantine
 from tests.factories import OLGA, bearer, publish, tool, unlisted
 

@@ -7,9 +7,14 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 PREFIX: Final = "whsec_"
+# The type of an event that somebody sends to see whether it arrives.
+TEST: Final = "webhook.test"
+# How long the secret before the newest one goes on signing beside it.
+PREVIOUS_SECRET_RETENTION: Final = timedelta(hours=24)
 
 
 def generate_secret() -> str:

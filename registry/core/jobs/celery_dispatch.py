@@ -35,14 +35,10 @@ class CeleryQueue:
 
 # Everything else; its name is that of the only queue before there were others, so that no message is left behind.
 DEFAULT_QUEUE: Final = CeleryQueue("studio", 300, 330)
-WEBHOOKS: Final = CeleryQueue("studio.webhooks", 60, 90)
 MAIL: Final = CeleryQueue("studio.mail", 60, 90)
 MATCHING: Final = CeleryQueue("studio.matching", 600, 660)
 IMPORTS: Final = CeleryQueue("studio.imports", 900, 960)
-EVALUATIONS: Final = CeleryQueue("studio.evaluations", 1800, 1860)
-QUEUES: Final = (DEFAULT_QUEUE, WEBHOOKS, MAIL, MATCHING, IMPORTS, EVALUATIONS)
 _QUEUE_OF_KIND: Final = {
-    "webhook.deliver": WEBHOOKS,
     "mail.send": MAIL,
     "matching.learn": MATCHING,
     "import.git": IMPORTS,
@@ -57,10 +53,14 @@ def queue_of_kind(kind: str) -> CeleryQueue:
     return _QUEUE_OF_KIND.get(kind) or _queues_of_features().get(kind, DEFAULT_QUEUE)
 
 
+def list_queues() -> list[CeleryQueue]:
+    """All of them, each once."""
+    return list(dict.fromkeys((DEFAULT_QUEUE, *_QUEUE_OF_KIND.values(), *_queues_of_features().values())))
+
+
 @cache
 def _queues_of_features() -> dict[str, CeleryQueue]:
-    by_name = {queue.name: queue for queue in QUEUES}
-    return {kind: by_name[name] for one in installed_features() for kind, name in one.job_queues.items()}
+    return {kind: queue for one in installed_features() for kind, queue in one.job_queues.items()}
 
 
 def dispatch_job(job_id: int, kind: str) -> None:

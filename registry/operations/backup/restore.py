@@ -105,7 +105,13 @@ def _adopt_checkpoint() -> KeptCheckpoint | None:
 
 def _require_known(manifest: Manifest) -> None:
     names = {name.partition(".")[0] for name in manifest.migrations if "." in name}
-    absent = [feature.name for feature in absent_features() if feature.name in names]
+    # Tables that were of the core in an older version say it by themselves.
+    tables = {table.name for table in manifest.tables}
+    absent = [
+        feature.name
+        for feature in absent_features()
+        if feature.name in names or any(table.rpartition("_")[2] in tables for table in feature.rows_kept)
+    ]
     if absent:
         raise BackupUnreadable(
             f"The backup has tables of the feature '{absent[0]}', and FEATURES is without it: "
@@ -117,7 +123,7 @@ def _require_known(manifest: Manifest) -> None:
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
         )
     known = {table_name(model) for model in backed_up_models()}
-    unknown = [table.name for table in manifest.tables if table.name not in known]
+    unknown = sorted(tables - known)
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
 

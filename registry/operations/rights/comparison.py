@@ -44,8 +44,6 @@ class _Names:
 
     operators: dict[int, str]
     teams: dict[int, str]
-    capabilities: dict[int, str]
-    keys: dict[int, str]
 
     def team(self, row: Row) -> str | None:
         """The name of the team that a row is of."""
@@ -58,8 +56,6 @@ def compare_rights(read: ReadTable, recorded: RecordedRights) -> Iterator[Rights
     names = _Names(
         operators={row["id"]: str(row["username"]) for row in read("operator")},
         teams={row["id"]: str(row["name"]) for row in read("team")},
-        capabilities={row["id"]: str(row["capability_id"]) for row in read("capability")},
-        keys={row["id"]: str(row["name"]) for row in read("agentkey")},
     )
     for table, hold in _TABLES.items():
         yield from _compare(table, hold(read, names), recorded.of(table))
@@ -124,8 +120,6 @@ _WORDS: Final = {
     "socialaccount": "identity '{2}' of operator '{0}'",
     "authenticator": "second factor '{1}' of operator '{0}'",
     "agentkey": "agent key '{0}'",
-    "installcoderedemption": "redemption of '{0}' by agent key '{1}'",
-    "sharelink": "share link '{0}'",
     "team": "team '{0}'",
     "teammember": "member '{1}' of team '{0}'",
     "capability": "capability '{0}'",
@@ -172,23 +166,6 @@ def _agent_keys(read: ReadTable, names: _Names) -> Iterator[Held]:
         yield (row["name"],), columns, str(row["id"])
 
 
-def _redemptions(read: ReadTable, names: _Names) -> Iterator[Held]:
-    for row in read("installcoderedemption"):
-        key = (names.capabilities.get(row["capability_id"], ""), names.keys.get(row["key_id"], ""))
-        yield key, {}, str(row["id"])
-
-
-def _share_links(read: ReadTable, _names: _Names) -> Iterator[Held]:
-    for row in read("sharelink"):
-        columns = {
-            "skill_group": row["skill_group"],
-            "set_id": row.get("set_id", ""),
-            "ends": row["expires_at"] is not None,
-        }
-        columns |= {"revoked": row["revoked_at"] is not None, "fingerprint": fingerprint_hash(row["token_hash"])}
-        yield (row["name"],), columns, str(row["id"])
-
-
 def _teams(read: ReadTable, _names: _Names) -> Iterator[Held]:
     for row in read("team"):
         yield (row["name"],), {}, str(row["id"])
@@ -225,8 +202,6 @@ _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "socialaccount": _identities,
     "authenticator": _second_factors,
     "agentkey": _agent_keys,
-    "installcoderedemption": _redemptions,
-    "sharelink": _share_links,
     "team": _teams,
     "teammember": _members,
     "capability": _owned("capability", "capability_id"),

@@ -84,7 +84,7 @@ class RightsTable:
 @cache
 def list_feature_tables() -> tuple[RightsTable, ...]:
     """The tables of rights of the installed features."""
-    return tuple(import_string(feature.rights) for feature in installed_features() if feature.rights)
+    return tuple(import_string(path) for feature in installed_features() for path in feature.rights)
 
 
 @cache
@@ -170,22 +170,6 @@ def _rotate_key(log: RecordedRights, event: LoggedEvent) -> None:
         entry.columns["fingerprint"] = new
 
 
-def _revoke(table: str) -> Callable[[RecordedRights, LoggedEvent], None]:
-    return lambda log, event: log.set(table, (event.subject,), event, revoked=True)
-
-
-def _redeem(log: RecordedRights, event: LoggedEvent) -> None:
-    log.set("installcoderedemption", (event.subject, str(event.detail.get("key"))), event)
-
-
-def _create_link(log: RecordedRights, event: LoggedEvent) -> None:
-    detail = event.detail
-    columns = {"skill_group": detail.get("group") or "", "ends": detail.get("days") is not None, "revoked": False}
-    columns["set_id"] = detail.get("set") or ""
-    known = {"fingerprint": detail["fingerprint"]} if "fingerprint" in detail else {}
-    log.set("sharelink", (event.subject,), event, **columns, **known)
-
-
 def _create_team(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("team", (event.subject,), event)
 
@@ -267,10 +251,7 @@ _VERBS: Final[dict[str, ReadEvent]] = {
     "agent_key.create": _create_key,
     "agent_key.change": _set_key,
     "agent_key.rotate": _rotate_key,
-    "agent_key.revoke": _revoke("agentkey"),
-    "install_code.redeem": _redeem,
-    "share_link.create": _create_link,
-    "share_link.revoke": _revoke("sharelink"),
+    "agent_key.revoke": lambda log, event: log.set("agentkey", (event.subject,), event, revoked=True),
     "team.create": _create_team,
     "team.change": _change_team,
     "team.delete": _delete_team,

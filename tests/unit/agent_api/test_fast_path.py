@@ -22,7 +22,8 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import LIST, LOAD, SERVED_COUNTS, FastPath
-from registry.access import agent_keys, install_codes
+from features.sharing import install_codes
+from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM, Actor
 from registry.publishing import publication

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry.access import install_codes, share_links
+from features.sharing import install_codes, share_links
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.publishing import publication

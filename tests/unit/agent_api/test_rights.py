@@ -17,7 +17,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from features.sets import set_store
 from features.sets.set_reader import list_sets
-from registry.access import share_links, teams
+from features.sharing import share_links
+from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.matching.skill_groups import set_group

@@ -17,7 +17,7 @@ from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle, re
 from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_files
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
-from registry.access import share_links
+from features.sharing import share_links
 from registry.authoring.capability_creation import duplicate_capability
 from registry.catalog import drafts, exporter
 from registry.common.actors import Actor

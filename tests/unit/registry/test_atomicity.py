@@ -11,7 +11,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from capability_rules.validation import validate_bundle
-from registry.access import agent_keys, install_codes, operators
+from features.sharing import install_codes
+from registry.access import agent_keys, operators
 from registry.catalog import drafts, first_run
 from registry.common.actors import Actor
 from registry.core import audit

@@ -10,11 +10,11 @@ import pytest
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
+from features.webhooks import webhook_store
 from registry.access import agent_keys, operators, teams
 from registry.catalog import first_run
 from registry.core import audit
 from registry.models import AuditEvent, Team
-from registry.notifications import webhooks
 from registry.publishing import publication, release_rules
 from tests.factories import OLGA, publish
 from tests.sweeps import check_each, rolled_back
@@ -97,7 +97,7 @@ CHANGES: dict[str, tuple[Callable[[], object], dict[str, Any], dict[str, Any]]] 
         {"scopes": ["read"], "groups": ["health"]},
     ),
     "webhook.change": (
-        lambda: webhooks.update_webhook(name="chat", url="https://other.example.com/", by=OLGA),
+        lambda: webhook_store.update_webhook(name="chat", url="https://other.example.com/", by=OLGA),
         {"host": "hooks.example.com"},
         {"host": "other.example.com"},
     ),
@@ -126,7 +126,7 @@ def test_each_has_what_was_there_before_and_what_is_there_now() -> None:
     operators.create_operator(username="eve", password="Correct-horse-battery-9", role="admin", by=OLGA)
     teams.create_team(name="Core", by=OLGA)
     agent_keys.create_key(name="reader", by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
     _set_rule()
 

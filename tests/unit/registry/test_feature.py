@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.apps import apps
 from django.core.checks import run_checks
 from django.db import models
 
-from registry.common.installation import PARTS, list_leaf_names
+from registry import feature
+from registry.common.installation import PACKAGES_DIR, PARTS, list_leaf_names
 from registry.feature import (
     Feature,
     find_feature,
@@ -19,6 +22,8 @@ from registry.models import Team
 from registry.operations import absent_features
 from studio.config.parsers import parse_features
 from studio.pages.navigation import SECTIONS
+
+_IMPORTS = re.compile(r"\bfeatures\.(\w+)")
 
 
 @pytest.mark.django_db
@@ -39,6 +44,28 @@ def test_features_are_named_once_and_known() -> None:
     assert parse_features("none") == ()
     with pytest.raises(ValueError, match="has 'nosuch': expected all, none, or names of"):
         parse_features("nosuch")
+
+
+def test_a_leaf_without_a_leaf_that_it_requires_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaves = {"plugins": Feature(name="plugins", requires=("sharing",)), "sharing": Feature(name="sharing")}
+    monkeypatch.setattr(feature, "find_feature", leaves.__getitem__)
+    assert feature.list_missing_requirements(("sharing", "plugins")) == []
+    assert feature.list_missing_requirements(("sharing",)) == []
+    (sentence,) = feature.list_missing_requirements(("plugins",))
+    assert sentence == (
+        "FEATURES has 'plugins' and is without 'sharing', which it needs. "
+        "Fix: add sharing to FEATURES, or leave plugins out"
+    )
+
+
+def test_leaves_require_leaves_that_there_are_and_import_no_others() -> None:
+    leaves = list_leaf_names()
+    for name in leaves:
+        required = find_feature(name).requires
+        assert set(required) <= set(leaves) - {name}
+        files = (file for file in (PACKAGES_DIR / "features" / name).rglob("*.py") if "tests" not in file.parts)
+        imported = {leaf for file in files for leaf in _IMPORTS.findall(file.read_text("utf-8"))} - {name, *PARTS}
+        assert imported <= set(required), name
 
 
 @pytest.mark.parametrize("name", PARTS)

@@ -38,7 +38,7 @@ from ipaddress import ip_network
 from django.conf import settings
 from capability_rules.errors import RegistryError
 from registry.common.net.registry_client import RegistryClient
-from registry.common.net.webhook_client import post_event
+from features.webhooks.webhook_client import post_event
 from registry.importing import git_reader
 from registry.importing.git_discovery import discover_source
 

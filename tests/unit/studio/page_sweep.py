@@ -14,8 +14,7 @@ from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.importing import git_import_jobs
 from registry.matching import skill_groups
-from registry.models import AgentKey, GitImport, Proposal, Review, Team, Webhook
-from registry.notifications import webhooks
+from registry.models import AgentKey, GitImport, Proposal, Review, Team
 from registry.publishing import proposals, publication, review_comments, reviews
 from studio.pages.urls import urlpatterns
 from tests import feature_pages
@@ -41,7 +40,6 @@ NUMBERED: Final[dict[str, type[Model]]] = {
     "capability_git_show": GitImport,
     "review_": Review,
     "team": Team,
-    "webhook": Webhook,
     **feature_pages.NUMBERED,
 }
 # No page can be seen at these, and why.
@@ -129,7 +127,6 @@ def furnish() -> None:
     review_comments.resolve_thread(review_id=review.pk, entry_id=settled.pk, by=OLGA)
     agent_keys.create_key(name="agent", by=OLGA)
     teams.create_team(name="Team", by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
     git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
     for pages in feature_pages.ALL:

@@ -9,10 +9,10 @@ from django.db import models
 from django.test import Client
 from django.urls import reverse
 
+from features.webhooks import webhook_store
 from registry.access import agent_keys
 from registry.feature import list_registry_models
 from registry.models import Operator
-from registry.notifications import webhooks
 from studio.admin_site import SECRET_FIELDS, visible_fields
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
@@ -40,7 +40,7 @@ def test_an_admin_reads_every_table_and_can_change_none(signed_in: SignIn) -> No
     client = signed_in("admin")
     publish("alpha")
     key = agent_keys.create_key(name="agent", by=OLGA)[1]
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/hidden-path", by=OLGA)
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/hidden-path", by=OLGA)
     index = client.get("/admin/").content.decode()
     assert "Capabilities" in index
     assert "Tables · Capability Studio" in index

@@ -16,8 +16,9 @@ from django.utils import timezone
 from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.validation import validate_bundle
-from registry.access import share_links
-from registry.models import LoadCount, Revision, ShareLink
+from features.sharing import share_links
+from features.sharing.models import ShareLink
+from registry.models import LoadCount, Revision
 from registry.publishing import publication
 from registry.usage.usage_counters import flush
 from studio.config.parsers import Rate

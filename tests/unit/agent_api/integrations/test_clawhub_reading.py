@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry.access import share_links
+from features.sharing import share_links
 from registry.models import LoadCount, Revision
 from registry.publishing import publication
 from registry.usage.usage_counters import flush

@@ -16,8 +16,9 @@ from django.test import Client
 from django.utils import timezone
 
 from agent_api.integrations.mcp import protocol
-from registry.access import share_links
-from registry.models import Proposal, ShareLink
+from features.sharing import share_links
+from features.sharing.models import ShareLink
+from registry.models import Proposal
 from registry.publishing import publication
 from registry.snapshot import STORE
 from studio.config.parsers import Rate

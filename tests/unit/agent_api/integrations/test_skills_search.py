@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry.access import share_links
+from features.sharing import share_links
 from studio.config.parsers import Rate
 from tests.factories import OLGA, bearer, publish, tool, unlisted
 

@@ -13,8 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from features.sources.models import GitSource, GitSourceItem
-from registry.access import agent_keys, install_codes, share_links, teams
-from registry.common.actors import Actor
+from registry.access import agent_keys, teams
 from registry.core import checkpoints
 from registry.feature import list_registry_models
 from registry.models import (
@@ -30,7 +29,6 @@ from registry.models import (
     HeldPassage,
     IdempotencyRecord,
     Incident,
-    InstallCodeRedemption,
     Job,
     LoadCount,
     MatchClassifier,
@@ -46,7 +44,6 @@ from registry.models import (
     ScanResults,
     ScheduledRelease,
     SentenceVector,
-    ShareLink,
     SkillGroup,
     SkillUpload,
     Team,
@@ -55,11 +52,8 @@ from registry.models import (
     UnknownCapabilityRequest,
     UnmatchedMessage,
     UploadedSkill,
-    Webhook,
-    WebhookDelivery,
 )
 from registry.models.install_code import new_code
-from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules
 from registry.usage import feedback
 from tests.factories import OLGA, bundle, publish, tampering, tool
@@ -116,8 +110,6 @@ BREAKS: dict[str, Break] = {
     "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
     "team_name_not_empty": _set(Team, name=""),
     "team_member_once": _again(TeamMember),
-    "share_link_shows_one": _set(ShareLink, skill_group="health", set_id="desk"),
-    "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "match_count_unique": _again(MatchCount),
     "incident_open_once": _again(Incident),
@@ -152,12 +144,6 @@ BREAKS: dict[str, Break] = {
     "job_end_fits_state": _set(Job, state="done"),
     "job_kind_not_empty": _set(Job, kind=""),
     "job_open_once": _again(Job),
-    "webhook_disabling_paired": _set(Webhook, disabled_reason="gone"),
-    "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
-    "webhook_secret_form": _set(Webhook, secret="hunter2"),
-    "webhook_delivery_once": _again(WebhookDelivery),
-    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
-    "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     "sentence_vector_once": _again(SentenceVector),
     "match_classifier_once": _again(MatchClassifier),
     "feedback_event_outcome_known": _set(FeedbackEvent, outcome="great"),
@@ -174,7 +160,6 @@ BREAKS: dict[str, Break] = {
     "Checkpoint.hash": _again(Checkpoint, number=2),
     "checkpoint_number_positive": _set(Checkpoint, number=0),
     "release_visibility_known": _set(Release, visibility="hidden"),
-    "install_code_redemption_once": _again(InstallCodeRedemption),
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, percent=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
@@ -204,13 +189,10 @@ BREAKS: dict[str, Break] = {
     "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
-    "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
     "Team.name": _again(Team),
-    "ShareLink.name": _again(ShareLink, token_hash="0" * 64),
-    "ShareLink.token_hash": _again(ShareLink, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
     "Proposal.proposal_id": _again(Proposal, key_name="another"),
@@ -251,7 +233,6 @@ def one_of_each() -> None:
         capability=_alpha(), version=0, content=b"", size_bytes=0, saved_at=timezone.now(), replaced_by="operator:olga"
     )
     agent_keys.create_key(name="agent", by=OLGA)
-    share_links.create_link(name="share", by=OLGA)
     Operator.objects.create(username="vera")
     teams.add_member(key=teams.create_team(name="Team", by=OLGA).pk, username="vera", by=OLGA)
     revision = Revision.objects.get()
@@ -283,14 +264,11 @@ def one_of_each() -> None:
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
-    install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
     IdempotencyRecord.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", response="[]")
     SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
     UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
     source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
     GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
-    webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
-    WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 
 
 def _models() -> list[type[models.Model]]:

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from features.sources.models import GitSource
-from registry.access import agent_keys, operators, share_links, teams
+from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
@@ -35,10 +35,7 @@ from registry.models import (
     Review,
     ScheduledRelease,
     Team,
-    Webhook,
-    WebhookDelivery,
 )
-from registry.notifications import webhooks
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.quarantine import quarantine
 from studio.pages.urls import urlpatterns
@@ -62,9 +59,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "capability_retire": dict,
     "capability_quarantine": dict,
     "capability_restore": dict,
-    "capability_visibility": lambda: {"visibility": "unlisted"},
-    "install_code_rotate": dict,
-    "share_link_revoke": lambda: {"name": "partner"},
     "draft_discard": dict,
     "app_disable": lambda: {"what": "app"},
     "passkey_remove": lambda: {"key": str(Authenticator.objects.get(type="webauthn").pk)},
@@ -80,9 +74,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "team_delete": dict,
     "team_disown": lambda: {"owned": "beta"},
     "team_remove_member": lambda: {"username": "the-author"},
-    "webhook_delete": dict,
-    "webhook_disable": dict,
-    "webhook_rotate": dict,
     **{name: about for pages in feature_pages.ALL for name, about in pages.confirmed.items()},
 }
 # What a single click may do, and the way back.
@@ -114,7 +105,6 @@ REVERSIBLE = {
     "draft_preview": "reads",
     "draft_save": "the editor's undo; Draft history keeps what saves removed; published revisions are not touched",
     "draft_version_restore": "Restore version of the text it replaces, which Draft history keeps",
-    "first_run_set": "Turn off on the same page",
     "gate_show": "the page before shows the effect and asks for a note; Roll back",
     "operator_enable": "Deactivate on the same page",
     "operator_list": "creates an invitation; the member can be deactivated",
@@ -138,7 +128,6 @@ REVERSIBLE = {
     "review_resolve": "Reopen on the same page",
     "rollback": "the page before shows the effect and asks for a note; roll forward on the same page",
     "sentence_add": "adds a line to a draft",
-    "share_link_create": "Revoke on the same page",
     "sign_in": "Sign out",
     "sign_out": "Sign in; drafts are saved",
     "skill_group_new": "the details can be deleted",
@@ -151,11 +140,6 @@ REVERSIBLE = {
     "tour_leave": "Show on the page Help",
     "tour_step": "marks a step as seen",
     "tour_show": "Skip on Home",
-    "webhook_change": "the settings can be changed back",
-    "webhook_enable": "Disable on the same page",
-    "webhook_list": "creates a webhook, which can be deleted",
-    "webhook_redeliver": "sends once more with the same id, which receivers ignore",
-    "webhook_test": "sends a test event",
     "welcome": "asks for a new password twice; the link works once",
     **{name: why for pages in feature_pages.ALL for name, why in pages.harmless.items()},
 }
@@ -193,10 +177,8 @@ def world(signed_in: SignIn) -> Client:
     skill_groups.set_group(group_id="health", by=OLGA, description="Body.")
     set_rule("health", note_required=True)
     agent_keys.create_key(name="agent", by=OLGA)
-    share_links.create_link(name="partner", by=OLGA)
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/secret-path", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
     for pages in feature_pages.ALL:
         pages.furnish()
@@ -209,7 +191,7 @@ def world(signed_in: SignIn) -> Client:
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    numbered = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
+    numbered = {"agent_key": AgentKey, "review_": Review, "team": Team}
     numbered |= feature_pages.NUMBERED
     there: dict[str, Any] = {"capability_id": "alpha", "group_id": "health", "tool_name": "pets"}
     there["set_id"] = "alpha"
@@ -437,23 +419,6 @@ def test_a_removed_file_can_be_restored_from_the_draft_history(world: Client) ->
     assert "references/units.md" not in drafts.get_draft("alpha").files
     form_with(world.get("/capabilities/alpha/draft/history/1/"), "Restore version").submit(world)
     assert drafts.get_draft("alpha").files["references/units.md"] == "# Units"
-
-
-def test_what_was_deleted_meanwhile_is_said_to_be_gone(world: Client) -> None:
-    asked = world.get(_address("webhook_delete"))
-    webhooks.delete_webhook(name="chat", by=OLGA)
-    assert confirm(world, asked)["Location"] == "/webhooks/"
-    assert "Nothing was changed: it no longer exists." in world.get("/webhooks/").content.decode()
-    assert AuditEvent.objects.filter(verb="webhook.delete").count() == 1
-
-
-def test_a_webhook_says_what_is_waiting_and_not_its_secret_path(world: Client) -> None:
-    WebhookDelivery.objects.all().delete()
-    webhooks.send_test(name="chat", by=OLGA)
-    page = world.get(_address("webhook_delete")).content.decode()
-    assert "hooks.example.com gets no more events." in page
-    assert "1 queued delivery is not sent." in page
-    assert "secret-path" not in page.partition("<main")[2]
 
 
 def test_a_source_says_what_came_from_it_and_stays(world: Client) -> None:

@@ -32,8 +32,8 @@ FORMS: dict[str, dict[str, Any]] = {
 # What loses nothing to an open browser: it stops something, works on drafts, publishes through the gate under the
 # rights of its person, or concerns their own view alone.
 ORDINARY = {
-    *("agent_key_revoke", "share_link_revoke", "capability_quarantine", "capability_retire"),
-    *("session_end", "session_end_others", "sign_out", "webhook_test", "webhook_redeliver"),
+    *("agent_key_revoke", "capability_quarantine", "capability_retire"),
+    *("session_end", "session_end_others", "sign_out"),
     *("capability_new", "capability_copy", "capability_files", "capability_git", "sentence_add"),
     *("draft_action", "draft_check", "draft_form", "draft_merge", "draft_preview", "draft_save", "draft_discard"),
     *("draft_version_restore", "supporting_save", "supporting_remove", "proposal_accept", "proposal_reject"),
@@ -41,7 +41,6 @@ ORDINARY = {
     *("release_schedule", "release_change", "release_cancel"),
     *("review_ask", "review_comment", "review_reply", "review_resolve", "review_reopen", "review_decide"),
     *("review_reviewer_add", "review_reviewer_remove", "review_withdraw"),
-    *("capability_visibility", "install_code_rotate", "first_run_set"),
     *("skill_group_new", "skill_group_save", "skill_group_remove", "team_create", "team_change"),
     *("demand_dismiss", "demand_bring_back", "playground_action", "passkey_rename"),
     *("tour_leave", "tour_show", "tour_step"),

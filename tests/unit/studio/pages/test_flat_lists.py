@@ -11,12 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from features.sources import source_sync
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook
 from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
 from registry.matching import skill_groups
-from registry.models import LoadCount, Revision, Team, UnknownCapabilityRequest, UnmatchedMessage, Webhook
-from registry.notifications import webhooks
+from registry.models import LoadCount, Revision, Team, UnknownCapabilityRequest, UnmatchedMessage
 from registry.publishing import proposals, publication, release_rules, reviews, scheduled_releases
 from registry.usage import feedback
 from tests.factories import OLGA, bundle, tool
@@ -77,8 +78,8 @@ def _grow_people(number: int, name: str) -> None:
     teams.add_member(key=one.pk, username=f"person{number}", by=OLGA)
     teams.set_owning_team(capability_id=name, key=one.pk, by=OLGA)
     agent_keys.create_key(name=f"k{number}", by=OLGA)
-    webhooks.create_webhook(name=f"hook{number}", url="https://hooks.example.com/x", by=OLGA)
-    webhooks.send_test(name="hook0", by=OLGA)
+    webhook_store.create_webhook(name=f"hook{number}", url="https://hooks.example.com/x", by=OLGA)
+    webhook_store.send_test(name="hook0", by=OLGA)
     source_sync.add_git_source(spec=f"https://git.example/{name}", mode="draft", every_minutes=60, by=OLGA)
 
 

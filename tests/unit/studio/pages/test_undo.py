@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from features.webhooks import webhook_store
+from features.webhooks.models import Webhook
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.catalog.first_run import get_first_run, set_first_run
-from registry.models import Capability, Operator, Review, ReviewEntry, Team, UnknownCapabilityRequest, Webhook
-from registry.notifications import webhooks
+from registry.models import Capability, Operator, Review, ReviewEntry, Team, UnknownCapabilityRequest
 from registry.publishing import publication, review_comments, reviews
 from registry.usage import usage_counters
 from tests.factories import OLGA, bundle, publish
@@ -115,7 +116,7 @@ def client(signed_in: SignIn) -> Client:
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
     teams.set_owning_team(capability_id="beta", key=team.pk, by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     usage_counters.count_miss("sleep", key_name="agent")
     usage_counters.flush()
     return signed_in()

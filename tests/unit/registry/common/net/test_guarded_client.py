@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from capability_rules.errors import SourceUnreadable
+from features.webhooks.webhook_client import post_event
 from registry.common.errors import SourceMisconfigured
 from registry.common.net import registry_client
 from registry.common.net.registry_client import RegistryClient
-from registry.common.net.webhook_client import post_event
 from tests.receivers import Receiver, Reply, flood, hang, say, status, trickle
 
 SECONDS = 1.0

@@ -21,12 +21,12 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from features.sharing import install_codes
+from features.webhooks.models import Webhook
 from registry.access import (
     agent_keys,
-    install_codes,
     operators,
     second_factors,
-    share_links,
     single_sign_on,
     teams,
 )
@@ -51,9 +51,7 @@ from registry.models import (
     Revision,
     SkillGroup,
     UnmatchedMessage,
-    Webhook,
 )
-from registry.notifications import webhooks
 from registry.operations.backup.archive import TableEntry, check_archive, write_table
 from registry.operations.backup.create import create_backup
 from registry.operations.backup.restore import restore_backup
@@ -85,11 +83,9 @@ def _fill() -> str:
     with override_settings(OIDC_ROLES={"staff": "viewer"}):
         single_sign_on.admit(Identity("oidc", "subject", "ida", groups=("staff",)))
     key = agent_keys.create_key(name="agent", by=OLGA)[1]
-    share_links.create_link(name="partner", by=OLGA)
     UnmatchedMessage.objects.create(form="0" * 64, text="Grüße", decision="none", requested_by={"agent": 1})
     GitImport.objects.create(source="https://git.example/a", created_by=str(OLGA))
     SkillGroup.objects.create(group_id="health", name="Health")
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Zwei – “größer” 👋 \u2028 \\ud800.")
     publication.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
@@ -309,13 +305,15 @@ def test_a_file_that_is_not_whole_changes_nothing(tmp_path: Path, name: str) -> 
     assert _rows() == before
 
 
-def test_a_backup_from_before_a_table_was_a_parts_is_restored(tmp_path: Path) -> None:
+def test_a_backup_from_before_a_table_was_a_features_is_restored(tmp_path: Path) -> None:
     _fill()
-    before = [name for name in known_migrations() if name.partition(".")[0] not in PARTS]
+    before = [name for name in known_migrations() if name.partition(".")[0] not in (*PARTS, "sharing", "webhooks")]
     assert len(before) < len(known_migrations())
     path, rows = _rewrite(_backup(tmp_path), _manifest(migrations=before)), _rows()
     restore_backup(path=path, by=OLGA, force=True)
     assert rows["waiver"] == _rows()["waiver"] != []
+    for table in ("webhook", "sharelink", "installcoderedemption"):
+        assert rows[table] == _rows()[table] != []
 
 
 def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: Path, settings: Any) -> None:
@@ -324,6 +322,14 @@ def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: 
     settings.FEATURES = ()
     with pytest.raises(BackupUnreadable, match=r"the feature '[a-z_]+', and FEATURES is without it"):
         restore_backup(path=path, by=OLGA, force=True)
+
+
+def test_a_backup_from_before_an_absent_feature_was_one_is_refused_by_name(tmp_path: Path, settings: Any) -> None:
+    before = [name for name in known_migrations() if "." not in name]
+    path = _rewrite(_backup(tmp_path), _manifest(migrations=before))
+    settings.FEATURES = tuple(name for name in settings.FEATURES if name != "webhooks")
+    with pytest.raises(BackupUnreadable, match="the feature 'webhooks', and FEATURES is without it"):
+        restore_backup(path=path, by=OLGA)
 
 
 def test_a_file_that_was_cut_off_or_is_something_else(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import override_settings
 from django.utils import timezone
 
+from features.sharing import install_codes, share_links
+from features.sharing.models import InstallCodeRedemption, ShareLink
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
@@ -19,10 +21,8 @@ from features.waivers import waiver_store
 from features.waivers.models import Waiver
 from registry.access import (
     agent_keys,
-    install_codes,
     operators,
     second_factors,
-    share_links,
     single_sign_on,
     teams,
 )
@@ -34,10 +34,8 @@ from registry.models import (
     AuditEvent,
     Capability,
     HeldPassage,
-    InstallCodeRedemption,
     Operator,
     ReleaseRule,
-    ShareLink,
     SkillGroup,
     Team,
     TeamMember,

@@ -12,6 +12,7 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tests.release_databases import store
 
@@ -81,18 +82,20 @@ def furnish() -> str:
         note="In autumn",
     )
     webhooks.create_webhook(name="team", url="https://hooks.example.com/x", by=by)
-    sources = next(name for name in ("features.sources", "registry.sources") if _is_there(name))
-    importlib.import_module(f"{sources}.source_sync").add_git_source(spec=SOURCE, mode="draft", every_minutes=60, by=by)
+    sources = import_first("features.sources.source_sync", "registry.sources.source_sync")
+    sources.add_git_source(spec=SOURCE, mode="draft", every_minutes=60, by=by)
     checkpoints.make_checkpoint()
     return key
 
 
-def _is_there(name: str) -> bool:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
+def import_first(*names: str) -> Any:
+    """The module that this release has by one of the names, the newest first. Raises `ImportError`."""
+    for name in names:
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise ImportError(names[0])
 
 
 if __name__ == "__main__":

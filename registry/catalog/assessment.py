@@ -15,7 +15,7 @@ from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
 from capability_rules.validation.needs import NEED_CODES
-from features.waivers.waived_findings import mark_waived
+from features.acceptances.waived_findings import mark_waived
 from registry.catalog.held_passages import mark_held
 from registry.catalog.needed_skills import find_need_findings
 from registry.core.queries import files_digest

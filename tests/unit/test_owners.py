@@ -17,6 +17,8 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
+from features.acceptances import waiver_store
+from features.acceptances.models import Waiver
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
 from features.sources import source_sync
@@ -25,8 +27,6 @@ from features.tool_sources import adoption, source_store, takeover, watch
 from features.tool_sources.adoption import ToolChoice
 from features.tool_sources.models import ToolSource
 from features.tool_sources.tests.pet_store import CREATE, LIST, content
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
 from registry.access import agent_keys, operators, teams
 from registry.authoring.capability_creation import CapabilitySpec
 from registry.catalog import drafts

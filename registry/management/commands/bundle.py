@@ -25,7 +25,7 @@ from capability_rules.output.text import (
     format_validation,
 )
 from capability_rules.validation import Finding
-from features.waivers.cli import WaiverVerbs
+from features.acceptances.cli import WaiverVerbs
 from registry.catalog import drafts, exporter
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, pick, terminal_actor

@@ -26,7 +26,7 @@ from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
 from registry.core.kept_checkpoint import KeptCheckpoint, read_kept_if_sound
 from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.feature import absent_features
+from registry.feature import absent_features, installed_feature_names
 from registry.models import (
     Capability,
     Job,
@@ -104,14 +104,17 @@ def _adopt_checkpoint() -> KeptCheckpoint | None:
 
 
 def _require_known(manifest: Manifest) -> None:
-    names = {name.partition(".")[0] for name in manifest.migrations if "." in name}
+    names = {_app_of(name) for name in manifest.migrations}
     absent = [feature.name for feature in absent_features() if feature.name in names]
     if absent:
         raise BackupUnreadable(
             f"The backup has tables of the feature '{absent[0]}', and FEATURES is without it: "
             f"add {absent[0]} to FEATURES"
         )
-    newer = [name for name in manifest.migrations if name not in known_migrations()]
+    # Of a name that none of ours has, such as that of a feature before it was renamed, the tables say more.
+    ours = {"registry", *installed_feature_names()}
+    known_here = known_migrations()
+    newer = [name for name in manifest.migrations if name not in known_here and _app_of(name) in ours]
     if newer:
         raise BackupUnreadable(
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
@@ -120,6 +123,11 @@ def _require_known(manifest: Manifest) -> None:
     unknown = [table.name for table in manifest.tables if table.name not in known]
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
+
+
+def _app_of(migration: str) -> str:
+    app, dot, _ = migration.partition(".")
+    return app if dot else "registry"
 
 
 def _require_migrated() -> None:

@@ -14,10 +14,10 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import build_document
+from features.acceptances.models import Waiver
+from features.acceptances.waiver_store import create_waiver
 from features.tool_sources import source_store
 from features.tool_sources.models import ToolSource
-from features.waivers.models import Waiver
-from features.waivers.waiver_store import create_waiver
 from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.actors import Actor

@@ -14,7 +14,7 @@ from capability_rules.bundles.finding_fingerprints import find_passages
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import report, validate_bundle
 from capability_rules.validation.security.context import Context
-from features.waivers.waiver_store import list_waivable
+from features.acceptances.waiver_store import list_waivable
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor

@@ -12,11 +12,11 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import override_settings
 from django.utils import timezone
 
+from features.acceptances import waiver_store
+from features.acceptances.models import Waiver
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
 from registry.access import (
     agent_keys,
     install_codes,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from features.waivers.models import Waiver
+from features.acceptances.models import Waiver
 from registry.models import Capability
 from tests.factories import publish
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
+from features.acceptances import waiver_store
+from features.acceptances.models import Waiver
 from registry.cli.command import SubcommandBase, pick
 from registry.core import queries
 

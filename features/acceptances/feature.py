@@ -8,14 +8,14 @@ from registry.common.event_type import EventType
 from registry.feature import Feature
 
 FEATURE: Final = Feature(
-    name="waivers",
+    name="acceptances",
     events=(
         EventType("waiver.create", gettext_lazy("Waived %(code)s until %(until)s"), in_timeline=True),
         EventType("waiver.end", gettext_lazy("Ended the waiver of %(code)s"), in_timeline=True),
     ),
-    pages="features.waivers.urls",
-    operator_api={name: f"features.waivers.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
-    dangerous_actions="features.waivers.dangerous_actions.ACTIONS",
-    rights="features.waivers.rights.RIGHTS",
-    panels={"capability.findings": "features.waivers.panels.draw_waivers"},
+    pages="features.acceptances.urls",
+    operator_api={name: f"features.acceptances.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
+    dangerous_actions="features.acceptances.dangerous_actions.ACTIONS",
+    rights="features.acceptances.rights.RIGHTS",
+    panels={"capability.findings": "features.acceptances.panels.draw_waivers"},
 )

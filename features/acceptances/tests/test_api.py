@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
+from features.acceptances import waiver_store
+from features.acceptances.models import Waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Capability

@@ -1,4 +1,5 @@
-# Where the core's migrations before 0024 ran, the table is there, and is taken over by what is replaced here.
+# Where the core's migrations before 0024 ran, or those of `waivers`, the part's name before, the table is there, and is
+# taken over.
 
 import django.db.models.deletion
 import django.utils.timezone
@@ -8,8 +9,6 @@ from registry.common.migration_operations import CreateTableOnce
 
 
 class Migration(migrations.Migration):
-    replaces = [("waivers", "0001_initial")]
-
     initial = True
 
     dependencies = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from features.waivers.waived_findings import ERROR_PREFIXES
+from features.acceptances.waived_findings import ERROR_PREFIXES
 from studio.pages.dangerous_actions import DangerousAction
 
 if TYPE_CHECKING:

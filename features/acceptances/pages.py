@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from capability_rules.errors import InvalidRequest, RegistryError
-from features.waivers import waiver_store
-from features.waivers.confirmations import end_waiver
-from features.waivers.waiver_store import WaivableFinding
+from features.acceptances import waiver_store
+from features.acceptances.confirmations import end_waiver
+from features.acceptances.waiver_store import WaivableFinding
 from registry.catalog.facets import get_display_name
 from registry.common.errors import Forbidden
 from registry.core import queries

@@ -16,7 +16,7 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding, FindingWaiver
 from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.bundles.problem import PER_CODE_MAX, UNFINISHED_CODE
-from features.waivers.models import Waiver
+from features.acceptances.models import Waiver
 from registry.models import Revision
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.

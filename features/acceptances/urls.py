@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from features.waivers import pages
+from features.acceptances import pages
 
 _OF_CAPABILITY = "capabilities/<capability_id:capability_id>/waivers/"
 urlpatterns = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from features.waivers import waiver_store
+from features.acceptances import waiver_store
 from registry.core import queries
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent
 from studio.pages.form_data import get_int_at

@@ -17,8 +17,8 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
-from features.waivers.models import Waiver
-from features.waivers.waived_findings import explain_unwaivable, waivers_in_force
+from features.acceptances.models import Waiver
+from features.acceptances.waived_findings import explain_unwaivable, waivers_in_force
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
+from features.acceptances import waiver_store
+from features.acceptances.models import Waiver
 from registry.common.actors import Actor
 from registry.publishing.scan_results import store_scan_results
 from tests.feature_pages import FeaturePages

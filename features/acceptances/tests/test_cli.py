@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from features.waivers.models import Waiver
+from features.acceptances.models import Waiver
 from registry.catalog import drafts
 from tests.factories import OLGA, bundle
 from tests.shapes import assert_shape

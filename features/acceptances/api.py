@@ -19,7 +19,7 @@ from agent_api.openapi.annotations import (
     query_parameter,
 )
 from capability_rules.errors import InvalidRequest
-from features.waivers import waiver_store
+from features.acceptances import waiver_store
 from registry.core import queries
 
 _NO_WAIVER: Final = {

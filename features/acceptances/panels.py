@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from features.waivers.waiver_store import list_waivers
+from features.acceptances.waiver_store import list_waivers
 
 
 def draw_waivers(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:

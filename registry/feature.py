@@ -42,9 +42,9 @@ class Feature:
     has views by the operationId. `pages` is a URLconf inside of the namespace `studio`, `addresses` one at the root.
     `section_tabs` stand in sections of the core; `navigation` leads to sections of its own, `capability_tabs` to the
     rows of tabs that a capability has by url name, `dangerous_actions` to a mapping as `studio.pages.dangerous_actions`
-    has one, `rights` to a `RightsTable`, `panels` to functions `(request, context) -> SafeString` by the place on a
-    page of the core, `import_observers` to functions that get what `events.IMPORTED` is called with, `export_files` to
-    a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
+    has one, `rights` to a `RightsTable` each, `panels` to functions `(request, context) -> SafeString` by the place on
+    a page of the core, `import_observers` to functions that get what `events.IMPORTED` is called with, `export_files`
+    to a function `(capability) -> {path: text}` of what an export has beside the bundle, and `findings` to a function
     `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
     `finding_codes`, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which releases of
     a capability come. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
@@ -71,7 +71,7 @@ class Feature:
     navigation: str = ""
     capability_tabs: str = ""
     dangerous_actions: str = ""
-    rights: str = ""
+    rights: tuple[str, ...] = ()
     panels: Mapping[str, str] = field(default_factory=dict)
     rows_kept: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,20 +1,21 @@
-"""The verbs of `manage.py bundle` about waived findings (docs/contract.md 5)."""
+"""The verbs of `manage.py bundle` about waived findings and held passages (docs/contract.md 5)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
-from features.acceptances import waiver_store
+from features.acceptances import held_passages, waiver_store
 from features.acceptances.models import Waiver
-from registry.cli.command import SubcommandBase, pick
+from registry.cli.command import SubcommandBase, pick, terminal_actor
 from registry.core import queries
 
 
-class WaiverVerbs(SubcommandBase):
-    """`waive`, `unwaive` and `waivers`."""
+class AcceptanceVerbs(SubcommandBase):
+    """`waive`, `unwaive`, `waivers` and `accept`."""
 
-    def add_waiver_verbs(self, verbs: Any) -> None:
+    def add_acceptance_verbs(self, verbs: Any) -> None:
         words = "Accept a finding until a day: it is shown, and blocks nothing."
         parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
         parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
@@ -27,6 +28,16 @@ class WaiverVerbs(SubcommandBase):
         parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
         self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
+        self._add_accept(verbs)
+
+    def _add_accept(self, verbs: Any) -> None:
+        words = "Decide that passages which the security checks doubt are fine."
+        parser = self.verb(verbs, "accept", self.accept, words)
+        parser.add_argument("capability_ids", nargs="+", metavar="ID", help="of the capability")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--place", metavar="FILE:LINE", help="the passage at this place")
+        which.add_argument("--all", action="store_true", help="every passage that waits")
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it stays with the passage")
 
     def waive(self, options: dict[str, Any]) -> int:
         waiver = waiver_store.create_waiver(**pick(options, "capability_id", "code", "place", "reason", "until"))
@@ -41,9 +52,26 @@ class WaiverVerbs(SubcommandBase):
         words = [_line(waiver) for waiver in found] or [f"{options['capability_id']}: no waivers"]
         return self.tell({"waivers": [waiver_store.describe_waiver_row(waiver) for waiver in found]}, words, options)
 
+    def accept(self, options: dict[str, Any]) -> int:
+        """Decide about the passages of each capability in turn; all of them have the one reason."""
+        rows = [
+            held_passages.describe_accepted(row)
+            for capability_id in dict.fromkeys(options["capability_ids"])
+            for row in held_passages.accept_passages(
+                capability_id=capability_id, by=terminal_actor(), reason=options["reason"], place=options["place"] or ""
+            )
+        ]
+        words = [f"{row['capability_id']}: {row['file']}:{row['line']} is fine: {row['reason']}" for row in rows]
+        return self.tell({"accepted": rows}, words, options)
+
 
 def _line(waiver: Waiver) -> str:
     place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
     state = waiver.state.replace("_", " ")
     until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
     return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.created_by}: {waiver.reason}"
+
+
+def describe_command(capability_ids: Iterable[str]) -> str:
+    """The one command that decides about what these have held."""
+    return f"bundle accept {' '.join(capability_ids)} --all --reason WHY"

@@ -12,10 +12,16 @@ FEATURE: Final = Feature(
     events=(
         EventType("waiver.create", gettext_lazy("Waived %(code)s until %(until)s"), in_timeline=True),
         EventType("waiver.end", gettext_lazy("Ended the waiver of %(code)s"), in_timeline=True),
+        EventType("passage.hold", gettext_lazy("Not published: passages need a decision"), in_timeline=True),
+        EventType("passage.accept", gettext_lazy("Decided that passages are fine: %(reason)s"), in_timeline=True),
+        EventType("passage.decline", gettext_lazy("Passages were declined: %(reason)s"), in_timeline=True),
     ),
+    job_handlers={"passage.prune": "features.acceptances.held_passages.prune_waiting"},
+    daily_jobs=("passage.prune",),
+    audit_observers={"capability.quarantine": ("features.acceptances.held_passages.end_decisions",)},
     pages="features.acceptances.urls",
     operator_api={name: f"features.acceptances.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
     dangerous_actions="features.acceptances.dangerous_actions.ACTIONS",
-    rights="features.acceptances.rights.RIGHTS",
+    rights=("features.acceptances.rights.WAIVERS", "features.acceptances.rights.DECISIONS"),
     panels={"capability.findings": "features.acceptances.panels.draw_waivers"},
 )

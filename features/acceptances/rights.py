@@ -1,4 +1,4 @@
-"""Which waivers there are, by the table and by the audit log."""
+"""Which waivers and decisions there are, by the tables and by the audit log."""
 
 from __future__ import annotations
 
@@ -32,4 +32,28 @@ def _end(log: RecordedRights, event: LoggedEvent) -> None:
     log.set(_TABLE, _key(event), event, ended=True)
 
 
-RIGHTS: Final = RightsTable(_TABLE, "waiver {0}", _held, {"waiver.create": _create, "waiver.end": _end})
+def _decided(read: ReadTable) -> Iterator[Held]:
+    """Those that hold: what waits, or was ended, lets nothing pass."""
+    for row in read("heldpassage"):
+        if row["accepted_at"] is not None and row["ended_at"] is None:
+            yield (row["capability_id"], row["fingerprint"]), {}, str(row["id"])
+
+
+def _accept(log: RecordedRights, event: LoggedEvent) -> None:
+    passages = event.detail.get("passages")
+    for passage in passages if isinstance(passages, list) else ():
+        log.set("heldpassage", (event.subject, str(passage.get("fingerprint"))), event)
+
+
+def _end_decisions(log: RecordedRights, event: LoggedEvent) -> None:
+    for key in [key for key in log.of("heldpassage") if key[0] == event.subject]:
+        log.drop("heldpassage", key)
+
+
+WAIVERS: Final = RightsTable(_TABLE, "waiver {0}", _held, {"waiver.create": _create, "waiver.end": _end})
+DECISIONS: Final = RightsTable(
+    "heldpassage",
+    "decision about passage '{1}' of '{0}'",
+    _decided,
+    {"passage.accept": _accept, "capability.quarantine": _end_decisions},
+)

@@ -1,11 +1,13 @@
-"""The pages of waivers."""
+"""The pages of waivers and of decisions about held passages."""
 
 from django.urls import path
 
-from features.acceptances import pages
+from features.acceptances import decision_pages, pages
 
-_OF_CAPABILITY = "capabilities/<capability_id:capability_id>/waivers/"
+_ONE = "capabilities/<capability_id:capability_id>/"
 urlpatterns = [
-    path(f"{_OF_CAPABILITY}new/", pages.waiver_create, name="waiver_create"),
-    path(f"{_OF_CAPABILITY}end/", pages.waiver_end, name="waiver_end"),
+    path(f"{_ONE}waivers/new/", pages.waiver_create, name="waiver_create"),
+    path(f"{_ONE}waivers/end/", pages.waiver_end, name="waiver_end"),
+    path(f"{_ONE}decisions/", decision_pages.decision_show, name="decision_show"),
+    path("decisions/", decision_pages.decision_list, name="decision_list"),
 ]

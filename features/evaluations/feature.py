@@ -43,7 +43,7 @@ FEATURE: Final = Feature(
     pages="features.evaluations.urls",
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
     dangerous_actions="features.evaluations.dangerous_actions.ACTIONS",
-    rights="features.evaluations.rights.RIGHTS",
+    rights=("features.evaluations.rights.RIGHTS",),
     panels={
         "publishing_policy": "features.evaluations.rule_pages.draw_rules",
         "playground.head": "features.evaluations.chat_pages.draw_switch",

@@ -23,6 +23,6 @@ FEATURE: Final = Feature(
     navigation="features.sources.navigation.SECTIONS",
     dangerous_actions="features.sources.dangerous_actions.ACTIONS",
     origins="features.sources.source_selectors.list_publishing_sources",
-    rights="features.sources.rights.RIGHTS",
+    rights=("features.sources.rights.RIGHTS",),
     rows_kept={"registry_gitsource": "followed sources"},
 )

@@ -268,7 +268,7 @@ class ScanResults(models.Model):
 
 class HeldPassage(models.Model):
     """A passage that the security checks doubt, of texts that were not published, and what a person decided about it
-    (registry/publishing/held_passages.py). It may wait before its capability exists."""
+    (features/acceptances/held_passages.py). It may wait before its capability exists."""
 
     capability_id = models.CharField(max_length=64, help_text="The id that the texts have.")
     fingerprint = models.CharField(

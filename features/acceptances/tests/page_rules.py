@@ -23,9 +23,18 @@ def furnish() -> None:
 
 
 PAGES = FeaturePages(
-    roles={"waiver_create": ("publisher", "publisher"), "waiver_end": ("publisher", "publisher")},
+    roles={
+        "waiver_create": ("publisher", "publisher"),
+        "waiver_end": ("publisher", "publisher"),
+        "decision_list": ("viewer", "publisher"),
+        "decision_show": ("viewer", "publisher"),
+    },
     confirmed={"waiver_end": lambda: {"waiver": str(Waiver.objects.get().pk)}},
-    harmless={"waiver_create": "End waiver on the overview"},
+    harmless={
+        "waiver_create": "End waiver on the overview",
+        "decision_list": "asks for a reason; a quarantine ends the decision",
+        "decision_show": "asks for a reason; a quarantine ends the decision",
+    },
     ordinary=frozenset({"waiver_end"}),
     furnish=furnish,
 )

@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.acceptances.held_passages import accept_passages, list_waiting
 from features.sources import push_webhooks, source_sync
 from features.sources.drift import compare_with_source
 from features.sources.models import GitSource, GitSourceItem
@@ -24,7 +25,6 @@ from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, Capability, Draft, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication
-from registry.publishing.held_passages import accept_passages, list_waiting
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
 

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.acceptances.held_passages import accept_passages, list_pending
 from registry.access import operators
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -17,7 +18,6 @@ from registry.core.jobs import admin
 from registry.models import AuditEvent, Capability, HeldPassage, Incident, Job, Operator, Revision, ScheduledRelease
 from registry.operations.worker import Worker
 from registry.publishing import publication, scheduled_releases
-from registry.publishing.held_passages import accept_passages, list_pending
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.unit.registry.publishing.test_release_rules import ADMIN, set_rule
 

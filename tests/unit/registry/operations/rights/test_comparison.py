@@ -13,6 +13,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from features.acceptances import waiver_store
+from features.acceptances.held_passages import accept_passages
 from features.acceptances.models import Waiver
 from features.sources import source_sync
 from features.sources.models import GitSource
@@ -46,7 +47,6 @@ from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import compare_rights, find_unrecorded
 from registry.operations.rights.recorded import RecordedRights
 from registry.publishing import publication, release_rules
-from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
 from tests.factories import DOUBT, OLGA, bundle, publish, tampering

@@ -1,6 +1,6 @@
 """Which passages the security checks doubt, and what people have decided about them (docs/contract.md 2 and 3).
 
-`registry/publishing/held_passages.py` decides.
+`held_passages.py` decides.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from capability_rules.bundles.finding import Acceptance, Finding, sort_findings
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages, hold, mark_doubts
 from capability_rules.validation import Report
+from features.acceptances.waived_findings import mark_waived
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, HeldPassage
 
@@ -56,6 +57,11 @@ def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...
         return replace(finding, accepted=describe_decision(row), passage=passage.fingerprint)
 
     return mark_doubts(sort_findings([*unmarked, *added]) if added else unmarked, report.files, mark)
+
+
+def mark_accepted(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The same findings: doubts as `mark_held` says, then each with its waiver in force."""
+    return mark_waived(report.capability_id, mark_held(report, findings), report.files)
 
 
 def describe_decision(row: HeldPassage) -> Acceptance:

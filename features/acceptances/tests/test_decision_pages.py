@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from capability_rules.bundles.bundle_reader import SourceBundle
+from features.acceptances.held_passages import accept_passages, decline_passages
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.models import AuditEvent, Capability, HeldPassage, Review, Revision
 from registry.publishing import batch, publication, reviews
-from registry.publishing.held_passages import accept_passages, decline_passages
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle
 from tests.unit.studio.conftest import SignIn, confirm_identity, make_operator
@@ -93,7 +93,7 @@ def test_who_may_not_publish_reads_what_waits_and_decides_nothing(role: str, sig
 
 
 def _fingerprint() -> str:
-    from registry.publishing.held_passages import list_waiting
+    from features.acceptances.held_passages import list_waiting
 
     return list_waiting("alpha")[0].fingerprint
 

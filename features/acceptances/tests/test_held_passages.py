@@ -14,6 +14,14 @@ from capability_rules.bundles.finding_fingerprints import find_passages
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import report, validate_bundle
 from capability_rules.validation.security.context import Context
+from features.acceptances.held_passages import (
+    accept_passages,
+    describe_accepted,
+    list_accepted,
+    list_pending,
+    list_waiting,
+    prune_waiting,
+)
 from features.acceptances.waiver_store import list_waivable
 from registry.access import operators, teams
 from registry.catalog import drafts
@@ -23,14 +31,6 @@ from registry.core.jobs.queue import Lease
 from registry.models import AuditEvent, Capability, HeldPassage, Revision
 from registry.publishing import publication, release_rules
 from registry.publishing.batch import BatchResult, Mode, import_all
-from registry.publishing.held_passages import (
-    accept_passages,
-    describe_accepted,
-    list_accepted,
-    list_pending,
-    list_waiting,
-    prune_waiting,
-)
 from registry.publishing.publication import PublishResult
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle, tool

@@ -1,7 +1,7 @@
 """Deciding about passages that the security checks doubt: who may, and what waits (docs/contract.md 2 and 3).
 
 A decision is for one passage of one file of a capability. What it does to findings is in
-`registry.catalog.held_passages`.
+`held_findings.py`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import Report, validate_bundle
+from features.acceptances.held_findings import list_decisions
 from registry.access.teams import require_edit_permission
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
-from registry.catalog.held_passages import list_decisions
 from registry.common.actors import Actor, parse_actor
 from registry.common.errors import Forbidden, NotFound
 from registry.core import audit
@@ -31,7 +31,7 @@ from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.published_index import get_validation_context
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Draft, HeldPassage, Review
+from registry.models import AuditEvent, Capability, Draft, HeldPassage, Review
 from registry.publishing import reviews
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
@@ -42,7 +42,6 @@ _WAITING_MAX: Final = 5_000
 _LINES_AROUND: Final = 4
 _LINE_LENGTH_MAX: Final = 300
 _RETENTION_DAYS: Final = 30
-PRUNE_KIND: Final = "passage.prune"
 _OWN: Final = "You edited or sent these texts"
 
 
@@ -364,9 +363,9 @@ def prune_waiting(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of
     return _pending().filter(seen_at__lt=timezone.now() - timedelta(days=_RETENTION_DAYS)).delete
 
 
-def end_decisions(capability_id: str) -> None:
-    """End what was decided about a capability; the caller holds the lock and records why."""
-    list_decisions(capability_id).update(ended_at=timezone.now())
+def end_decisions(event: AuditEvent) -> None:
+    """The observer of `capability.quarantine`: what was thought to be fine is decided again before it is given back."""
+    list_decisions(event.subject).update(ended_at=timezone.now())
 
 
 def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -17,20 +17,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from capability_rules.errors import InvalidRequest, RegistryError
+from features.acceptances import held_passages
+from features.acceptances.dangerous_actions import KEY_MAX, PASSAGES_MAX, get_chosen_passages
+from features.acceptances.held_passages import REASON_MAX, Waiting
 from registry.catalog.facets import find_display_names
 from registry.common.errors import Forbidden
 from registry.models import Capability
-from registry.publishing import held_passages
-from registry.publishing.held_passages import REASON_MAX, Waiting
 from registry.publishing.second_person import Decider
 from studio.pages.confirmations.page import BACK, find_page_before
-from studio.pages.form_data import PASSAGES_MAX, get_choice, get_chosen_passages, get_query_text, get_text
+from studio.pages.form_data import get_choice, get_query_text, get_text
 from studio.pages.formatting import actor_name, figure, names_words
 from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
 from studio.pages.reauthentication import is_recently_confirmed
 
-_KEY_MAX: Final = 200
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by ID, passage or reason"))
 
 
@@ -133,7 +133,7 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
         raise Http404
     groups = _group(request, found[:PASSAGES_MAX])
     chosen = set(request.POST.getlist("chosen"))
-    asked = get_query_text(request, "passage", most=_KEY_MAX)
+    asked = get_query_text(request, "passage", most=KEY_MAX)
     able = [one for group in groups if not group.decider.refusal for one in group.passages]
     # What somebody has come for is chosen already, and so is the only one that there is.
     chosen |= {one.key for one in able if one.fingerprint == asked or len(able) == 1}

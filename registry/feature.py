@@ -7,6 +7,7 @@ URLconfs are dotted paths that are imported on first use, so that a feature cost
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,7 +49,8 @@ class Feature:
     `(capability_id, files) -> list[Finding]` of what is known of texts beside their own checks, with codes out of
     `finding_codes`, and `origins` to a function `(capability_id) -> list[str]` of the addresses from which releases of
     a capability come. `rows_kept` says, by table, which rows must not be left without this feature, as the end of the
-    sentence "There are ...".
+    sentence "There are ...". `former_tables` are functions `(columns) -> Model` by the name of a table that older
+    backups have, in the order in which a restore calls them.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Feature:
     rights: tuple[str, ...] = ()
     panels: Mapping[str, str] = field(default_factory=dict)
     rows_kept: Mapping[str, str] = field(default_factory=dict)
+    former_tables: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_feature(name: str) -> Feature:
@@ -91,6 +94,11 @@ def installed_feature_names() -> tuple[str, ...]:
 def installed_features() -> tuple[Feature, ...]:
     """What the installed features declare, in the order of their names in `installed_feature_names`."""
     return tuple(find_feature(name) for name in installed_feature_names())
+
+
+def former_tables() -> dict[str, str]:
+    """By the names of tables that older backups have, what makes a row of a present table of each of their rows."""
+    return dict(ChainMap(*(dict(feature.former_tables) for feature in installed_features())))
 
 
 def absent_features() -> list[Feature]:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from features.acceptances import held_passages, waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.cli.command import SubcommandBase, pick, terminal_actor
 from registry.core import queries
 
@@ -65,11 +65,11 @@ class AcceptanceVerbs(SubcommandBase):
         return self.tell({"accepted": rows}, words, options)
 
 
-def _line(waiver: Waiver) -> str:
+def _line(waiver: Acceptance) -> str:
     place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
     state = waiver.state.replace("_", " ")
     until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
-    return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.created_by}: {waiver.reason}"
+    return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.accepted_by}: {waiver.reason}"
 
 
 def describe_command(capability_ids: Iterable[str]) -> str:

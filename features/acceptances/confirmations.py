@@ -23,7 +23,7 @@ def end_waiver(request: StudioRequest, capability_id: str) -> Confirmation:
         button=_("End waiver"),
         effects=[
             _("%(who)s waived it until %(until)s: %(reason)s")
-            % {"who": actor_name(waiver.created_by), "until": waiver.until.isoformat(), "reason": waiver.reason},
+            % {"who": actor_name(waiver.accepted_by), "until": str(waiver.until), "reason": waiver.reason},
             _("The issue counts at the next publish, and for scheduled releases."),
             _("What agents get now isn't affected."),
         ],

@@ -23,5 +23,9 @@ FEATURE: Final = Feature(
     operator_api={name: f"features.acceptances.api.{name}" for name in ("waiver_create", "waiver_end", "waiver_list")},
     dangerous_actions="features.acceptances.dangerous_actions.ACTIONS",
     rights=("features.acceptances.rights.WAIVERS", "features.acceptances.rights.DECISIONS"),
+    former_tables={
+        "waiver": "features.acceptances.former_tables.restore_waiver",
+        "heldpassage": "features.acceptances.former_tables.restore_held_passage",
+    },
     panels={"capability.findings": "features.acceptances.panels.draw_waivers"},
 )

@@ -8,19 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import QuerySet
-
-from capability_rules.bundles.finding import Acceptance, Finding, sort_findings
+from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages, hold, mark_doubts
 from capability_rules.validation import Report
-from features.acceptances.waived_findings import mark_waived
+from features.acceptances.models import Acceptance
+from features.acceptances.waived_findings import describe_acceptance, mark_waived
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, HeldPassage
-
-
-def list_decisions(capability_id: str) -> QuerySet[HeldPassage]:
-    """What is decided about a capability's passages, and holds."""
-    return HeldPassage.objects.filter(capability_id=capability_id, accepted_at__isnull=False, ended_at__isnull=True)
+from registry.models import Capability
 
 
 def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -37,7 +31,7 @@ def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...
     if not alone and not any(one.is_doubt for one in unmarked):
         return tuple(unmarked)
     name = report.capability_id
-    known = HeldPassage.objects.filter(capability_id=name, ended_at__isnull=True) if name else ()
+    known = Acceptance.passages.filter(capability_id=name, ended_at__isnull=True) if name else ()
     rows = {row.fingerprint: row for row in known}
     passages = find_passages(alone, report.files)
     added = [
@@ -54,7 +48,7 @@ def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...
         row = rows.get(passage.fingerprint) or rows.get(passage.core)
         if row is None or row.accepted_at is None:
             return hold(finding, passage)
-        return replace(finding, accepted=describe_decision(row), passage=passage.fingerprint)
+        return replace(finding, accepted=describe_acceptance(row), passage=passage.fingerprint)
 
     return mark_doubts(sort_findings([*unmarked, *added]) if added else unmarked, report.files, mark)
 
@@ -62,13 +56,6 @@ def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...
 def mark_accepted(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The same findings: doubts as `mark_held` says, then each with its waiver in force."""
     return mark_waived(report.capability_id, mark_held(report, findings), report.files)
-
-
-def describe_decision(row: HeldPassage) -> Acceptance:
-    """What a finding shows of a decision. The row is accepted."""
-    if row.accepted_at is None:
-        raise ValueError("nobody has decided about it")
-    return Acceptance(row.accepted_by, row.reason, row.accepted_at, row.is_alone)
 
 
 def _list_excused(capability_id: str) -> set[str]:

@@ -20,7 +20,7 @@ from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import Report, validate_bundle
-from features.acceptances.held_findings import list_decisions
+from features.acceptances.models import Acceptance, as_moment
 from registry.access.teams import require_edit_permission
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
@@ -31,7 +31,7 @@ from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.published_index import get_validation_context
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
-from registry.models import AuditEvent, Capability, Draft, HeldPassage, Review
+from registry.models import AuditEvent, Capability, Draft, Review
 from registry.publishing import reviews
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
@@ -138,13 +138,13 @@ def _lines_around(text: str, line: int | None) -> str:
     return "\n".join(one[:_LINE_LENGTH_MAX] for one in lines).strip("\n")
 
 
-def _pending() -> QuerySet[HeldPassage]:
-    return HeldPassage.objects.filter(accepted_at__isnull=True)
+def _pending() -> QuerySet[Acceptance]:
+    return Acceptance.passages.filter(accepted_at__isnull=True)
 
 
-def _from_row(row: HeldPassage) -> Waiting:
+def _from_row(row: Acceptance) -> Waiting:
     place = (row.capability_id, row.fingerprint, row.file, row.line)
-    return Waiting(*place, row.passage, row.doubt, tuple(row.submitted_by), row.seen_at, row.around)
+    return Waiting(*place, row.passage, row.message, tuple(row.submitted_by), row.seen_at, row.around)
 
 
 def list_pending() -> list[Waiting]:
@@ -158,14 +158,14 @@ def list_pending_capabilities(*, excluding: QuerySet[Any, Any], most: int) -> li
     `excluding` has the ids of those that are not to be shown.
     """
     found = _pending().exclude(capability_id__in=excluding).values("capability_id")
-    found = found.annotate(latest=Max("seen_at"), passages=Count("id"), one=Min("doubt")).order_by("-latest")
-    return [(row["capability_id"], row["latest"], row["passages"], row["one"]) for row in found[:most]]
+    found = found.annotate(latest=Max("seen_at"), number=Count("id"), one=Min("message")).order_by("-latest")
+    return [(row["capability_id"], row["latest"], row["number"], row["one"]) for row in found[:most]]
 
 
-def list_accepted(*, search: str = "") -> QuerySet[HeldPassage]:
+def list_accepted(*, search: str = "") -> QuerySet[Acceptance]:
     """Every decision, the newest first, those that a quarantine ended too; `search` is in its id, passage, reason or
     who decided."""
-    found = HeldPassage.objects.filter(accepted_at__isnull=False).order_by("-accepted_at", "-id")
+    found = Acceptance.passages.filter(accepted_at__isnull=False).order_by("-accepted_at", "-id")
     columns = ("capability_id", "passage", "reason", "accepted_by")
     return found.filter(reduce(or_, (Q(**{f"{one}__icontains": search}) for one in columns))) if search else found
 
@@ -195,7 +195,7 @@ def accept_passages(
     fingerprints: Collection[str] | None = None,
     place: str = "",
     is_confirmed: bool = False,
-) -> list[HeldPassage]:
+) -> list[Acceptance]:
     """Decide that held passages are fine: those with these fingerprints, the one at `FILE:LINE`, or all.
 
     `is_confirmed` says that `by` has just shown who they are. Raises `InvalidRequest` for a reason that is not allowed,
@@ -255,7 +255,7 @@ def decline_passages(*, capability_id: str, by: Actor, reason: str, fingerprints
             raise Forbidden(refusal)
         detail = {"reason": reason, "passages": [_describe(row) for row in rows]}
         audit.record(by=by, verb="passage.decline", subject=capability_id, detail=detail)
-        HeldPassage.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        Acceptance.passages.filter(pk__in=[row.pk for row in rows]).delete()
     return len(rows)
 
 
@@ -282,8 +282,8 @@ def _choose(
     raise NotFound(f"No passage of '{capability_id[:64]}' waits at {place[:300] or 'this place'}; there are {there}")
 
 
-def _accept(one: Waiting, by: Actor, reason: str, *, is_alone: bool) -> HeldPassage:
-    row = HeldPassage.objects.filter(
+def _accept(one: Waiting, by: Actor, reason: str, *, is_alone: bool) -> Acceptance:
+    row = Acceptance.passages.filter(
         capability_id=one.capability_id, fingerprint=one.fingerprint, ended_at__isnull=True
     ).first() or _new_row(one)
     values = {"file": one.file, "line": one.line, "submitted_by": list(one.submitted_by)}
@@ -291,33 +291,34 @@ def _accept(one: Waiting, by: Actor, reason: str, *, is_alone: bool) -> HeldPass
     return row
 
 
-def _new_row(one: Waiting) -> HeldPassage:
-    return HeldPassage.objects.create(
+def _new_row(one: Waiting) -> Acceptance:
+    return Acceptance.passages.create(
         capability_id=one.capability_id,
         fingerprint=one.fingerprint,
         file=one.file,
         line=one.line,
         passage=one.passage,
-        doubt=one.doubt,
+        message=one.doubt,
         around=one.around,
         submitted_by=list(one.submitted_by),
+        seen_at=timezone.now(),
     )
 
 
-def _describe(row: HeldPassage) -> dict[str, Any]:
-    return {"file": row.file, "line": row.line, "fingerprint": row.fingerprint, "doubt": row.doubt}
+def _describe(row: Acceptance) -> dict[str, Any]:
+    return {"file": row.file, "line": row.line, "fingerprint": row.fingerprint, "doubt": row.message}
 
 
-def describe_accepted(row: HeldPassage) -> dict[str, Any]:
+def describe_accepted(row: Acceptance) -> dict[str, Any]:
     """One entry of `{"accepted": [...]}` (docs/contract.md 5)."""
     return {
         "capability_id": row.capability_id,
         "file": row.file,
         "line": row.line,
         "passage": row.passage,
-        "doubt": row.doubt,
+        "doubt": row.message,
         "reason": row.reason,
-        "at": row.accepted_at.isoformat(timespec="seconds") if row.accepted_at else None,
+        "at": as_moment(row.accepted_at),
         "by": row.accepted_by,
         "alone": row.is_alone,
     }
@@ -365,7 +366,7 @@ def prune_waiting(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of
 
 def end_decisions(event: AuditEvent) -> None:
     """The observer of `capability.quarantine`: what was thought to be fine is decided again before it is given back."""
-    list_decisions(event.subject).update(ended_at=timezone.now())
+    Acceptance.passages.in_force().filter(capability_id=event.subject).update(ended_at=timezone.now())
 
 
 def list_revision_decisions(findings: Iterable[Finding]) -> list[dict[str, Any]]:

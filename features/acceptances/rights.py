@@ -8,15 +8,16 @@ from typing import Final
 from registry.operations.rights.recorded import Held, LoggedEvent, ReadTable, RecordedRights, RightsTable
 
 _TABLE: Final = "waiver"
-_COLUMNS: Final = ("code", "severity", "file", "fingerprint", "until")
+# Both are rows of one table, by their kind.
+_ROWS: Final = "acceptance"
+_COLUMNS: Final = ("capability_id", "code", "severity", "file", "fingerprint", "until")
 
 
 def _held(read: ReadTable) -> Iterator[Held]:
-    names = {row["id"]: str(row["capability_id"]) for row in read("capability")}
-    for row in read(_TABLE):
-        columns = {name: row[name] for name in _COLUMNS}
-        columns |= {"capability_id": names.get(row["capability_id"]), "ended": row["ended_at"] is not None}
-        yield (str(row["id"]),), columns, str(row["id"])
+    for row in read(_ROWS):
+        if row["kind"] == "waiver":
+            columns = {name: row[name] for name in _COLUMNS} | {"ended": row["ended_at"] is not None}
+            yield (str(row["id"]),), columns, str(row["id"])
 
 
 def _key(event: LoggedEvent) -> tuple[str]:
@@ -34,8 +35,8 @@ def _end(log: RecordedRights, event: LoggedEvent) -> None:
 
 def _decided(read: ReadTable) -> Iterator[Held]:
     """Those that hold: what waits, or was ended, lets nothing pass."""
-    for row in read("heldpassage"):
-        if row["accepted_at"] is not None and row["ended_at"] is None:
+    for row in read(_ROWS):
+        if row["kind"] == "held_passage" and row["accepted_at"] is not None and row["ended_at"] is None:
             yield (row["capability_id"], row["fingerprint"]), {}, str(row["id"])
 
 

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db.models import Q
 
-from capability_rules.bundles.finding import Finding, FindingWaiver
+from capability_rules.bundles.finding import Finding, FindingAcceptance
 from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.bundles.problem import PER_CODE_MAX, UNFINISHED_CODE
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.models import Revision
 
 # The codes whose errors can be waived begin so: everything else is the format that clients rely on.
@@ -45,19 +44,16 @@ def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
     return ""
 
 
-def waivers_in_force() -> QuerySet[Waiver]:
-    """Those that count now; `Waiver.state` says the same of one."""
-    return Waiver.objects.filter(ended_at__isnull=True, until__gt=timezone.now().date())
-
-
 def mark_waived(capability_id: str, findings: Sequence[Finding], files: Mapping[str, str]) -> tuple[Finding, ...]:
     """The same findings, each with its fingerprint, and with the waiver that is in force for it now."""
-    known = waivers_in_force().filter(capability__capability_id=capability_id).order_by("id")
+    known = Acceptance.waivers.in_force().filter(capability_id=capability_id).order_by("id")
     waivers = {row.fingerprint: row for row in known} if capability_id and findings else {}
     return _mark(findings, files, waivers)
 
 
-def _mark(findings: Sequence[Finding], files: Mapping[str, str], waivers: Mapping[str, Waiver]) -> tuple[Finding, ...]:
+def _mark(
+    findings: Sequence[Finding], files: Mapping[str, str], waivers: Mapping[str, Acceptance]
+) -> tuple[Finding, ...]:
     found = fingerprint_findings(findings, files)
     marked = [replace(one, waiver=None, fingerprint=key) for one, key in zip(findings, found, strict=True)]
     if not waivers:
@@ -65,24 +61,26 @@ def _mark(findings: Sequence[Finding], files: Mapping[str, str], waivers: Mappin
     return tuple(_with_waiver(finding, waivers.get(finding.fingerprint), marked) for finding in marked)
 
 
-def _with_waiver(finding: Finding, row: Waiver | None, findings: Sequence[Finding]) -> Finding:
+def _with_waiver(finding: Finding, row: Acceptance | None, findings: Sequence[Finding]) -> Finding:
     if row is None or explain_unwaivable(finding, findings):
         return finding
-    return replace(finding, waiver=describe_waiver(row))
+    return replace(finding, waiver=describe_acceptance(row))
 
 
-def describe_waiver(row: Waiver) -> FindingWaiver:
-    """What a finding shows of its waiver."""
-    return FindingWaiver(row.pk, row.created_by, row.reason, row.until, row.created_at)
+def describe_acceptance(row: Acceptance) -> FindingAcceptance:
+    """What a finding shows of it. Raises ValueError where it still waits."""
+    if row.accepted_at is None:
+        raise ValueError("nobody has decided about it")
+    return FindingAcceptance(row.pk, row.accepted_by, row.reason, row.accepted_at, row.is_alone, row.until)
 
 
 def mark_waived_since(revision: Revision, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings of a stored revision, marked with waivers that were in force when it was published or later: what is
     live stays live, whatever became of its waivers since."""
     published = revision.created_at
-    known = Waiver.objects.filter(
+    known = Acceptance.waivers.filter(
         Q(ended_at__isnull=True) | Q(ended_at__gt=published),
-        capability=revision.capability_id,
+        capability_id=revision.capability.capability_id,
         until__gt=published.date(),
     ).order_by("id")
     return _mark(findings, revision.files, {row.fingerprint: row for row in known})

@@ -17,8 +17,8 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
-from features.acceptances.models import Waiver
-from features.acceptances.waived_findings import explain_unwaivable, waivers_in_force
+from features.acceptances.models import Acceptance, as_moment
+from features.acceptances.waived_findings import explain_unwaivable
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
@@ -106,7 +106,7 @@ def describe_place(finding: Finding) -> str:
     return finding.file if finding.line is None else f"{finding.file}:{finding.line}:{finding.column}"
 
 
-def create_waiver(*, capability_id: str, code: str, place: str, reason: str, until: date, by: Actor) -> Waiver:
+def create_waiver(*, capability_id: str, code: str, place: str, reason: str, until: date, by: Actor) -> Acceptance:
     """Waive the finding of a code at a place (`find_waivable`) until a day (UTC), from which on it counts again.
 
     Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day that is not allowed; `Forbidden` for
@@ -123,9 +123,9 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
         require_edit_permission(capability_id, by)
         require_right(finding, by)
         capability = get_capability(capability_id)
-        _require_unwaived(capability, finding.fingerprint)
-        waiver = Waiver.objects.create(
-            capability=capability,
+        _require_unwaived(capability_id, finding.fingerprint)
+        waiver = Acceptance.waivers.create(
+            capability_id=capability_id,
             code=code,
             severity=finding.severity,
             file=finding.file,
@@ -134,7 +134,8 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
             message=finding.message,
             reason=reason,
             until=until,
-            created_by=str(by),
+            accepted_at=timezone.now(),
+            accepted_by=str(by),
         )
         _record(waiver, by, "waiver.create", {}, _values(waiver))
     refresh_digest(capability)
@@ -143,8 +144,8 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
     return waiver
 
 
-def _require_unwaived(capability: Capability, fingerprint: str) -> None:
-    waiver = waivers_in_force().filter(capability=capability, fingerprint=fingerprint).first()
+def _require_unwaived(capability_id: str, fingerprint: str) -> None:
+    waiver = Acceptance.waivers.in_force().filter(capability_id=capability_id, fingerprint=fingerprint).first()
     if waiver is not None:
         raise StatusConflict(f"It is waived until {waiver.until} already: end that waiver first")
 
@@ -170,7 +171,7 @@ def require_right(finding: Finding, by: Actor) -> None:
         raise Forbidden("Only publishers and admins can waive a warning")
 
 
-def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
+def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Acceptance:
     """End a waiver before its day: the finding counts at the next gate. What is live stays live.
 
     Raises `NotFound`, and `StatusConflict` where it has ended.
@@ -185,49 +186,49 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Waiver:
         was = _values(waiver)
         update_row(waiver, ended_at=timezone.now(), ended_by=str(by))
         _record(waiver, by, "waiver.end", was, _values(waiver))
-    refresh_digest(waiver.capability)
+    refresh_digest(get_capability(capability_id))
     return waiver
 
 
-def get_waiver(capability_id: str, waiver_id: int) -> Waiver:
+def get_waiver(capability_id: str, waiver_id: int) -> Acceptance:
     """One of a capability's. Raises `CapabilityNotFound`, `NotFound`."""
     get_capability(capability_id)
-    found = Waiver.objects.select_related("capability").filter(pk=waiver_id, capability__capability_id=capability_id)
+    found = Acceptance.waivers.filter(pk=waiver_id, capability_id=capability_id)
     return get_row(found, NotFound(f"'{capability_id[:64]}' has no waiver {waiver_id}"))
 
 
-def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Waiver]:
+def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Acceptance]:
     """The newest first; with `in_force` those alone that count now."""
-    found = waivers_in_force() if in_force else Waiver.objects.all()
-    return list(found.filter(capability=capability).select_related("capability"))
+    found = Acceptance.waivers.in_force() if in_force else Acceptance.waivers.all()
+    return list(found.filter(capability_id=capability.capability_id))
 
 
-def describe_waiver_row(waiver: Waiver) -> dict[str, Any]:
+def describe_waiver_row(waiver: Acceptance) -> dict[str, Any]:
     """One entry of `{"waivers": [...]}`."""
     return {
         "waiver_id": waiver.pk,
-        "capability_id": waiver.capability.capability_id,
+        "capability_id": waiver.capability_id,
         "code": waiver.code,
         "severity": waiver.severity,
         "file": waiver.file,
         "line": waiver.line,
         "message": waiver.message,
         "reason": waiver.reason,
-        "until": waiver.until.isoformat(),
+        "until": str(waiver.until),
         "state": waiver.state,
-        "created_at": waiver.created_at.isoformat(timespec="seconds"),
-        "created_by": waiver.created_by,
-        "ended_at": waiver.ended_at.isoformat(timespec="seconds") if waiver.ended_at else None,
+        "created_at": as_moment(waiver.accepted_at),
+        "created_by": waiver.accepted_by,
+        "ended_at": as_moment(waiver.ended_at),
         "ended_by": waiver.ended_by,
     }
 
 
-def _values(waiver: Waiver) -> dict[str, Any]:
+def _values(waiver: Acceptance) -> dict[str, Any]:
     """What the audit log keeps of a waiver before and after."""
-    return {"state": waiver.state, "until": waiver.until.isoformat()}
+    return {"state": waiver.state, "until": str(waiver.until)}
 
 
-def _record(waiver: Waiver, by: Actor, verb: str, was: dict[str, Any], now: dict[str, Any]) -> None:
+def _record(waiver: Acceptance, by: Actor, verb: str, was: dict[str, Any], now: dict[str, Any]) -> None:
     detail = {
         "waiver_id": waiver.pk,
         "code": waiver.code,
@@ -235,8 +236,8 @@ def _record(waiver: Waiver, by: Actor, verb: str, was: dict[str, Any], now: dict
         "file": waiver.file,
         "fingerprint": waiver.fingerprint,
         "reason": waiver.reason,
-        "until": waiver.until.isoformat(),
+        "until": str(waiver.until),
     }
     audit.record(
-        by=by, verb=verb, subject=waiver.capability.capability_id, detail=detail | audit.changed(was, now)
+        by=by, verb=verb, subject=waiver.capability_id, detail=detail | audit.changed(was, now)
     )  # fmt: skip

@@ -18,7 +18,7 @@ from django.test import Client
 from django.utils import timezone
 
 from features.acceptances import waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
 from features.sources import source_sync
@@ -178,10 +178,10 @@ DOORS: Final[dict[str, Doors]] = {
         end=confirm(at("/playground/model/{}/delete/", PlaygroundChat)),
     ),
     "waiver": Doors(
-        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: number(Waiver)),
+        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: number(Acceptance)),
         api={
             "read": ("GET waiver_list", lambda: {"capability_id": "pets"}),
-            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": number(Waiver)}),
+            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": number(Acceptance)}),
         },
     ),
     "followed source": Doors(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from features.acceptances import waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.common.actors import Actor
 from registry.publishing.scan_results import store_scan_results
 from tests.feature_pages import FeaturePages
@@ -29,7 +29,7 @@ PAGES = FeaturePages(
         "decision_list": ("viewer", "publisher"),
         "decision_show": ("viewer", "publisher"),
     },
-    confirmed={"waiver_end": lambda: {"waiver": str(Waiver.objects.get().pk)}},
+    confirmed={"waiver_end": lambda: {"waiver": str(Acceptance.waivers.get().pk)}},
     harmless={
         "waiver_create": "End waiver on the overview",
         "decision_list": "asks for a reason; a quarantine ends the decision",

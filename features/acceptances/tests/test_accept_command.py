@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from features.acceptances.models import Acceptance
 from registry.catalog import drafts
-from registry.models import HeldPassage, Revision
+from registry.models import Revision
 from tests.factories import DOUBT, OLGA, bundle
 from tests.shapes import assert_shape
 
@@ -81,4 +82,4 @@ def test_validate_says_what_is_held_and_fails_nothing(manage: Any, tmp_path: Pat
 def test_call_that_decides_nothing_says_why(given: list[str], code: int, words: str, manage: Any) -> None:
     done = manage("bundle", "accept", *given)
     assert (done.code, words in done.err) == (code, True), done.err
-    assert not HeldPassage.objects.exists()
+    assert not Acceptance.passages.exists()

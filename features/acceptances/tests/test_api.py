@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from features.acceptances import waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Capability
@@ -55,7 +55,7 @@ def test_a_pipeline_waives_a_warning_and_ends_it(api: Any, key: dict[str, str]) 
 def test_no_key_waives_an_error(api: Any, key: dict[str, str]) -> None:
     body = _body(code="SEC_DOWNLOAD_AND_RUN", place="skill.md")
     api.error(api.post("operator/waiver_create", body, headers=key), 403, "FORBIDDEN")
-    assert not Waiver.objects.exists()
+    assert not Acceptance.waivers.exists()
     # What an admin has waived counts for keys too.
     waiver_store.create_waiver(
         capability_id="alpha", code=body["code"], place="skill.md", reason="Known.",

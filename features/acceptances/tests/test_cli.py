@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.catalog import drafts
 from tests.factories import OLGA, bundle
 from tests.shapes import assert_shape
@@ -37,7 +37,7 @@ def _waive(manage: Any, *more: str, until: str = "") -> Any:
 def test_waive_list_publish_and_end(manage: Any) -> None:
     assert "refused (1 error)" in manage("bundle", "publish", "--draft", "alpha").out
     done = _waive(manage)
-    waiver = Waiver.objects.get()
+    waiver = Acceptance.waivers.get()
     assert (done.code, done.err) == (0, "")
     assert f"{waiver.pk}  in force until {_until()}  {CODE} skill.md:9  command_line:" in done.out
     assert done.out.endswith(": Known.\n")

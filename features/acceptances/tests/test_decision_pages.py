@@ -10,10 +10,11 @@ import pytest
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from features.acceptances.held_passages import accept_passages, decline_passages
+from features.acceptances.models import Acceptance
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
-from registry.models import AuditEvent, Capability, HeldPassage, Review, Revision
+from registry.models import AuditEvent, Capability, Review, Revision
 from registry.publishing import batch, publication, reviews
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle
@@ -89,7 +90,7 @@ def test_who_may_not_publish_reads_what_waits_and_decides_nothing(role: str, sig
     answer = client.post(DECISIONS, {"chosen": key, "note": "Fine"})
     assert answer.status_code == 403
     assert "You cannot publish it" in answer.content.decode()
-    assert not HeldPassage.objects.filter(accepted_at__isnull=False).exists()
+    assert not Acceptance.passages.filter(accepted_at__isnull=False).exists()
 
 
 def _fingerprint() -> str:
@@ -108,10 +109,10 @@ def test_sole_admin_confirms_who_they_are_and_decides_alone(signed_in: SignIn) -
     form: dict[str, Any] = {"chosen": key, "note": "It quotes our policy"}
     asked = client.post(DECISIONS, form)
     assert (asked.status_code, "Confirm that it" in asked.content.decode()) == (403, True)
-    assert not HeldPassage.objects.filter(accepted_at__isnull=False).exists()
+    assert not Acceptance.passages.filter(accepted_at__isnull=False).exists()
     done = client.post(DECISIONS, {**form, "identity_password": "Correct-horse-battery-9"}, follow=True)
     assert "1 passage is accepted." in done.content.decode()
-    assert HeldPassage.objects.get().is_alone
+    assert Acceptance.passages.get().is_alone
     page = client.get("/decisions/?show=accepted").content.decode()
     assert "Alone: about their own text" in page
 
@@ -173,7 +174,7 @@ def test_one_that_is_refused_does_not_stop_the_rest(signed_in: SignIn) -> None:
     client = signed_in("publisher")
     publication.publish(files=bundle("alpha", body=DOUBT), by=Actor("operator", "the-publisher"))
     publication.publish(files=bundle("beta", body=DOUBT), by=KEY)
-    keys = [f"{row.capability_id}:{row.fingerprint}" for row in HeldPassage.objects.all()]
+    keys = [f"{row.capability_id}:{row.fingerprint}" for row in Acceptance.passages.all()]
     answer = client.post("/decisions/", {"chosen": keys, "note": "Fine"})
     page = answer.content.decode()
     assert answer.status_code == 403
@@ -224,7 +225,7 @@ def test_accepted_ones_are_listed_and_found(signed_in: SignIn) -> None:
     assert DOUBT[:60] in page
     assert "root (CLI)" in page
     assert "No results" in client.get("/decisions/?show=accepted&q=nothing-like-it").content.decode()
-    quarantined = HeldPassage.objects.get()
+    quarantined = Acceptance.passages.get()
     quarantined.ended_at = quarantined.accepted_at
     quarantined.save()
     assert "Ended by a quarantine" in client.get("/decisions/?show=accepted").content.decode()
@@ -259,7 +260,7 @@ def test_texts_that_a_key_sent_are_declined_with_a_reason(signed_in: SignIn) -> 
     assert "Nothing waits for a decision." in done.content.decode()
     assert AuditEvent.objects.get(verb="passage.decline").detail["reason"] == "Not ours"
     assert publication.publish(files=bundle("beta", body=DOUBT), by=KEY).status == "refused"
-    assert HeldPassage.objects.count() == 1
+    assert Acceptance.passages.count() == 1
     with pytest.raises(Forbidden):
         decline_passages(capability_id="beta", by=KEY, reason="x", fingerprints=[key.partition(":")[2]])
 

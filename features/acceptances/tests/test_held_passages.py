@@ -22,13 +22,14 @@ from features.acceptances.held_passages import (
     list_waiting,
     prune_waiting,
 )
+from features.acceptances.models import Acceptance
 from features.acceptances.waiver_store import list_waivable
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
 from registry.core.jobs.queue import Lease
-from registry.models import AuditEvent, Capability, HeldPassage, Revision
+from registry.models import AuditEvent, Capability, Revision
 from registry.publishing import publication, release_rules
 from registry.publishing.batch import BatchResult, Mode, import_all
 from registry.publishing.publication import PublishResult
@@ -50,7 +51,7 @@ def _publish(by: Actor = KEY, body: str = DOUBT, **more: Any) -> PublishResult:
     return publication.publish(files=bundle(body=body, **more), by=by)
 
 
-def _accept(by: Actor = TERMINAL, capability_id: str = "alpha", **more: Any) -> list[HeldPassage]:
+def _accept(by: Actor = TERMINAL, capability_id: str = "alpha", **more: Any) -> list[Acceptance]:
     return accept_passages(capability_id=capability_id, by=by, **{"reason": "It quotes our policy", **more})
 
 
@@ -75,7 +76,7 @@ def test_doubt_in_a_new_passage_is_held_and_publishing_says_where_it_is_decided(
 
 def test_dry_run_says_it_too_and_keeps_nothing() -> None:
     assert _codes(publication.publish(files=bundle(body=DOUBT), by=KEY, dry_run=True)) == ["SEC_HELD"]
-    assert not HeldPassage.objects.exists()
+    assert not Acceptance.passages.exists()
 
 
 def test_decision_lets_the_passage_pass_and_stays_over_later_releases() -> None:
@@ -105,7 +106,7 @@ def test_live_passage_passes_only_where_a_decision_is_kept() -> None:
     _publish()
     _accept()
     _publish()
-    HeldPassage.objects.all().delete()
+    Acceptance.passages.all().delete()
     assert _codes(_publish(body=f"{DOUBT}\n\n## Notes\n\nOne more line.")) == ["SEC_HELD"]
 
 
@@ -115,7 +116,7 @@ def test_decision_of_an_earlier_release_is_for_the_passage_alone() -> None:
     (doubt,) = (one for one in validate_bundle(bundle(body=DOUBT)).findings if one.is_doubt)
     (passage,) = find_passages([doubt], bundle(body=DOUBT))
     assert row.fingerprint == passage.fingerprint != passage.core
-    HeldPassage.objects.update(fingerprint=passage.core)
+    Acceptance.passages.update(fingerprint=passage.core)
     assert _publish().status == "published"
 
 
@@ -216,7 +217,7 @@ def test_what_is_up_to_date_asks_nothing() -> None:
     _publish()
     _accept()
     _publish()
-    HeldPassage.objects.all().delete()
+    Acceptance.passages.all().delete()
     assert _publish().status == "unchanged"
 
 
@@ -341,11 +342,11 @@ def test_decision_has_a_reason(reason: str) -> None:
 def test_what_waits_is_forgotten_after_a_month_and_with_the_next_release() -> None:
     _publish()
     assert _publish(body="Nothing special.").status == "published"
-    assert not HeldPassage.objects.exists()
+    assert not Acceptance.passages.exists()
     _publish()
-    HeldPassage.objects.update(seen_at=timezone.now() - timedelta(days=31))
+    Acceptance.passages.update(seen_at=timezone.now() - timedelta(days=31))
     prune_waiting(Lease(1, "passage.prune", {}, 1, 1))()
-    assert not HeldPassage.objects.exists()
+    assert not Acceptance.passages.exists()
 
 
 def test_decision_is_described_for_people_and_programs() -> None:
@@ -353,7 +354,7 @@ def test_decision_is_described_for_people_and_programs() -> None:
     (row,) = _accept()
     told = describe_accepted(row)
     assert told | {"at": ""} == {
-        "capability_id": "alpha", "file": "skill.md", "line": row.line, "passage": DOUBT, "doubt": row.doubt,
+        "capability_id": "alpha", "file": "skill.md", "line": row.line, "passage": DOUBT, "doubt": row.message,
         "reason": "It quotes our policy", "at": "", "by": "command_line:root", "alone": False,
     }  # fmt: skip
 
@@ -366,7 +367,7 @@ def test_rollback_and_restore_to_what_was_live_ask_nothing_again() -> None:
     _accept()
     _publish()
     _publish(body="Nothing special.")
-    HeldPassage.objects.all().delete()
+    Acceptance.passages.all().delete()
     assert publication.rollback(capability_id="alpha", to=1, by=OLGA).status == "published"
     publication.retire(capability_id="alpha", by=OLGA)
     assert publication.restore(capability_id="alpha", by=OLGA).status == "published"
@@ -382,7 +383,7 @@ def test_quarantine_ends_decisions_and_what_was_quarantined_is_decided_again() -
     _accept(by=TERMINAL)
     assert publication.restore(capability_id="alpha", by=TERMINAL, note="It is harmless").status == "published"
     _publish(body="Nothing special.")
-    HeldPassage.objects.all().delete()
+    Acceptance.passages.all().delete()
     assert _codes(publication.rollback(capability_id="alpha", to=1, by=OLGA)) == ["SEC_HELD"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from features.acceptances import waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Capability
@@ -38,7 +38,7 @@ def _links(page: str) -> list[str]:
     return [unescape(link) for link in re.findall(r'href="(/capabilities/alpha/waivers/new/[^"]*)"', page)]
 
 
-def _waive() -> Waiver:
+def _waive() -> Acceptance:
     return waiver_store.create_waiver(
         capability_id="alpha", code=CODE, place="skill.md", reason="It is <b>quoted</b>.",
         until=timezone.now().date() + timedelta(days=9), by=TERMINAL,
@@ -84,12 +84,12 @@ def test_the_form_says_what_is_wrong_and_keeps_what_was_typed(signed_in: SignIn)
         assert words in page
         assert f'value="{until}"' in page
         assert reason in page
-    assert not Waiver.objects.exists()
+    assert not Acceptance.waivers.exists()
     _waive()
     response = client.post(
         "/capabilities/alpha/waivers/new/", {"code": CODE, "place": place, "reason": "x", "until": _day()}
     )
-    assert (response.status_code, Waiver.objects.count()) == (409, 1)
+    assert (response.status_code, Acceptance.waivers.count()) == (409, 1)
     assert "waived already" in client.get(link).content.decode()
 
 
@@ -107,7 +107,7 @@ def test_a_publisher_waives_warnings_alone(signed_in: SignIn) -> None:
     assert client.post(address, error).status_code == 403
     warning = error | {"code": found["warning"].code, "place": found["warning"].fingerprint}
     assert client.post(address, warning).status_code == 302
-    assert Waiver.objects.get().severity == "warning"
+    assert Acceptance.waivers.get().severity == "warning"
     assert _links(signed_in("author").get("/capabilities/alpha/publish/").content.decode()) == []
 
 
@@ -141,7 +141,7 @@ def test_the_overview_lists_waivers_and_ends_them(signed_in: SignIn) -> None:
     client = signed_in("publisher")
     assert f"/capabilities/alpha/waivers/end/?waiver={waiver.pk}" in client.get("/capabilities/alpha/").content.decode()
     ask_and_confirm(client, "/capabilities/alpha/waivers/end/", {"waiver": str(waiver.pk)})
-    assert Waiver.objects.get().ended_by == "operator:the-publisher"
+    assert Acceptance.waivers.get().ended_by == "operator:the-publisher"
     assert "Waived issues" not in client.get("/capabilities/alpha/").content.decode()
     again = client.get(f"/capabilities/alpha/waivers/end/?waiver={waiver.pk}", follow=True)
     assert "waiver has ended" in again.content.decode()

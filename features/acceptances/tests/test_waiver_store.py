@@ -14,7 +14,7 @@ from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding
 from features.acceptances import waiver_store
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from features.acceptances.waived_findings import explain_unwaivable
 from registry.access import teams
 from registry.access.operators import create_operator
@@ -53,13 +53,13 @@ def _days(number: int) -> date:
     return timezone.now().date() + timedelta(days=number)
 
 
-def _waive(by: Actor = ADA, *, days: int = 30, place: str = "skill.md", code: str = CODE, **more: Any) -> Waiver:
+def _waive(by: Actor = ADA, *, days: int = 30, place: str = "skill.md", code: str = CODE, **more: Any) -> Acceptance:
     given = {"reason": "The page explains what never to run."} | more
     return waiver_store.create_waiver(capability_id="alpha", code=code, place=place, until=_days(days), by=by, **given)
 
 
-def _expire(waiver: Waiver) -> None:
-    Waiver.objects.filter(pk=waiver.pk).update(until=_days(0))
+def _expire(waiver: Acceptance) -> None:
+    Acceptance.waivers.filter(pk=waiver.pk).update(until=_days(0))
 
 
 def _publish(by: Actor = OLGA, **more: Any) -> publication.PublishResult:
@@ -170,9 +170,9 @@ def test_a_waiver_from_before_a_revision_excuses_nothing_of_it() -> None:
     waiver = _waive()
     assert _publish().status == "published"
     before = Revision.objects.get().created_at - timedelta(hours=1)
-    Waiver.objects.filter(pk=waiver.pk).update(ended_at=before, ended_by="operator:ada")
+    Acceptance.waivers.filter(pk=waiver.pk).update(ended_at=before, ended_by="operator:ada")
     assert find_defect(Revision.objects.get()) is not None
-    Waiver.objects.filter(pk=waiver.pk).update(ended_at=None, ended_by="", until=before.date())
+    Acceptance.waivers.filter(pk=waiver.pk).update(ended_at=None, ended_by="", until=before.date())
     assert find_defect(Revision.objects.get()) is not None
 
 
@@ -219,8 +219,8 @@ def test_who_may_waive_an_error() -> None:
     for by in (OLGA, Actor("operator", "ann"), KEY, Actor("operator", "nobody")):
         with pytest.raises(Forbidden, match="Only admins can waive an error"):
             _waive(by)
-    assert not Waiver.objects.exists()
-    assert _waive(TERMINAL).created_by == "command_line:root"
+    assert not Acceptance.waivers.exists()
+    assert _waive(TERMINAL).accepted_by == "command_line:root"
 
 
 def test_who_may_waive_a_warning() -> None:
@@ -240,13 +240,13 @@ def test_who_may_waive_a_warning() -> None:
     with pytest.raises(Forbidden, match="Only members of the team"):
         waiver_store.end_waiver(capability_id="alpha", waiver_id=waiver.pk, by=Actor("operator", "paul"))
     waiver_store.end_waiver(capability_id="alpha", waiver_id=waiver.pk, by=OLGA)
-    assert _waive(KEY, code=code, place="tools.json").created_by == "agent_key:pipeline"
+    assert _waive(KEY, code=code, place="tools.json").accepted_by == "agent_key:pipeline"
 
 
 def test_a_waiver_for_a_warning_waives_no_error_of_the_same_passage() -> None:
     _draft()
     waiver = _waive()
-    Waiver.objects.filter(pk=waiver.pk).update(severity="warning")
+    Acceptance.waivers.filter(pk=waiver.pk).update(severity="warning")
     (finding,) = [one.finding for one in waiver_store.list_waivable(Capability.objects.get())]
     assert finding.severity == "error"
     files = bundle(body=ORDER)
@@ -276,9 +276,10 @@ def test_an_error_of_form_is_refused_with_the_reason() -> None:
         _waive(place="capability.json", code="FIELD_INVALID")
     # Not even a row that was made otherwise helps.
     (found,) = waiver_store.list_waivable(Capability.objects.get())
-    Waiver.objects.create(
-        capability=Capability.objects.get(), code="FIELD_INVALID", severity="error", file="capability.json",
-        fingerprint=found.finding.fingerprint, message="words", reason="why", until=_days(9), created_by="operator:ada",
+    Acceptance.waivers.create(
+        capability_id="alpha", code="FIELD_INVALID", severity="error", file="capability.json", message="words",
+        fingerprint=found.finding.fingerprint, reason="why", until=_days(9),
+        accepted_at=timezone.now(), accepted_by="operator:ada",
     )  # fmt: skip
     assert _publish(dry_run=True).status == "refused"
 
@@ -299,7 +300,7 @@ def test_reason_day_and_place_are_checked() -> None:
     for words, given, error in wrong:
         with pytest.raises(error, match=words):
             _waive(**given)
-    assert not Waiver.objects.exists()
+    assert not Acceptance.waivers.exists()
     assert _waive(days=180, reason="x" * 1000).until == _days(180)
     with pytest.raises(StatusConflict, match="waived until"):
         _waive()
@@ -381,7 +382,7 @@ def test_a_day_ends_at_midnight_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _publish(dry_run=True).status == "would_publish"
     monkeypatch.setattr(timezone, "now", lambda: last + timedelta(seconds=1))
     assert _publish(dry_run=True).status == "refused"
-    assert Waiver.objects.get(pk=waiver.pk).state == "expired"
+    assert Acceptance.waivers.get(pk=waiver.pk).state == "expired"
 
 
 def test_two_at_the_very_same_place_are_named_by_their_fingerprints(settings: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.bundles.bundle_reader import SourceBundle
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from features.acceptances.waiver_store import create_waiver, end_waiver
 from features.sources import source_sync
 from features.sources.models import GitSource, GitSourceItem
@@ -116,7 +116,7 @@ def _discard_draft() -> None:
 
 
 def _end_waiver() -> None:
-    end_waiver(capability_id="alpha", waiver_id=Waiver.objects.get().pk, by=ROOT)
+    end_waiver(capability_id="alpha", waiver_id=Acceptance.waivers.get().pk, by=ROOT)
 
 
 # What a person decides: how, and what readers get after the act, by the act.

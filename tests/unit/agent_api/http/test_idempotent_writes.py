@@ -14,7 +14,7 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import build_document
-from features.acceptances.models import Waiver
+from features.acceptances.models import Acceptance
 from features.acceptances.waiver_store import create_waiver
 from features.tool_sources import source_store
 from features.tool_sources.models import ToolSource
@@ -122,7 +122,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
         lambda: {"source_id": _tool_source().pk, "document": json.dumps(TOOL_LIST)},
     ),
     "operator/waiver_create": (_scanned, lambda: WAIVER | {"until": _in_a_week().isoformat()}),
-    "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Waiver.objects.get().pk}),
+    "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Acceptance.waivers.get().pk}),
 }
 
 

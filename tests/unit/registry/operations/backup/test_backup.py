@@ -35,7 +35,6 @@ from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
-from registry.common.installation import PARTS
 from registry.core import audit, checkpoints, idempotency
 from registry.core.transactions import write_transaction
 from registry.feature import list_registry_models
@@ -57,7 +56,7 @@ from registry.notifications import webhooks
 from registry.operations.backup.archive import TableEntry, check_archive, write_table
 from registry.operations.backup.create import create_backup
 from registry.operations.backup.restore import restore_backup
-from registry.operations.backup.tables import backed_up_models, known_migrations, table_name, truncated_models
+from registry.operations.backup.tables import backed_up_models, table_name, truncated_models
 from registry.publishing import (
     proposals,
     publication,
@@ -307,15 +306,6 @@ def test_a_file_that_is_not_whole_changes_nothing(tmp_path: Path, name: str) -> 
     with pytest.raises(BackupUnreadable, match=words):
         restore_backup(path=path, by=OLGA, force=True)
     assert _rows() == before
-
-
-def test_a_backup_from_before_a_table_was_a_parts_is_restored(tmp_path: Path) -> None:
-    _fill()
-    before = [name for name in known_migrations() if name.partition(".")[0] not in PARTS]
-    assert len(before) < len(known_migrations())
-    path, rows = _rewrite(_backup(tmp_path), _manifest(migrations=before)), _rows()
-    restore_backup(path=path, by=OLGA, force=True)
-    assert rows["waiver"] == _rows()["waiver"] != []
 
 
 def test_a_backup_with_tables_of_an_absent_feature_is_refused_by_name(tmp_path: Path, settings: Any) -> None:

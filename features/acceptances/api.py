@@ -20,6 +20,7 @@ from agent_api.openapi.annotations import (
 )
 from capability_rules.errors import InvalidRequest
 from features.acceptances import waiver_store
+from features.acceptances.acceptance_write import REASON_MAX
 from registry.core import queries
 
 _NO_WAIVER: Final = {
@@ -36,7 +37,7 @@ def waiver_create(request: Request, caller: Caller) -> Response:
         capability_id=parameters.capability_id(values),
         code=parameters.string(values, "code", most=64),
         place=parameters.string(values, "place", most=400),
-        reason=parameters.string(values, "reason", most=waiver_store.REASON_MAX),
+        reason=parameters.string(values, "reason", most=REASON_MAX),
         until=_day(values),
         by=caller.actor,
     )

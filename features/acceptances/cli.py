@@ -66,10 +66,9 @@ class AcceptanceVerbs(SubcommandBase):
 
 
 def _line(waiver: Acceptance) -> str:
-    place = waiver.file if waiver.line is None else f"{waiver.file}:{waiver.line}"
     state = waiver.state.replace("_", " ")
     until = f"until {waiver.until}" if waiver.ended_by == "" else f"by {waiver.ended_by}"
-    return f"{waiver.pk}  {state} {until}  {waiver.code} {place}  {waiver.accepted_by}: {waiver.reason}"
+    return f"{waiver.pk}  {state} {until}  {waiver.code} {waiver.place}  {waiver.accepted_by}: {waiver.reason}"
 
 
 def describe_command(capability_ids: Iterable[str]) -> str:

@@ -7,7 +7,6 @@ A decision is for one passage of one file of a capability. What it does to findi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -18,8 +17,8 @@ from django.utils import timezone
 
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.finding_fingerprints import Passage, find_passages
-from capability_rules.errors import InvalidRequest
 from capability_rules.validation import Report, validate_bundle
+from features.acceptances.acceptance_write import acceptance_write, check_reason
 from features.acceptances.models import Acceptance, as_moment
 from registry.access.teams import require_edit_permission
 from registry.catalog.assessment import assess_report
@@ -35,7 +34,6 @@ from registry.models import AuditEvent, Capability, Draft, Review
 from registry.publishing import reviews
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
-REASON_MAX: Final = 1000
 # Of one refused publish; a text with more is not decided passage by passage.
 _RECORDED_MAX: Final = 200
 _WAITING_MAX: Final = 5_000
@@ -43,32 +41,6 @@ _LINES_AROUND: Final = 4
 _LINE_LENGTH_MAX: Final = 300
 _RETENTION_DAYS: Final = 30
 _OWN: Final = "You edited or sent these texts"
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A passage that waits for a decision. `line` is where it is in the draft, or was when publishing was refused;
-    `doubt` says what it may be read as; `submitted_by` are those who edited or sent it, as actors."""
-
-    capability_id: str
-    fingerprint: str
-    file: str
-    line: int | None
-    passage: str
-    doubt: str
-    submitted_by: tuple[str, ...]
-    seen_at: datetime | None = None
-    # The passage in the lines around it, where its text is at hand.
-    around: str = ""
-
-    @property
-    def key(self) -> str:
-        """What names it among those of every capability."""
-        return f"{self.capability_id}:{self.fingerprint}"
-
-    @property
-    def place(self) -> str:
-        return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
 def page_of(capability_id: str) -> str:
@@ -85,17 +57,17 @@ def find_held(findings: Iterable[Finding], files: Mapping[str, str]) -> list[tup
     return list(by_passage.values())
 
 
-def list_waiting(capability_id: str) -> list[Waiting]:
+def list_waiting(capability_id: str) -> list[Acceptance]:
     """What waits in a capability: passages of its draft, of texts whose publishing was refused, and of what is
-    quarantined. The draft is checked for it."""
+    quarantined. The draft is checked for it; a row that was stored alone has `seen_at`."""
     capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
     found = _list_of_draft(capability) + _list_of_quarantine(capability) if capability is not None else []
     known = {one.fingerprint for one in found}
-    rows = _pending().filter(capability_id=capability_id)
-    return found + [_from_row(row) for row in rows if row.fingerprint not in known]
+    rows = _pending().filter(capability_id=capability_id).order_by("id")
+    return found + [row for row in rows if row.fingerprint not in known]
 
 
-def _list_of_draft(capability: Capability) -> list[Waiting]:
+def _list_of_draft(capability: Capability) -> list[Acceptance]:
     draft = get_active_draft(capability)
     if draft is None:
         return []
@@ -103,7 +75,7 @@ def _list_of_draft(capability: Capability) -> list[Waiting]:
     return _waiting(capability.capability_id, report.findings, report.files, list_editors(draft))
 
 
-def _list_of_quarantine(capability: Capability) -> list[Waiting]:
+def _list_of_quarantine(capability: Capability) -> list[Acceptance]:
     revision = capability.published_revision
     if capability.status != Capability.Status.QUARANTINED or revision is None:
         return []
@@ -114,16 +86,18 @@ def _list_of_quarantine(capability: Capability) -> list[Waiting]:
 
 def _waiting(
     capability_id: str, findings: Iterable[Finding], files: Mapping[str, str], submitted_by: Sequence[str]
-) -> list[Waiting]:
+) -> list[Acceptance]:
+    """A row for each passage that is held, which is not stored."""
     return [
-        Waiting(
-            capability_id,
-            passage.fingerprint,
-            finding.file,
-            finding.line,
-            passage.text,
-            finding.message,
-            tuple(submitted_by),
+        Acceptance(
+            kind=Acceptance.Kind.HELD_PASSAGE,
+            capability_id=capability_id,
+            fingerprint=passage.fingerprint,
+            file=finding.file,
+            line=finding.line,
+            passage=passage.text,
+            message=finding.message,
+            submitted_by=list(submitted_by),
             around=_lines_around(files.get(finding.file, ""), finding.line),
         )
         for finding, passage in find_held(findings, files)
@@ -142,14 +116,9 @@ def _pending() -> QuerySet[Acceptance]:
     return Acceptance.passages.filter(accepted_at__isnull=True)
 
 
-def _from_row(row: Acceptance) -> Waiting:
-    place = (row.capability_id, row.fingerprint, row.file, row.line)
-    return Waiting(*place, row.passage, row.message, tuple(row.submitted_by), row.seen_at, row.around)
-
-
-def list_pending() -> list[Waiting]:
+def list_pending() -> list[Acceptance]:
     """What waits of texts whose publishing was refused, the newest first; drafts are checked when they are opened."""
-    return [_from_row(row) for row in _pending().order_by("-seen_at", "-id")]
+    return list(_pending().order_by("-seen_at", "-id"))
 
 
 def list_pending_capabilities(*, excluding: QuerySet[Any, Any], most: int) -> list[tuple[str, datetime, int, str]]:
@@ -182,7 +151,7 @@ def is_decided_alone(chosen: Mapping[str, Collection[str]], by: Actor) -> bool:
     capability."""
     for capability_id, fingerprints in chosen.items():
         found = [one for one in list_waiting(capability_id) if one.fingerprint in fingerprints]
-        if evaluate_right(capability_id, {actor for one in found for actor in one.submitted_by}, by).is_alone:
+        if evaluate_right(capability_id, _list_senders(found), by).is_alone:
             return True
     return False
 
@@ -201,20 +170,26 @@ def accept_passages(
     `is_confirmed` says that `by` has just shown who they are. Raises `InvalidRequest` for a reason that is not allowed,
     `NotFound` where nothing like it waits, and `Forbidden`.
     """
-    reason = check_reason(reason)
+    reason = check_reason(reason, "fine")
     waiting = _choose(list_waiting(capability_id), capability_id, fingerprints, place)
-    with write_transaction():
-        require_edit_permission(capability_id, by)
-        involved = {actor for one in waiting for actor in one.submitted_by}
-        decider = evaluate_right(capability_id, involved, by)
-        if decider.refusal:
-            raise Forbidden(decider.refusal)
+    with acceptance_write(capability_id, by, "passage.accept") as detail:
+        decider = _require_right(capability_id, _list_senders(waiting), by)
         require_confirmation(decider, by, _OWN, is_confirmed=is_confirmed)
         rows = [_accept(one, by, reason, is_alone=decider.is_alone) for one in waiting]
-        detail: dict[str, Any] = {"reason": reason, "passages": [_describe(row) for row in rows]}
-        detail |= {"alone": True} if decider.is_alone else {}
-        audit.record(by=by, verb="passage.accept", subject=capability_id, detail=detail)
+        detail.update(reason=reason, passages=[_describe(row) for row in rows])
+        detail.update({"alone": True} if decider.is_alone else {})
     return rows
+
+
+def _list_senders(rows: Iterable[Acceptance]) -> set[str]:
+    return {actor for row in rows for actor in row.submitted_by}
+
+
+def _require_right(capability_id: str, submitted_by: Collection[str], by: Actor) -> Decider:
+    decider = evaluate_right(capability_id, submitted_by, by)
+    if decider.refusal:
+        raise Forbidden(decider.refusal)
+    return decider
 
 
 def send_back(*, capability_id: str, by: Actor, reason: str) -> None:
@@ -224,12 +199,10 @@ def send_back(*, capability_id: str, by: Actor, reason: str) -> None:
     Raises `InvalidRequest` without a reason, `DraftNotFound` where there is no draft, `Forbidden`, and what reviews
     raise.
     """
-    reason = check_reason(reason)
+    reason = check_reason(reason, "fine")
     draft = get_draft(capability_id)
     require_edit_permission(capability_id, by)
-    refusal = evaluate_right(capability_id, list_editors(draft), by).refusal
-    if refusal:
-        raise Forbidden(refusal)
+    _require_right(capability_id, list_editors(draft), by)
     review = Review.objects.filter(capability=draft.capability, state=Review.State.OPEN).first()
     if review is None or not reviews.is_current(review):
         author = parse_actor(draft.saved_by)
@@ -243,35 +216,20 @@ def decline_passages(*, capability_id: str, by: Actor, reason: str, fingerprints
 
     Raises `InvalidRequest` for a reason that is not allowed, `NotFound` where nothing like it waits, and `Forbidden`.
     """
-    reason = check_reason(reason)
+    reason = check_reason(reason, "fine")
     sent = {one.fingerprint for one in list_waiting(capability_id) if one.seen_at is not None}
-    with write_transaction():
-        require_edit_permission(capability_id, by)
-        rows = list(_pending().filter(capability_id=capability_id, fingerprint__in=sent.intersection(fingerprints)))
+    with acceptance_write(capability_id, by, "passage.decline") as detail:
+        rows = _pending().filter(capability_id=capability_id, fingerprint__in=sent.intersection(fingerprints))
         if not rows:
             raise NotFound(f"Nothing of '{capability_id[:64]}' that was sent without a draft waits for a decision")
-        refusal = evaluate_right(capability_id, {actor for row in rows for actor in row.submitted_by}, by).refusal
-        if refusal:
-            raise Forbidden(refusal)
-        detail = {"reason": reason, "passages": [_describe(row) for row in rows]}
-        audit.record(by=by, verb="passage.decline", subject=capability_id, detail=detail)
-        Acceptance.passages.filter(pk__in=[row.pk for row in rows]).delete()
-    return len(rows)
-
-
-def check_reason(reason: str) -> str:
-    """The reason without blanks around it. Raises `InvalidRequest` where it is empty or too long."""
-    reason = reason.strip()
-    if not reason:
-        raise InvalidRequest("Say why it is fine: a few words are needed (reason)")
-    if len(reason) > REASON_MAX or "\0" in reason:
-        raise InvalidRequest(f"The reason has at most {REASON_MAX:,} characters")
-    return reason
+        _require_right(capability_id, _list_senders(rows), by)
+        detail.update(reason=reason, passages=[_describe(row) for row in rows])
+        return rows.delete()[0]
 
 
 def _choose(
-    waiting: list[Waiting], capability_id: str, fingerprints: Collection[str] | None, place: str
-) -> list[Waiting]:
+    waiting: list[Acceptance], capability_id: str, fingerprints: Collection[str] | None, place: str
+) -> list[Acceptance]:
     found = [one for one in waiting if fingerprints is None or one.fingerprint in fingerprints]
     found = [one for one in found if not place or place in (one.place, one.file)]
     if found:
@@ -282,27 +240,16 @@ def _choose(
     raise NotFound(f"No passage of '{capability_id[:64]}' waits at {place[:300] or 'this place'}; there are {there}")
 
 
-def _accept(one: Waiting, by: Actor, reason: str, *, is_alone: bool) -> Acceptance:
-    row = Acceptance.passages.filter(
+def _accept(one: Acceptance, by: Actor, reason: str, *, is_alone: bool) -> Acceptance:
+    known = Acceptance.passages.filter(
         capability_id=one.capability_id, fingerprint=one.fingerprint, ended_at__isnull=True
-    ).first() or _new_row(one)
-    values = {"file": one.file, "line": one.line, "submitted_by": list(one.submitted_by)}
-    update_row(row, **values, accepted_at=timezone.now(), accepted_by=str(by), reason=reason, is_alone=is_alone)
-    return row
-
-
-def _new_row(one: Waiting) -> Acceptance:
-    return Acceptance.passages.create(
-        capability_id=one.capability_id,
-        fingerprint=one.fingerprint,
-        file=one.file,
-        line=one.line,
-        passage=one.passage,
-        message=one.doubt,
-        around=one.around,
-        submitted_by=list(one.submitted_by),
-        seen_at=timezone.now(),
     )
+    row = known.first() or one
+    row.file, row.line, row.submitted_by = one.file, one.line, one.submitted_by
+    row.accepted_at, row.accepted_by, row.reason, row.is_alone = timezone.now(), str(by), reason, is_alone
+    row.seen_at = row.seen_at or row.accepted_at
+    row.save()
+    return row
 
 
 def _describe(row: Acceptance) -> dict[str, Any]:
@@ -335,12 +282,15 @@ def record_held(
     rows = _pending().filter(capability_id=capability_id, fingerprint__in=[one.fingerprint for one in found])
     known = {row.fingerprint: row for row in rows}
     room = max(0, _WAITING_MAX - _pending().count())
-    new = [_new_row(one) for one in [one for one in found if one.fingerprint not in known][:room]]
+    new = [one for one in found if one.fingerprint not in known][:room]
     for one in found:
         row = known.get(one.fingerprint)
         if row is not None and not set(one.submitted_by) <= set(row.submitted_by):
             update_row(row, submitted_by=sorted({*row.submitted_by, *one.submitted_by}), seen_at=timezone.now())
     if new:
+        for one in new:
+            one.seen_at = timezone.now()
+        Acceptance.objects.bulk_create(new)
         detail = {"passages": [_describe(row) for row in new]}
         audit.record(by=by, verb="passage.hold", subject=capability_id, detail=detail)
 

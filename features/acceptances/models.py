@@ -105,6 +105,16 @@ class Acceptance(models.Model):
         return f"{self.kind} {self.pk} of {self.capability_id}"
 
     @property
+    def key(self) -> str:
+        """What names a held passage among those of every capability."""
+        return f"{self.capability_id}:{self.fingerprint}"
+
+    @property
+    def place(self) -> str:
+        """`FILE:LINE`, or the file alone."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
     def state(self) -> str:
         """`waiting`, `in_force`, `expired` or `ended`."""
         if self.accepted_at is None or self.ended_at is not None:

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from features.acceptances import decision_pages, pages
+from features.acceptances import pages
 
 _ONE = "capabilities/<capability_id:capability_id>/"
 urlpatterns = [
     path(f"{_ONE}waivers/new/", pages.waiver_create, name="waiver_create"),
     path(f"{_ONE}waivers/end/", pages.waiver_end, name="waiver_end"),
-    path(f"{_ONE}decisions/", decision_pages.decision_show, name="decision_show"),
-    path("decisions/", decision_pages.decision_list, name="decision_list"),
+    path(f"{_ONE}decisions/", pages.decision_show, name="decision_show"),
+    path("decisions/", pages.decision_list, name="decision_list"),
 ]

@@ -17,10 +17,10 @@ from django.utils import timezone
 from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
+from features.acceptances.acceptance_write import acceptance_write, check_reason
 from features.acceptances.models import Acceptance, as_moment
 from features.acceptances.waived_findings import explain_unwaivable
 from registry.access.operators import is_admin, may_publish
-from registry.access.teams import require_edit_permission
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.revalidation import queue_failing
 from registry.common.actors import Actor
@@ -29,12 +29,10 @@ from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
-from registry.core.transactions import write_transaction
 from registry.models import Capability
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
 
 DAYS_MAX: Final = 180
-REASON_MAX: Final = 1000
 _PLACE: Final = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?")
 
 
@@ -112,17 +110,15 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
     Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day that is not allowed; `Forbidden` for
     an error where `by` is not an admin; `StatusConflict` where it is waived; `NotFound`, `CapabilityNotFound`.
     """
-    reason = reason.strip()
-    require_terms(reason, until)
+    reason = check_reason(reason, "waived")
+    check_day(until)
     found = find_waivable(get_capability(capability_id), code=code, place=place, by=by)
     finding = found.finding
     require_right(finding, by)
     if found.why_not:
         raise InvalidRequest(found.why_not)
-    with write_transaction():
-        require_edit_permission(capability_id, by)
+    with acceptance_write(capability_id, by, "waiver.create") as detail:
         require_right(finding, by)
-        capability = get_capability(capability_id)
         _require_unwaived(capability_id, finding.fingerprint)
         waiver = Acceptance.waivers.create(
             capability_id=capability_id,
@@ -137,7 +133,8 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
             accepted_at=timezone.now(),
             accepted_by=str(by),
         )
-        _record(waiver, by, "waiver.create", {}, _values(waiver))
+        detail.update(_audited(waiver), **audit.changed({}, _values(waiver)))
+    capability = get_capability(capability_id)
     refresh_digest(capability)
     # What is published may have failed by what is waived now.
     queue_failing(capability)
@@ -150,12 +147,8 @@ def _require_unwaived(capability_id: str, fingerprint: str) -> None:
         raise StatusConflict(f"It is waived until {waiver.until} already: end that waiver first")
 
 
-def require_terms(reason: str, until: date) -> None:
-    """Raises `InvalidRequest` for an empty or long reason, and for a day that is past or too far ahead."""
-    if not reason.strip():
-        raise InvalidRequest("Say why it is waived: a few words are needed")
-    if len(reason) > REASON_MAX or "\0" in reason:
-        raise InvalidRequest(f"The reason has at most {REASON_MAX:,} characters")
+def check_day(until: date) -> None:
+    """Raises `InvalidRequest` for a day that is past or too far ahead."""
     today = timezone.now().date()
     if not today < until <= today + timedelta(days=DAYS_MAX):
         last = today + timedelta(days=DAYS_MAX)
@@ -176,8 +169,7 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Acceptance:
 
     Raises `NotFound`, and `StatusConflict` where it has ended.
     """
-    with write_transaction():
-        require_edit_permission(capability_id, by)
+    with acceptance_write(capability_id, by, "waiver.end") as detail:
         waiver = get_waiver(capability_id, waiver_id)
         if waiver.state != "in_force":
             raise StatusConflict(f"The waiver is not in force any more: it is {waiver.state}")
@@ -185,7 +177,7 @@ def end_waiver(*, capability_id: str, waiver_id: int, by: Actor) -> Acceptance:
             raise Forbidden("Only publishers and admins can end a waiver")
         was = _values(waiver)
         update_row(waiver, ended_at=timezone.now(), ended_by=str(by))
-        _record(waiver, by, "waiver.end", was, _values(waiver))
+        detail.update(_audited(waiver), **audit.changed(was, _values(waiver)))
     refresh_digest(get_capability(capability_id))
     return waiver
 
@@ -205,17 +197,11 @@ def list_waivers(capability: Capability, *, in_force: bool = False) -> list[Acce
 
 def describe_waiver_row(waiver: Acceptance) -> dict[str, Any]:
     """One entry of `{"waivers": [...]}`."""
+    columns = ("capability_id", "code", "severity", "file", "line", "message", "reason")
     return {
         "waiver_id": waiver.pk,
-        "capability_id": waiver.capability_id,
-        "code": waiver.code,
-        "severity": waiver.severity,
-        "file": waiver.file,
-        "line": waiver.line,
-        "message": waiver.message,
-        "reason": waiver.reason,
-        "until": str(waiver.until),
-        "state": waiver.state,
+        **{name: getattr(waiver, name) for name in columns},
+        **_values(waiver),
         "created_at": as_moment(waiver.accepted_at),
         "created_by": waiver.accepted_by,
         "ended_at": as_moment(waiver.ended_at),
@@ -224,20 +210,10 @@ def describe_waiver_row(waiver: Acceptance) -> dict[str, Any]:
 
 
 def _values(waiver: Acceptance) -> dict[str, Any]:
-    """What the audit log keeps of a waiver before and after."""
-    return {"state": waiver.state, "until": str(waiver.until)}
+    """What changes of a waiver: the audit log keeps it before and after."""
+    return {"until": str(waiver.until), "state": waiver.state}
 
 
-def _record(waiver: Acceptance, by: Actor, verb: str, was: dict[str, Any], now: dict[str, Any]) -> None:
-    detail = {
-        "waiver_id": waiver.pk,
-        "code": waiver.code,
-        "severity": waiver.severity,
-        "file": waiver.file,
-        "fingerprint": waiver.fingerprint,
-        "reason": waiver.reason,
-        "until": str(waiver.until),
-    }
-    audit.record(
-        by=by, verb=verb, subject=waiver.capability_id, detail=detail | audit.changed(was, now)
-    )  # fmt: skip
+def _audited(waiver: Acceptance) -> dict[str, Any]:
+    columns = ("code", "severity", "file", "fingerprint", "reason")
+    return {"waiver_id": waiver.pk, "until": str(waiver.until), **{name: getattr(waiver, name) for name in columns}}

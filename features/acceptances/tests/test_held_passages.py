@@ -303,7 +303,7 @@ def test_texts_that_were_refused_wait_without_a_draft_until_they_are_published()
     _publish()
     _publish(by=_member("ada"))
     (waiting,) = list_waiting("alpha")
-    assert (waiting.passage, waiting.submitted_by) == (DOUBT, ("agent_key:ci", "operator:ada"))
+    assert (waiting.passage, waiting.submitted_by) == (DOUBT, ["agent_key:ci", "operator:ada"])
     assert [one.capability_id for one in list_pending()] == ["alpha"]
     _accept()
     assert list_pending() == []

@@ -270,7 +270,7 @@ def test_passage_that_is_held_is_a_draft_an_incident_and_published_once_decided(
     _sync(source_id)
     assert Incident.objects.get(closed_at=None).count == 2
     (waiting,) = list_waiting("alpha")
-    assert waiting.submitted_by == (str(OLGA),)
+    assert waiting.submitted_by == [str(OLGA)]
     accept_passages(capability_id="alpha", by=Actor("command_line", "root"), reason="Known")
     assert _sync(source_id) == {"alpha": "published"}
     assert not Incident.objects.filter(closed_at=None).exists()

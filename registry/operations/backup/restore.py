@@ -183,14 +183,13 @@ def _is_empty() -> bool:
 def _fill_all(archive: zipfile.ZipFile, manifest: Manifest) -> None:
     """Former tables last: their rows may name others, and those that get another number come after all that keep it."""
     former = former_tables()
-    for table in manifest.tables:
-        if table.name not in former:
+    order = ["", *former]
+    for table in sorted(manifest.tables, key=lambda table: order.index(table.name) if table.name in former else 0):
+        if table.name in former:
+            _fill(archive, table, import_string(former[table.name]))
+            _reset_sequences()
+        else:
             _fill(archive, table, partial(parse_row, find_model(table.name)))
-    for name, path in former.items():
-        for table in manifest.tables:
-            if table.name == name:
-                _fill(archive, table, import_string(path))
-                _reset_sequences()
 
 
 def _fill(archive: zipfile.ZipFile, table: TableEntry, parse: Callable[[dict[str, Any]], models.Model]) -> None:

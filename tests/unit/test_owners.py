@@ -37,7 +37,7 @@ from registry.models import AgentKey, AuditEvent, Operator, Proposal, Review, Sc
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.scan_results import store_scan_results
-from tests.factories import OLGA, agent_key
+from tests.factories import DOUBT, OLGA, agent_key, bundle
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio import forms
 from tests.unit.studio.conftest import confirm_identity
@@ -63,6 +63,7 @@ WHO: Final = {
     "the team": TEAM,
     "its maker, the team": TEAM | MAKER_ALONE,
     "its author, admins": ADMIN | {"member"},
+    "the team but who sent it, no key": ADMIN,
     "its member": MAKER_ALONE,
     "admins": ADMIN,
     "-": frozenset[str](),
@@ -125,6 +126,14 @@ def of_source(**more: Any) -> dict[str, Any]:
     return {"source_id": number(ToolSource), **more}
 
 
+def waiver() -> Acceptance:
+    return Acceptance.waivers.get()
+
+
+def decide(**more: str) -> dict[str, Any]:
+    return {"chosen": Acceptance.passages.get().key, "note": "It quotes our policy.", **more}
+
+
 def later() -> str:
     return (timezone.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
 
@@ -178,11 +187,16 @@ DOORS: Final[dict[str, Doors]] = {
         end=confirm(at("/playground/model/{}/delete/", PlaygroundChat)),
     ),
     "waiver": Doors(
-        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: number(Acceptance)),
+        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: waiver().pk),
         api={
             "read": ("GET waiver_list", lambda: {"capability_id": "pets"}),
-            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": number(Acceptance)}),
+            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": waiver().pk}),
         },
+    ),
+    "held passage": Doors(
+        read=get(lambda: f"{PETS}decisions/"),
+        change=post(lambda: f"{PETS}decisions/", decide),
+        end=post(lambda: f"{PETS}decisions/", lambda: decide(deed="decline")),
     ),
     "followed source": Doors(
         read=get(at("/sources/{}/", GitSource)),
@@ -268,6 +282,8 @@ def _store_rows() -> None:
     proposals.propose(files=dict(drafts.get_draft("pets").files), by=Actor("agent_key", "proposer"))
     agent_keys.create_key(name="spare", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    held = publication.publish(files=bundle("pets", body=DOUBT), by=Actor("operator", "member"))
+    assert held.status == "refused"
 
 
 def read_table() -> dict[str, list[str]]:

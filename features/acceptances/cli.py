@@ -16,6 +16,7 @@ class AcceptanceVerbs(SubcommandBase):
     """`waive`, `unwaive`, `waivers` and `accept`."""
 
     def add_acceptance_verbs(self, verbs: Any) -> None:
+        self._add_accept(verbs)
         words = "Accept a finding until a day: it is shown, and blocks nothing."
         parser = self.verb(verbs, "waive", self.waive, words, "capability_id")
         parser.add_argument("code", metavar="CODE", help="of the finding, such as SEC_ENCODED_TEXT")
@@ -28,7 +29,6 @@ class AcceptanceVerbs(SubcommandBase):
         parser = self.verb(verbs, "unwaive", self.unwaive, "End a waiver before its day.", "capability_id")
         parser.add_argument("waiver_id", metavar="NUMBER", type=int, help="as bundle waivers lists it")
         self.verb(verbs, "waivers", self.waivers, "List a capability's waivers, those that ended too.", "capability_id")
-        self._add_accept(verbs)
 
     def _add_accept(self, verbs: Any) -> None:
         words = "Decide that passages which the security checks doubt are fine."

@@ -16,7 +16,7 @@ REASON_MAX: Final = 1000
 
 
 def check_reason(reason: str, missing: str = "Say why it is fine: a few words are needed (reason)") -> str:
-    """The reason without blanks around it. Raises `InvalidRequest` where it is too long, or empty: `missing` says so."""
+    """The reason without blanks around it. Raises `InvalidRequest` where it is too long, and with `missing` without."""
     reason = reason.strip()
     if not reason:
         raise InvalidRequest(missing)

@@ -7,6 +7,7 @@ URLconfs are dotted paths that are imported on first use, so that a feature cost
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -65,7 +66,8 @@ class Feature:
     frozenset[str]` of what a link of a set shows. `finding_codes` are those of `findings` and of conditions.
     `secret_fields` are names of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show.
     `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There are
-    ...".
+    ...". `former_tables` are functions `(columns) -> Model` by the name of a table that older backups have, in the
+    order in which a restore calls them.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Feature:
     panels: Mapping[str, str] = field(default_factory=dict)
     secret_fields: tuple[str, ...] = ()
     rows_kept: Mapping[str, str] = field(default_factory=dict)
+    former_tables: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_feature(name: str) -> Feature:
@@ -125,6 +128,11 @@ def list_missing_requirements(leaves: Collection[str]) -> list[str]:
         for needed in find_feature(name).requires
         if needed not in leaves
     ]
+
+
+def former_tables() -> dict[str, str]:
+    """By the names of tables that older backups have, what makes a row of a present table of each of their rows."""
+    return dict(ChainMap(*(dict(feature.former_tables) for feature in installed_features())))
 
 
 def absent_features() -> list[Feature]:

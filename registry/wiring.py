@@ -21,7 +21,6 @@ HANDLERS: Final = {
     "jobs.prune": "registry.operations.housekeeping.prune_jobs",
     "mail.send": "registry.notifications.email.send_email",
     "matching.learn": "registry.matching.training_job.train",
-    "passage.prune": "registry.publishing.held_passages.prune_waiting",
     "release.publish": "registry.publishing.scheduled_releases.publish_scheduled",
     "repeats.prune": "registry.core.idempotency.prune_records",
     "revalidate": "registry.catalog.revalidation.revalidate_revision",

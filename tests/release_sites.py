@@ -10,7 +10,6 @@ import importlib
 import json
 import os
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -81,20 +80,22 @@ def furnish() -> str:
         by=by,
         note="In autumn",
     )
-    webhooks = _import_first("features.webhooks.webhook_store", "registry.notifications.webhooks")
+    webhooks = import_first("features.webhooks.webhook_store", "registry.notifications.webhooks")
     webhooks.create_webhook(name="team", url="https://hooks.example.com/x", by=by)
-    sources = _import_first("features.sources.source_sync", "registry.sources.source_sync")
+    sources = import_first("features.sources.source_sync", "registry.sources.source_sync")
     sources.add_git_source(spec=SOURCE, mode="draft", every_minutes=60, by=by)
     checkpoints.make_checkpoint()
     return key
 
 
-def _import_first(*names: str) -> Any:
-    """The first of these modules that is there: releases have had it in several places."""
+def import_first(*names: str) -> Any:
+    """The module that this release has by one of the names, the newest first. Raises `ImportError`."""
     for name in names:
-        with suppress(ImportError):
+        try:
             return importlib.import_module(name)
-    raise ImportError(f"none of {', '.join(names)} is there")
+        except ImportError:
+            continue
+    raise ImportError(names[0])
 
 
 if __name__ == "__main__":

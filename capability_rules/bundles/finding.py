@@ -10,37 +10,22 @@ from capability_rules.bundles.problem import BUNDLE_FILES, EXCUSED, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class FindingWaiver:
-    """Who has accepted a finding, why, and the day (UTC) from which it counts again."""
+class FindingAcceptance:
+    """Who has accepted a finding, why, and when; from the day `until` (UTC) one that is waived counts again."""
 
-    waiver_id: int
-    by: str
-    reason: str
-    until: date
-    created_at: datetime
-
-    def as_dict(self) -> dict[str, Any]:
-        """The key `waiver` of schemas/finding.schema.json."""
-        return {
-            "waiver_id": self.waiver_id,
-            "by": self.by,
-            "reason": self.reason,
-            "until": self.until.isoformat(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Who has decided that a doubted passage is fine, why, and when."""
-
+    number: int
     by: str
     reason: str
     at: datetime
     is_alone: bool = False
+    until: date | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The key `accepted` of schemas/finding.schema.json."""
-        return {"by": self.by, "reason": self.reason, "at": self.at.isoformat(timespec="seconds")}
+        """The key `waiver` of schemas/finding.schema.json, or `accepted` where it has no end."""
+        words = {"by": self.by, "reason": self.reason}
+        if self.until is not None:
+            return {"waiver_id": self.number, **words, "until": self.until.isoformat()}
+        return {**words, "at": self.at.isoformat(timespec="seconds")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +48,12 @@ class Finding:
     # How far above its threshold the classifier found what it alone found; it is not output.
     certainty: float = field(default=0.0, compare=False)
     # Where somebody has accepted it for a time: it is shown, and blocks nothing.
-    waiver: FindingWaiver | None = field(default=None, compare=False)
+    waiver: FindingAcceptance | None = field(default=None, compare=False)
     # What a waiver of it is kept by (finding_fingerprints.py), once it was assessed; it is not output.
     fingerprint: str = field(default="", compare=False)
     # A person has to decide about its passage before it is published, or has decided.
     held: bool = field(default=False, compare=False)
-    accepted: Acceptance | None = field(default=None, compare=False)
+    accepted: FindingAcceptance | None = field(default=None, compare=False)
     # What a decision about it is kept by; it is not output.
     passage: str = field(default="", compare=False)
 

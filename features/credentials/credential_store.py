@@ -1,4 +1,4 @@
-"""Credentials: who makes them, to whom they may be sent, and how they end (docs/contract.md 3.2)."""
+"""Credentials: who makes them, to whom they may be sent, and how they end (docs/contract.md 3.3)."""
 
 from __future__ import annotations
 

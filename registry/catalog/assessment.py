@@ -15,8 +15,7 @@ from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
 from capability_rules.validation.needs import NEED_CODES
-from features.waivers.waived_findings import mark_waived
-from registry.catalog.held_passages import mark_held
+from features.acceptances.accepted_findings import mark_accepted
 from registry.catalog.needed_skills import find_need_findings
 from registry.core.queries import files_digest
 from registry.feature import installed_features
@@ -40,8 +39,7 @@ def assess_report(report: Report, *, previously_published: bool = False, beside:
     known = _list_feature_findings(report.capability_id, report.files)
     found += [replace(one, severity="warning") for one in known] if previously_published else known
     findings = sort_findings([*own, *found]) if found or len(own) < len(report.findings) else report.findings
-    findings = mark_held(report, findings)
-    marked = mark_waived(report.capability_id, findings, report.files)
+    marked = mark_accepted(report, findings)
     return replace(report, findings=marked) if marked or report.findings else report
 
 

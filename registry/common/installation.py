@@ -19,7 +19,7 @@ DATA_DIR_NAME: Final = ".data" if IS_CHECKOUT else "capability-studio-data"
 # How an operator calls us, as messages write it.
 PROGRAM: Final = "python3 run.py" if IS_CHECKOUT else "capability-studio"
 # Folders of `features/` that are steps of a publish: always installed.
-PARTS: Final = ("waivers",)
+PARTS: Final = ("acceptances",)
 
 
 def list_leaf_names() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The table of waivers belongs to features/waivers from here on; it stays as it is."""
+"""The table of waivers belongs to features/acceptances from here on; it stays as it is."""
 
 from django.db import migrations
 

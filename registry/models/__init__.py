@@ -16,7 +16,6 @@ from registry.models.fields import optional_text
 from registry.models.install_code import new_code
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.publishing import (
-    HeldPassage,
     Proposal,
     ReleaseRule,
     Review,
@@ -45,7 +44,6 @@ __all__ = [
     "DraftVersion",
     "FeedbackEvent",
     "GitImport",
-    "HeldPassage",
     "IdempotencyRecord",
     "Incident",
     "Job",

@@ -15,14 +15,13 @@ from registry.core.transactions import write_transaction
 from registry.feature import installed_features
 from registry.importing import git_import_jobs, skill_uploads
 from registry.models import Job
-from registry.publishing import held_passages
 from registry.usage import demand, rollup
 
 KIND: Final = "jobs.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
-    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND, held_passages.PRUNE_KIND,
+    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND,
     *(kind for feature in installed_features() for kind in feature.daily_jobs),
 )  # fmt: skip
 RETENTION_DAYS: Final = 30

@@ -25,13 +25,14 @@ from capability_rules.validation.bundle_set import (
 )
 from capability_rules.validation.isolation.pool import ChecksUnfinished
 from capability_rules.validation.lookahead import validate_in_turn
+from features.acceptances import held_passages
 from registry.access.teams import require_edit_permission
 from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound, Forbidden
 from registry.core.published_index import get_validation_context
-from registry.publishing import held_passages, publication
+from registry.publishing import publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.events import IMPORTED
 from registry.publishing.gate import GateReport

@@ -17,9 +17,9 @@ from capability_rules.bundles.text import Lines
 from capability_rules.bundles.text_diff import FileDiff, diff_files
 from capability_rules.semantic_diff import Change, PowerComparison, compare_bundles, compare_powers, describe_new_bundle
 from capability_rules.validation import Finding, Report
+from features.acceptances.held_passages import find_held, page_of
 from registry.matching.findings import find_matching_issues
 from registry.matching.trigger_overlaps import Overlap
-from registry.publishing.held_passages import find_held, page_of
 from registry.publishing.release_rules import (
     DEFAULT_CONDITIONS,
     DEFAULT_RULE,

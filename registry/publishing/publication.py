@@ -14,6 +14,12 @@ from typing import Any, Final, Literal
 from capability_kit import tracing
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.validation import RULES_VERSION, Finding, Report, validate_bundle
+from features.acceptances.held_passages import (
+    forget_waiting,
+    list_excused_passages,
+    list_revision_decisions,
+    record_held,
+)
 from registry.access.teams import capability_write, create_capability, require_edit_permission
 from registry.catalog.assessment import assess_report
 from registry.catalog.drafts import discard, get_active_draft, get_draft, list_editors, validate_draft
@@ -32,12 +38,6 @@ from registry.publishing import reviews
 from registry.publishing.events import SUPERSEDED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
-from registry.publishing.held_passages import (
-    forget_waiting,
-    list_excused_passages,
-    list_revision_decisions,
-    record_held,
-)
 from registry.publishing.proposals import mark_published
 from registry.publishing.quarantine import (
     describe_end,

@@ -18,7 +18,6 @@ from registry.core import audit
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import AuditEvent, Capability, RegistryState, Revision
 from registry.publishing.events import SUPERSEDED
-from registry.publishing.held_passages import end_decisions
 from registry.publishing.release_pointer import set_published_revision
 from registry.publishing.second_person import Decider, Deed, evaluate_decider, require_confirmation
 
@@ -41,8 +40,6 @@ def quarantine(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             state, capability, capability.published_revision, status="quarantined", resolves_incidents=False
         )
         _release_what_it_replaces(state, capability)
-        # What was thought to be fine is decided again before it is given back.
-        end_decisions(capability_id)
         audit.record(by=by, verb="capability.quarantine", subject=capability_id, detail=detail)
         SUPERSEDED(capability, why=f"{by.name} quarantined it")
         return capability

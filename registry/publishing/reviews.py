@@ -69,7 +69,7 @@ def is_waived_since(review: Review, report: Report) -> bool:
     """Whether an error of these texts was waived after the review was decided: nobody has agreed to that."""
     decided = review.decided_at
     waivers = [finding.waiver for finding in report.waived if finding.severity == "error"]
-    return decided is not None and any(one is not None and one.created_at > decided for one in waivers)
+    return decided is not None and any(one is not None and one.at > decided for one in waivers)
 
 
 def require_comment(words: str, hint: str) -> None:

@@ -15,12 +15,12 @@ from typing import Final, Literal
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.utils import timezone
 
+from features.acceptances.held_passages import list_pending_capabilities
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
 from registry.core.concerned_people import TAKING_VERBS, find_concerned
 from registry.core.queries import LOADABLE_STATUSES, list_open_incidents
 from registry.models import AuditEvent, Capability, Draft, Operator, Proposal, Review
-from registry.publishing.held_passages import list_pending_capabilities
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases, list_stopped
 from registry.usage import demand

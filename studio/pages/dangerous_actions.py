@@ -16,9 +16,7 @@ from django.utils.module_loading import import_string
 from registry.common.actors import Actor
 from registry.core import queries
 from registry.feature import installed_features
-from registry.publishing import held_passages
 from registry.publishing.quarantine import evaluate_end, is_quarantine_open
-from studio.pages.form_data import get_chosen_passages
 
 if TYPE_CHECKING:
     from studio.pages.permissions import StudioRequest
@@ -40,11 +38,6 @@ def _ends_quarantine_alone(request: StudioRequest, arguments: Mapping[str, Any])
     capability = queries.get_capability(arguments["capability_id"])
     by = Actor("operator", request.user.get_username())
     return is_quarantine_open(capability) and evaluate_end(capability, by).is_alone
-
-
-def _decides_alone(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
-    """An admin who edited or sent the passages, where nobody else can decide about them."""
-    return held_passages.is_decided_alone(get_chosen_passages(request), Actor("operator", request.user.get_username()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +69,6 @@ _OF_CORE: Final[dict[str, DangerousAction]] = {
     "release_rule_list": DangerousAction("publishing under another rule"),
     "release_rule_drop": DangerousAction("publishing without the rule"),
     "capability_restore": DangerousAction("what may do harm, by one person", _ends_quarantine_alone),
-    "decision_list": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
-    "decision_show": DangerousAction("publishing in spite of a doubt, by one person", _decides_alone),
     "backup_show": DangerousAction("everything, with secrets"),
     "app_enable": DangerousAction("a second factor"),
     "app_disable": DangerousAction("an account without a second factor"),

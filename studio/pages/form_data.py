@@ -11,9 +11,6 @@ from capability_kit.json_text import parse_json
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 
 NOTE_MAX = 2000
-# More than anyone decides about at once.
-PASSAGES_MAX = 50
-_PASSAGE_KEY_MAX = 200
 
 
 def get_text(request: HttpRequest, name: str, *, most: int) -> str:
@@ -45,16 +42,6 @@ def get_int_at(given: QueryDict | Mapping[str, str], name: str) -> int | None:
 def get_json(request: HttpRequest) -> dict[str, Any]:
     """The event of a rendered form: `{"name", "context"}`; the context is None if it is invalid."""
     return {"name": get_text(request, "action", most=200), "context": parse_json(request.POST.get("context"))}
-
-
-def get_chosen_passages(request: HttpRequest) -> dict[str, set[str]]:
-    """The ticked passages, `capability_id:fingerprint` each: `{capability_id: {fingerprint}}`; others are left out."""
-    chosen: dict[str, set[str]] = {}
-    for key in request.POST.getlist("chosen")[:PASSAGES_MAX]:
-        capability_id, _colon, fingerprint = key[:_PASSAGE_KEY_MAX].partition(":")
-        if capability_id and fingerprint and "\0" not in key:
-            chosen.setdefault(capability_id, set()).add(fingerprint)
-    return chosen
 
 
 def get_query_text(request: HttpRequest, name: str, *, most: int) -> str:

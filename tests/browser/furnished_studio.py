@@ -106,7 +106,7 @@ from datetime import timedelta
 from django.utils import timezone
 from registry.catalog import drafts
 from registry.publishing import publication, review_comments, reviews, release_rules, scheduled_releases
-from registry.publishing.held_passages import accept_passages
+from features.acceptances.held_passages import accept_passages
 from tests.factories import bundle
 from registry.common.actors import Actor
 from registry.models import Capability, Draft, GitImport, LoadCount, Revision, UnknownCapabilityRequest

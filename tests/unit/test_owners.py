@@ -17,6 +17,8 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
+from features.acceptances import waiver_store
+from features.acceptances.models import Acceptance
 from features.credentials import credential_store
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
@@ -27,8 +29,6 @@ from features.tool_sources import adoption, source_store, takeover, watch
 from features.tool_sources.adoption import ToolChoice
 from features.tool_sources.models import ToolSource
 from features.tool_sources.tests.pet_store import CREATE, LIST, content
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
 from features.webhooks import webhook_store
 from features.webhooks.models import Webhook
 from registry.access import agent_keys, operators, teams
@@ -40,7 +40,7 @@ from registry.matching import skill_groups
 from registry.models import AgentKey, AuditEvent, Operator, Proposal, Review, ScheduledRelease
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.scan_results import store_scan_results
-from tests.factories import OLGA, agent_key
+from tests.factories import DOUBT, OLGA, agent_key, bundle
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio import forms
 from tests.unit.studio.conftest import confirm_identity
@@ -66,6 +66,7 @@ WHO: Final = {
     "the team": TEAM,
     "its maker, the team": TEAM | MAKER_ALONE,
     "its author, admins": ADMIN | {"member"},
+    "the team but who sent it, no key": ADMIN,
     "its member": MAKER_ALONE,
     "admins": ADMIN,
     "-": frozenset[str](),
@@ -128,6 +129,14 @@ def of_source(**more: Any) -> dict[str, Any]:
     return {"source_id": number(ToolSource), **more}
 
 
+def waiver() -> Acceptance:
+    return Acceptance.waivers.get()
+
+
+def decide(**more: str) -> dict[str, Any]:
+    return {"chosen": Acceptance.passages.get().key, "note": "It quotes our policy.", **more}
+
+
 def later() -> str:
     return (timezone.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
 
@@ -185,11 +194,16 @@ DOORS: Final[dict[str, Doors]] = {
         end=confirm(at("/playground/model/{}/delete/", PlaygroundChat)),
     ),
     "waiver": Doors(
-        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: number(Waiver)),
+        end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: waiver().pk),
         api={
             "read": ("GET waiver_list", lambda: {"capability_id": "pets"}),
-            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": number(Waiver)}),
+            "end": ("waiver_end", lambda: {"capability_id": "pets", "waiver_id": waiver().pk}),
         },
+    ),
+    "held passage": Doors(
+        read=get(lambda: f"{PETS}decisions/"),
+        change=post(lambda: f"{PETS}decisions/", decide),
+        end=post(lambda: f"{PETS}decisions/", lambda: decide(deed="decline")),
     ),
     "followed source": Doors(
         read=get(at("/sources/{}/", GitSource)),
@@ -292,6 +306,8 @@ def _store_rows() -> None:
     credential_store.create_credential(name="token", hosts=["git.example"], secret="hush", by=by)
     agent_keys.create_key(name="spare", by=OLGA)
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    held = publication.publish(files=bundle("pets", body=DOUBT), by=Actor("operator", "member"))
+    assert held.status == "refused"
 
 
 def read_table() -> dict[str, list[str]]:

@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.acceptances.waiver_store import create_waiver
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationResult, EvaluationRule, EvaluationRun
-from features.waivers.waiver_store import create_waiver
 from registry.access.operators import create_operator
 from registry.catalog import drafts
 from registry.common.actors import Actor

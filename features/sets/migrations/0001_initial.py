@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("registry", "0028_sharing_is_a_feature"),
+        ("registry", "0029_sharing_is_a_feature"),
     ]
 
     operations = [

@@ -11,11 +11,11 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.bundles.bundle_reader import SourceBundle
+from features.acceptances.models import Acceptance
+from features.acceptances.waiver_store import create_waiver, end_waiver
 from features.sources import source_sync
 from features.sources.models import GitSource, GitSourceItem
 from features.sources.source_sync import add_git_source, remove_source, sync_source
-from features.waivers.models import Waiver
-from features.waivers.waiver_store import create_waiver, end_waiver
 from registry.access import operators, teams
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -116,7 +116,7 @@ def _discard_draft() -> None:
 
 
 def _end_waiver() -> None:
-    end_waiver(capability_id="alpha", waiver_id=Waiver.objects.get().pk, by=ROOT)
+    end_waiver(capability_id="alpha", waiver_id=Acceptance.waivers.get().pk, by=ROOT)
 
 
 # What a person decides: how, and what readers get after the act, by the act.

@@ -22,6 +22,7 @@ from capability_kit.bundles.digest import bundle_digest
 from capability_rules.bundles.supporting_files import build_file_facts
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import validate_bundle
+from features.acceptances.held_passages import accept_passages, list_pending
 from features.sources import registry_mirror
 from features.sources.drift import compare_with_source, get_stored_drift
 from features.sources.models import GitSource, GitSourceItem
@@ -37,7 +38,6 @@ from registry.common.errors import NameConflict, SourceMisconfigured
 from registry.common.net import registry_client
 from registry.models import AuditEvent, Capability, Draft, Incident, Job, Revision
 from registry.publishing import publication
-from registry.publishing.held_passages import accept_passages, list_pending
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

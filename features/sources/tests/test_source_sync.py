@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.acceptances.held_passages import accept_passages, list_waiting
 from features.sources import push_webhooks, source_sync
 from features.sources.drift import compare_with_source
 from features.sources.models import GitSource, GitSourceItem
@@ -24,7 +25,6 @@ from registry.common.errors import NameConflict, NotFound
 from registry.models import AuditEvent, Capability, Draft, Incident, Job, Revision
 from registry.operations import worker
 from registry.publishing import publication
-from registry.publishing.held_passages import accept_passages, list_waiting
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
 
@@ -270,7 +270,7 @@ def test_passage_that_is_held_is_a_draft_an_incident_and_published_once_decided(
     _sync(source_id)
     assert Incident.objects.get(closed_at=None).count == 2
     (waiting,) = list_waiting("alpha")
-    assert waiting.submitted_by == (str(OLGA),)
+    assert waiting.submitted_by == [str(OLGA)]
     accept_passages(capability_id="alpha", by=Actor("command_line", "root"), reason="Known")
     assert _sync(source_id) == {"alpha": "published"}
     assert not Incident.objects.filter(closed_at=None).exists()

@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.bundles.finding import Finding
+from features.acceptances.waiver_store import create_waiver
 from features.tool_sources import source_store, takeover, watch
 from features.tool_sources.models import ToolBinding, ToolSource
 from features.tool_sources.tests.pet_store import CREATE, KIND, LIST, NAME, add_source, content, create_pets
-from features.waivers.waiver_store import create_waiver
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden

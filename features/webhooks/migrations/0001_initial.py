@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("registry", "0027_webhooks_are_a_feature"),
+        ("registry", "0028_webhooks_are_a_feature"),
     ]
 
     operations = [

@@ -25,11 +25,10 @@ from capability_rules.output.text import (
     format_validation,
 )
 from capability_rules.validation import Finding
-from features.waivers.cli import WaiverVerbs
+from features.acceptances.cli import AcceptanceVerbs, describe_command
 from registry.catalog import drafts, exporter
 from registry.cli import text_output
 from registry.cli.command import add_format_choices, pick, terminal_actor
-from registry.cli.decision_verbs import DecisionVerbs, describe_command
 from registry.cli.scan_verbs import ScanVerbs
 from registry.core import queries
 from registry.importing.folder_watcher import POLL_SECONDS, FolderWatcher
@@ -45,7 +44,7 @@ from registry.selectors.effects import RetirementEffects, get_retirement_effects
 ResultRow = dict[str, Any]
 
 
-class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
+class Command(AcceptanceVerbs, ScanVerbs):
     help = "Validate, publish, import, export and manage capability bundles."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -53,8 +52,7 @@ class Command(DecisionVerbs, WaiverVerbs, ScanVerbs):
         self.verb(verbs, "list", self.list, "List all capabilities.")
         self._add_single_verbs(verbs)
         self._add_powers(verbs)
-        self.add_decision_verbs(verbs)
-        self.add_waiver_verbs(verbs)
+        self.add_acceptance_verbs(verbs)
         self.add_scan_verbs(verbs)
 
     def _add_powers(self, verbs: Any) -> None:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -15,6 +16,7 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, models, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
@@ -26,7 +28,7 @@ from registry.core.checkpoints import adopt, find_hash, read_last_checkpoint
 from registry.core.kept_checkpoint import KeptCheckpoint, read_kept_if_sound
 from registry.core.rows import update_row
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.feature import absent_features
+from registry.feature import absent_features, former_tables, installed_feature_names
 from registry.models import (
     Capability,
     Job,
@@ -104,7 +106,7 @@ def _adopt_checkpoint() -> KeptCheckpoint | None:
 
 
 def _require_known(manifest: Manifest) -> None:
-    names = {name.partition(".")[0] for name in manifest.migrations if "." in name}
+    names = {_app_of(name) for name in manifest.migrations}
     # Tables that were of the core in an older version say it by themselves.
     tables = {table.name for table in manifest.tables}
     absent = [
@@ -117,15 +119,23 @@ def _require_known(manifest: Manifest) -> None:
             f"The backup has tables of the feature '{absent[0]}', and FEATURES is without it: "
             f"add {absent[0]} to FEATURES"
         )
-    newer = [name for name in manifest.migrations if name not in known_migrations()]
+    # Of a name that none of ours has, such as that of a feature before it was renamed, the tables say more.
+    ours = {"registry", *installed_feature_names()}
+    known_here = known_migrations()
+    newer = [name for name in manifest.migrations if name not in known_here and _app_of(name) in ours]
     if newer:
         raise BackupUnreadable(
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
         )
-    known = {table_name(model) for model in backed_up_models()}
+    known = {table_name(model) for model in backed_up_models()} | former_tables().keys()
     unknown = sorted(tables - known)
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
+
+
+def _app_of(migration: str) -> str:
+    app, dot, _ = migration.partition(".")
+    return app if dot else "registry"
 
 
 def _require_migrated() -> None:
@@ -143,8 +153,7 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         with lift_append_only():
             for model in truncated_models():
                 model._base_manager.all()._raw_delete("default")
-        for table in manifest.tables:
-            _fill(archive, table)
+        _fill_all(archive, manifest)
         connection.check_constraints()
         _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
@@ -177,23 +186,34 @@ def _is_empty() -> bool:
     return not any(model._base_manager.exists() for model in backed_up_models() if model not in _COME_BY_THEMSELVES)
 
 
-def _fill(archive: zipfile.ZipFile, table: TableEntry) -> None:
+def _fill_all(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    """Former tables last: their rows may name others, and those that get another number come after all that keep it."""
+    former = former_tables()
+    order = ["", *former]
+    for table in sorted(manifest.tables, key=lambda table: order.index(table.name) if table.name in former else 0):
+        if table.name in former:
+            _fill(archive, table, import_string(former[table.name]))
+            _reset_sequences()
+        else:
+            _fill(archive, table, partial(parse_row, find_model(table.name)))
+
+
+def _fill(archive: zipfile.ZipFile, table: TableEntry, parse: Callable[[dict[str, Any]], models.Model]) -> None:
     """Insert a table's rows, a bounded number of bytes at a time."""
-    model = find_model(table.name)
     waiting: list[models.Model] = []
     size = 0
     for columns, length in read_table(archive, table):
-        waiting.append(parse_row(model, columns))
+        waiting.append(parse(columns))
         size += length
         if len(waiting) >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
-            _insert(model, waiting)
+            _insert(waiting)
             waiting, size = [], 0
-    _insert(model, waiting)
+    _insert(waiting)
 
 
-def _insert(model: Model, rows: Sequence[models.Model]) -> None:
-    if model is not RegistryState:
-        model._base_manager.bulk_create(rows)
+def _insert(rows: Sequence[models.Model]) -> None:
+    if rows and not isinstance(rows[0], RegistryState):
+        type(rows[0])._base_manager.bulk_create(rows)
         return
     for row in rows:
         row.save(force_update=True)

@@ -125,7 +125,6 @@ _WORDS: Final = {
     "capability": "capability '{0}'",
     "skillgroup": "skill group '{0}'",
     "releaserule": "release rule '{0}'",
-    "heldpassage": "decision about passage '{1}' of '{0}'",
 }
 
 
@@ -190,13 +189,6 @@ def _rules(read: ReadTable, _names: _Names) -> Iterator[Held]:
         yield (row["group_id"],), {name: row[name] for name in RULE_COLUMNS}, str(row["id"])
 
 
-def _decisions(read: ReadTable, _names: _Names) -> Iterator[Held]:
-    """Those that hold: what waits, or was ended, lets nothing pass."""
-    for row in read("heldpassage"):
-        if row["accepted_at"] is not None and row["ended_at"] is None:
-            yield (row["capability_id"], row["fingerprint"]), {}, str(row["id"])
-
-
 _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "operator": _operators,
     "socialaccount": _identities,
@@ -207,5 +199,4 @@ _TABLES: Final[dict[str, Callable[[ReadTable, _Names], Iterable[Held]]]] = {
     "capability": _owned("capability", "capability_id"),
     "skillgroup": _owned("skillgroup", "group_id"),
     "releaserule": _rules,
-    "heldpassage": _decisions,
 }

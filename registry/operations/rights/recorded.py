@@ -225,17 +225,6 @@ def _set_rule(log: RecordedRights, event: LoggedEvent) -> None:
     log.set("releaserule", _group_of(event), event, **columns)
 
 
-def _accept_passages(log: RecordedRights, event: LoggedEvent) -> None:
-    passages = event.detail.get("passages")
-    for passage in passages if isinstance(passages, list) else ():
-        log.set("heldpassage", (event.subject, str(passage.get("fingerprint"))), event)
-
-
-def _end_decisions(log: RecordedRights, event: LoggedEvent) -> None:
-    for key in [key for key in log.of("heldpassage") if key[0] == event.subject]:
-        log.drop("heldpassage", key)
-
-
 _VERBS: Final[dict[str, ReadEvent]] = {
     "operator.create": _create_operator,
     "operator.set_role": _set_role,
@@ -262,8 +251,6 @@ _VERBS: Final[dict[str, ReadEvent]] = {
     "skill_group.remove": lambda log, event: log.drop("skillgroup", (event.subject,)),
     "release_rule.set": _set_rule,
     "release_rule.drop": lambda log, event: log.drop("releaserule", _group_of(event)),
-    "passage.accept": _accept_passages,
-    "capability.quarantine": _end_decisions,
 }
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from capability_rules.semantic_diff import EFFECTS, Change
 from capability_rules.validation import Finding, Report
+from features.acceptances.held_passages import evaluate_right
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, DraftNotFound
@@ -21,7 +22,6 @@ from registry.core import queries
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
-from registry.publishing.held_passages import evaluate_right
 from registry.publishing.publish_context import PublishContext
 from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since

@@ -1,4 +1,4 @@
-"""`manage.py credential`: secrets that are sent to others (docs/contract.md 3.2)."""
+"""`manage.py credential`: secrets that are sent to others (docs/contract.md 3.3)."""
 
 from __future__ import annotations
 

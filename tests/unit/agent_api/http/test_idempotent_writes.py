@@ -14,12 +14,12 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import build_document
+from features.acceptances.models import Acceptance
+from features.acceptances.waiver_store import create_waiver
 from features.sets import set_store
 from features.sets.tests.documents import COMMAND, document
 from features.tool_sources import source_store
 from features.tool_sources.models import ToolSource
-from features.waivers.models import Waiver
-from features.waivers.waiver_store import create_waiver
 from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.actors import Actor
@@ -130,7 +130,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
     "operator/waiver_create": (_scanned, lambda: WAIVER | {"until": _in_a_week().isoformat()}),
     "operator/set_save": (lambda: None, lambda: document("alpha")),
     "operator/set_delete": (_set_of_alpha, lambda: {"set_id": "desk"}),
-    "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Waiver.objects.get().pk}),
+    "operator/waiver_end": (_waived, lambda: {"capability_id": "alpha", "waiver_id": Acceptance.waivers.get().pk}),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from features.waivers import waiver_store
+from features.acceptances import waiver_store
 from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import Actor

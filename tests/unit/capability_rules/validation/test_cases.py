@@ -35,7 +35,7 @@ RAISED_ELSEWHERE = {
     "EVALUATION_FAILED": "features/evaluations/tests/test_release_conditions.py",
     "EVALUATION_MISSING": "features/evaluations/tests/test_release_conditions.py",
     "SCAN_MISSING": "publishing/test_scan_results.py",
-    "SEC_HELD": "publishing/test_held_passages.py",
+    "SEC_HELD": "../../../features/acceptances/tests/test_held_passages.py",
     "SEC_LANGUAGE_NOT_JUDGED": "security/test_suspicion.py",
     "SCAN_RESULT": "publishing/test_scan_results.py",
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import InvalidRequest
-from features.waivers import waiver_store
+from features.acceptances import waiver_store
 from registry.access import agent_keys, teams
 from registry.access.key_limits import describe_limit, require_within_limit
 from registry.catalog import drafts

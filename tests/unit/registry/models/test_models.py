@@ -26,7 +26,6 @@ from registry.models import (
     DraftVersion,
     FeedbackEvent,
     GitImport,
-    HeldPassage,
     IdempotencyRecord,
     Incident,
     Job,
@@ -131,11 +130,6 @@ BREAKS: dict[str, Break] = {
     "scan_results_one_per_tool": _again(ScanResults),
     "scan_results_digest_form": _set(ScanResults, files_digest="abc"),
     "scan_results_tool_not_empty": _set(ScanResults, tool=""),
-    "held_passage_once": _again(HeldPassage),
-    "held_passage_fingerprint_form": _set(HeldPassage, fingerprint="abc"),
-    "held_passage_decision_paired": _set(HeldPassage, accepted_by="operator:olga", reason="r"),
-    "held_passage_reason_paired": _set(HeldPassage, accepted_at=timezone.now(), accepted_by="operator:olga"),
-    "held_passage_end_of_decision": _set(HeldPassage, ended_at=timezone.now()),
     "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
     "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
     "scheduled_release_one_waiting": _again(ScheduledRelease),
@@ -240,7 +234,6 @@ def one_of_each() -> None:
     ScanResults.objects.create(
         capability=_alpha(), files_digest=revision.files_digest, tool="semgrep", uploaded_by="operator:olga"
     )
-    HeldPassage.objects.create(capability_id="alpha", fingerprint="sha256:0", file="skill.md", passage="p", doubt="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     MatchCount.objects.create(day=date(2025, 1, 1), decision="match", count=1)
     UnknownCapabilityRequest.objects.create(capability_id="gamma")

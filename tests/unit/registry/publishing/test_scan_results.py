@@ -13,7 +13,7 @@ from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import InvalidRequest
 from capability_rules.output.sarif import build_sarif
 from capability_rules.validation import Finding
-from features.waivers.waiver_store import create_waiver
+from features.acceptances.waiver_store import create_waiver
 from registry.access import teams
 from registry.access.operators import create_operator
 from registry.catalog import drafts

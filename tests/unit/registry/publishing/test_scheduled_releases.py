@@ -9,15 +9,16 @@ import pytest
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from features.acceptances.held_passages import accept_passages, list_pending
+from features.acceptances.models import Acceptance
 from registry.access import operators
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, NotFound, StatusConflict
 from registry.core.jobs import admin
-from registry.models import AuditEvent, Capability, HeldPassage, Incident, Job, Operator, Revision, ScheduledRelease
+from registry.models import AuditEvent, Capability, Incident, Job, Operator, Revision, ScheduledRelease
 from registry.operations.worker import Worker
 from registry.publishing import publication, scheduled_releases
-from registry.publishing.held_passages import accept_passages, list_pending
 from tests.factories import DOUBT, OLGA, bundle, publish, tool
 from tests.unit.registry.publishing.test_release_rules import ADMIN, set_rule
 
@@ -127,7 +128,7 @@ def test_passage_that_is_doubted_by_then_is_an_incident_and_waits_for_a_decision
     terminal = Actor("command_line", "root")
     accept_passages(capability_id="alpha", by=terminal, reason="Known")
     release = _plan(body=DOUBT)
-    HeldPassage.objects.all().delete()
+    Acceptance.passages.all().delete()
     release = _when_due(release)
     assert (release.state, "A person has to decide" in release.reason) == ("failed", True)
     assert Incident.objects.get().kind == "release"

@@ -121,8 +121,6 @@ REVERSIBLE = {
     "review_decide": "publishes nothing; an approval ends with the next change of the draft, the author can ask again",
     "review_reviewer_add": "Remove on the same page",
     "review_reviewer_remove": "Undo; the person can be added again",
-    "decision_list": "asks for a reason; a quarantine ends the decision",
-    "decision_show": "asks for a reason; a quarantine ends the decision",
     "review_reopen": "Resolve on the same page",
     "review_reply": "adds a comment",
     "review_resolve": "Reopen on the same page",

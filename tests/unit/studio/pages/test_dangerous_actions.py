@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from registry.models import AuditEvent, HeldPassage
+from features.acceptances.models import Acceptance
+from registry.models import AuditEvent
 from registry.publishing import publication
 from registry.publishing.quarantine import quarantine
 from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
@@ -75,7 +76,7 @@ def _quarantine_own() -> None:
 def _send_doubt() -> dict[str, Any]:
     """A form that decides about what nobody but the admin who sent it could decide."""
     publication.publish(files=bundle("beta", body=DOUBT), by=ADMIN, note="Mine")
-    return {"chosen": HeldPassage.objects.get().capability_id + ":" + HeldPassage.objects.get().fingerprint}
+    return {"chosen": Acceptance.passages.get().capability_id + ":" + Acceptance.passages.get().fingerprint}
 
 
 def test_every_form_is_dangerous_or_ordinary() -> None:

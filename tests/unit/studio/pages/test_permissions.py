@@ -67,8 +67,6 @@ NAMED: dict[str, tuple[str | None, str | None]] = {
     "draft_version_show": ("author", None),
     "draft_version_restore": ("author", "author"),
     "gate_show": ("viewer", "publisher"),
-    "decision_list": ("viewer", "publisher"),
-    "decision_show": ("viewer", "publisher"),
     "rollback": ("publisher", "publisher"),
     "capability_deprecate": ("publisher", "publisher"),
     "capability_retire": ("publisher", "publisher"),

@@ -12,13 +12,14 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import override_settings
 from django.utils import timezone
 
+from features.acceptances import waiver_store
+from features.acceptances.held_passages import accept_passages
+from features.acceptances.models import Acceptance
 from features.sharing import install_codes, share_links
 from features.sharing.models import InstallCodeRedemption, ShareLink
 from features.sources import source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
-from features.waivers import waiver_store
-from features.waivers.models import Waiver
 from registry.access import (
     agent_keys,
     operators,
@@ -33,7 +34,6 @@ from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
-    HeldPassage,
     Operator,
     ReleaseRule,
     SkillGroup,
@@ -44,7 +44,6 @@ from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import compare_rights, find_unrecorded
 from registry.operations.rights.recorded import RecordedRights
 from registry.publishing import publication, release_rules
-from registry.publishing.held_passages import accept_passages
 from registry.publishing.quarantine import quarantine
 from registry.publishing.scan_results import store_scan_results
 from tests.factories import DOUBT, OLGA, bundle, publish, tampering
@@ -204,14 +203,14 @@ def _redeem() -> None:
 
 
 def _waive() -> None:
-    found = Waiver.objects.first()
+    found = Acceptance.waivers.first()
     assert found is not None
     found.pk, found.ended_at, found.ended_by = None, None, ""
     found.save(force_insert=True)
 
 
 def _accept() -> None:
-    found = HeldPassage.objects.filter(capability_id="gamma").get()
+    found = Acceptance.passages.filter(capability_id="gamma").get()
     found.pk, found.capability_id, found.fingerprint = None, "beta", "sha256:0"
     found.save(force_insert=True)
 
@@ -262,22 +261,22 @@ CHANGES: list[tuple[str, Change]] = [
         lambda: GitSource.objects.update(url="https://evil.example/a"),
     ),
     ("waiver {waiver}", _waive),
-    ("until '2999-01-01' of waiver {second}", lambda: Waiver.objects.update(until="2999-01-01")),
+    ("until '2999-01-01' of waiver {second}", lambda: Acceptance.waivers.update(until="2999-01-01")),
     ("decision about passage 'sha256:0' of 'beta'", _accept),
-    ("of 'gamma', which is missing", lambda: HeldPassage.objects.filter(capability_id="gamma").delete()),
-    ("of 'delta'", lambda: HeldPassage.objects.filter(capability_id="delta").update(ended_at=None)),
-    ("ended 'False' of waiver {first}", lambda: Waiver.objects.update(ended_at=None, ended_by="")),
+    ("of 'gamma', which is missing", lambda: Acceptance.passages.filter(capability_id="gamma").delete()),
+    ("of 'delta'", lambda: Acceptance.passages.filter(capability_id="delta").update(ended_at=None)),
+    ("ended 'False' of waiver {first}", lambda: Acceptance.waivers.update(ended_at=None, ended_by="")),
 ]
 
 
 def test_each_change_behind_the_registrys_back_is_named() -> None:
-    first, second = Waiver.objects.order_by("pk").values_list("pk", flat=True)
+    first, second = Acceptance.waivers.order_by("pk").values_list("pk", flat=True)
 
     def check(change: tuple[str, Change]) -> None:
         expected, act = change
         act()
         names = {"source": GitSource.objects.get().pk, "first": first, "second": second}
-        newest = Waiver.objects.order_by("-pk").values_list("pk", flat=True).first()
+        newest = Acceptance.waivers.order_by("-pk").values_list("pk", flat=True).first()
         assert expected.format(**names, waiver=newest) in "\n".join(find_unrecorded(read_stored))
 
     check_each(CHANGES, check, name=lambda change: change[0], isolate=rolled_back)

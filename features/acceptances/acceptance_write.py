@@ -15,12 +15,11 @@ from registry.core.transactions import write_transaction
 REASON_MAX: Final = 1000
 
 
-def check_reason(reason: str, decided: str) -> str:
-    """The reason without blanks around it. Raises `InvalidRequest` where it is empty or too long; `decided` is the word
-    for what it is a reason for."""
+def check_reason(reason: str, missing: str = "Say why it is fine: a few words are needed (reason)") -> str:
+    """The reason without blanks around it. Raises `InvalidRequest` where it is too long, and with `missing` without."""
     reason = reason.strip()
     if not reason:
-        raise InvalidRequest(f"Say why it is {decided}: a few words are needed (reason)")
+        raise InvalidRequest(missing)
     if len(reason) > REASON_MAX or "\0" in reason:
         raise InvalidRequest(f"The reason has at most {REASON_MAX:,} characters")
     return reason

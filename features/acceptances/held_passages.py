@@ -170,7 +170,7 @@ def accept_passages(
     `is_confirmed` says that `by` has just shown who they are. Raises `InvalidRequest` for a reason that is not allowed,
     `NotFound` where nothing like it waits, and `Forbidden`.
     """
-    reason = check_reason(reason, "fine")
+    reason = check_reason(reason)
     waiting = _choose(list_waiting(capability_id), capability_id, fingerprints, place)
     with acceptance_write(capability_id, by, "passage.accept") as detail:
         decider = _require_right(capability_id, _list_senders(waiting), by)
@@ -199,7 +199,7 @@ def send_back(*, capability_id: str, by: Actor, reason: str) -> None:
     Raises `InvalidRequest` without a reason, `DraftNotFound` where there is no draft, `Forbidden`, and what reviews
     raise.
     """
-    reason = check_reason(reason, "fine")
+    reason = check_reason(reason)
     draft = get_draft(capability_id)
     require_edit_permission(capability_id, by)
     _require_right(capability_id, list_editors(draft), by)
@@ -216,7 +216,7 @@ def decline_passages(*, capability_id: str, by: Actor, reason: str, fingerprints
 
     Raises `InvalidRequest` for a reason that is not allowed, `NotFound` where nothing like it waits, and `Forbidden`.
     """
-    reason = check_reason(reason, "fine")
+    reason = check_reason(reason)
     sent = {one.fingerprint for one in list_waiting(capability_id) if one.seen_at is not None}
     with acceptance_write(capability_id, by, "passage.decline") as detail:
         rows = _pending().filter(capability_id=capability_id, fingerprint__in=sent.intersection(fingerprints))

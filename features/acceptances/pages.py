@@ -190,7 +190,7 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
     if not chosen:
         return _page(request, capability_id, error=_("Choose at least one passage"), status=400)
     try:
-        reason = check_reason(get_text(request, "note", most=REASON_MAX + 1), "fine")
+        reason = check_reason(get_text(request, "note", most=REASON_MAX + 1))
     except InvalidRequest as error:
         return _page(request, capability_id, error=error.message, status=400)
     count, refused = 0, []

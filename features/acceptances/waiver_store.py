@@ -110,7 +110,7 @@ def create_waiver(*, capability_id: str, code: str, place: str, reason: str, unt
     Raises `InvalidRequest` for a finding that cannot be waived, a reason or a day that is not allowed; `Forbidden` for
     an error where `by` is not an admin; `StatusConflict` where it is waived; `NotFound`, `CapabilityNotFound`.
     """
-    reason = check_reason(reason, "waived")
+    reason = check_reason(reason, "Say why it is waived: a few words are needed")
     check_day(until)
     found = find_waivable(get_capability(capability_id), code=code, place=place, by=by)
     finding = found.finding
@@ -201,7 +201,8 @@ def describe_waiver_row(waiver: Acceptance) -> dict[str, Any]:
     return {
         "waiver_id": waiver.pk,
         **{name: getattr(waiver, name) for name in columns},
-        **_values(waiver),
+        "until": str(waiver.until),
+        "state": waiver.state,
         "created_at": as_moment(waiver.accepted_at),
         "created_by": waiver.accepted_by,
         "ended_at": as_moment(waiver.ended_at),
@@ -211,9 +212,9 @@ def describe_waiver_row(waiver: Acceptance) -> dict[str, Any]:
 
 def _values(waiver: Acceptance) -> dict[str, Any]:
     """What changes of a waiver: the audit log keeps it before and after."""
-    return {"until": str(waiver.until), "state": waiver.state}
+    return {"state": waiver.state, "until": str(waiver.until)}
 
 
 def _audited(waiver: Acceptance) -> dict[str, Any]:
     columns = ("code", "severity", "file", "fingerprint", "reason")
-    return {"waiver_id": waiver.pk, "until": str(waiver.until), **{name: getattr(waiver, name) for name in columns}}
+    return {"waiver_id": waiver.pk, **{name: getattr(waiver, name) for name in columns}, "until": str(waiver.until)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from features.acceptances import held_passages
-from features.acceptances.waived_findings import ERROR_PREFIXES
+from features.acceptances.waived_findings import is_waivable_error
 from registry.common.actors import Actor
 from studio.pages.dangerous_actions import DangerousAction
 
@@ -30,7 +30,7 @@ def get_chosen_passages(request: StudioRequest) -> dict[str, set[str]]:
 
 def _may_be_error(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)
     """Admins alone waive errors, and of those only what these codes begin with; some of them are warnings too."""
-    return request.user.can_administer and request.POST.get("code", "").startswith(ERROR_PREFIXES)
+    return request.user.can_administer and is_waivable_error(request.POST.get("code", ""))
 
 
 def _decides_alone(request: StudioRequest, arguments: Mapping[str, Any]) -> bool:  # noqa: ARG001 (one of several)

@@ -16,16 +16,22 @@ from capability_rules.bundles.finding import Finding, FindingAcceptance
 from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.bundles.problem import PER_CODE_MAX, UNFINISHED_CODE
 from features.acceptances.models import Acceptance
+from registry.feature import installed_features
 from registry.models import Revision
 
-# The codes whose errors can be waived begin so: everything else is the format that clients rely on.
-ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "TOOL_SOURCE_", "EVALUATION_")
+_ERROR_PREFIXES: Final = ("SEC_", "SCAN_")
 # Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
 _NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", UNFINISHED_CODE, "FINDINGS_CUT"})
 # A person answers these otherwise: by a confirmation, an approval, a note.
 _ANSWERED: Final = frozenset(
     {"POLICY_LOOSENED", "LOOSENING_NOT_ALLOWED", "APPROVAL_REQUIRED", "NOTE_REQUIRED", "COMMENTS_OPEN", "SEC_HELD"}
 )
+
+
+def is_waivable_error(code: str) -> bool:
+    """Whether errors of the code can be waived: those of security, scanners and features. Everything else is the format
+    that clients rely on."""
+    return code.startswith(_ERROR_PREFIXES) or any(code in feature.finding_codes for feature in installed_features())
 
 
 def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
@@ -36,7 +42,7 @@ def explain_unwaivable(finding: Finding, findings: Iterable[Finding]) -> str:
         return f"{finding.code} cannot be waived: a person answers it at the gate"
     if finding.is_doubt:
         return f"{finding.code} cannot be waived: a person decides about the passage"
-    if finding.severity == "error" and not finding.code.startswith(ERROR_PREFIXES):
+    if finding.severity == "error" and not is_waivable_error(finding.code):
         return f"{finding.code} is an error in the form of the bundle, which clients rely on: fix it"
     same = Counter((one.code, one.file) for one in findings)
     if any(one.code == "FINDINGS_CUT" for one in findings) or same[finding.code, finding.file] >= PER_CODE_MAX:

@@ -25,6 +25,7 @@ FEATURE: Final = Feature(
         EventType("evaluation_rule.set"),
         EventType("evaluation_rule.drop"),
     ),
+    finding_codes=("EVALUATION_MISSING", "EVALUATION_FAILED"),
     publish_conditions=("features.evaluations.release_conditions.find_unmet",),
     job_handlers={
         "evaluation.case": "features.evaluations.runs.run_case_job",

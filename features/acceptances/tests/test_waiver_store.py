@@ -264,6 +264,7 @@ def test_the_form_of_a_bundle_is_never_waived() -> None:
     assert all(explain_unwaivable(error(code, "warning"), []) for code in ("FINDINGS_CUT", "POLICY_LOOSENED"))
     assert not explain_unwaivable(error("SEC_SECRET"), [])
     assert not explain_unwaivable(error("SCAN_RESULT"), [])
+    assert not any(explain_unwaivable(error(code), []) for code in ("TOOL_SOURCE_BROKEN", "EVALUATION_FAILED"))
     assert not explain_unwaivable(error("FIELD_UNKNOWN", "warning"), [])
     # What is not shown cannot be waived with what is.
     assert "more findings" in explain_unwaivable(error("SEC_SECRET"), [error("SEC_SECRET")] * 1000)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from features.acceptances import held_passages
-from features.acceptances.waived_findings import is_waivable_error
+from features.acceptances.accepted_findings import is_waivable_error
 from registry.common.actors import Actor
 from studio.pages.dangerous_actions import DangerousAction
 

@@ -1,7 +1,7 @@
 """Deciding about passages that the security checks doubt: who may, and what waits (docs/contract.md 2 and 3).
 
 A decision is for one passage of one file of a capability. What it does to findings is in
-`held_findings.py`.
+`accepted_findings.py`.
 """
 
 from __future__ import annotations

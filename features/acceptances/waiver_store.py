@@ -1,7 +1,7 @@
 """Accepting a finding for a time: who may, for which findings, and for how long (docs/contract.md 3).
 
 A waiver is for one passage: edits around it do not matter, an edit of the passage itself makes another finding. What it
-does to findings is in `waived_findings.py`.
+does to findings is in `accepted_findings.py`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from capability_rules.bundles.finding import Finding
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation import validate_bundle
 from features.acceptances.acceptance_write import acceptance_write, check_reason
+from features.acceptances.accepted_findings import explain_unwaivable
 from features.acceptances.models import Acceptance, as_moment
-from features.acceptances.waived_findings import explain_unwaivable
 from registry.access.operators import is_admin, may_publish
 from registry.catalog.drafts import get_active_draft, refresh_digest, validate_draft
 from registry.catalog.revalidation import queue_failing

@@ -15,7 +15,7 @@ from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.problem import Severity
 from capability_rules.validation import Report
 from capability_rules.validation.needs import NEED_CODES
-from features.acceptances.held_findings import mark_accepted
+from features.acceptances.accepted_findings import mark_accepted
 from registry.catalog.needed_skills import find_need_findings
 from registry.core.queries import files_digest
 from registry.feature import installed_features

@@ -7,7 +7,7 @@ from typing import Final
 
 from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.validation import RULES_VERSION, Finding, validate_bundle
-from features.acceptances.waived_findings import mark_waived_since
+from features.acceptances.accepted_findings import mark_waived_since
 from registry.catalog.incidents import close_repaired, open_incident
 from registry.common.errors import SkillMalformed
 from registry.core.queries import files_digest, load_bundle

@@ -14,7 +14,7 @@ from capability_rules.bundles.bundle import SkillBundle
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_json
 from capability_rules.errors import RegistryError
 from capability_rules.validation import Report
-from features.acceptances.waived_findings import mark_waived
+from features.acceptances.accepted_findings import mark_waived
 from registry.access.operators import is_admin
 from registry.catalog.assessment import assess_report, find_missing_scanners
 from registry.catalog.integrity import is_intact

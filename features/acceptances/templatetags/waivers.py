@@ -7,7 +7,7 @@ from typing import Any
 from django import template
 
 from capability_rules.validation import Finding
-from features.acceptances.waived_findings import explain_unwaivable
+from features.acceptances.accepted_findings import explain_unwaivable
 from registry.models import Operator
 
 register = template.Library()

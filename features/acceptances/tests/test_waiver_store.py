@@ -14,8 +14,8 @@ from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding
 from features.acceptances import waiver_store
+from features.acceptances.accepted_findings import explain_unwaivable
 from features.acceptances.models import Acceptance
-from features.acceptances.waived_findings import explain_unwaivable
 from registry.access import teams
 from registry.access.operators import create_operator
 from registry.catalog import drafts

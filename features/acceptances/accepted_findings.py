@@ -1,6 +1,6 @@
-"""Which findings are waived: they block nothing, and stay in sight (docs/contract.md 3).
+"""What of findings is waived, held or accepted: what was accepted blocks nothing, and stays in sight.
 
-`waiver_store.py` creates and ends waivers.
+`waiver_store.py` creates and ends waivers, `held_passages.py` decides about passages.
 """
 
 from __future__ import annotations
@@ -12,12 +12,20 @@ from typing import Final
 
 from django.db.models import Q
 
-from capability_rules.bundles.finding import Finding, FindingAcceptance
-from capability_rules.bundles.finding_fingerprints import fingerprint_findings
+from capability_rules.bundles.finding import Finding, FindingAcceptance, sort_findings
+from capability_rules.bundles.finding_fingerprints import (
+    Passage,
+    find_passages,
+    fingerprint_findings,
+    hold,
+    mark_doubts,
+)
 from capability_rules.bundles.problem import PER_CODE_MAX, UNFINISHED_CODE
+from capability_rules.validation import Report
 from features.acceptances.models import Acceptance
+from registry.core.queries import LOADABLE_STATUSES
 from registry.feature import installed_features
-from registry.models import Revision
+from registry.models import Capability, Revision
 
 _ERROR_PREFIXES: Final = ("SEC_", "SCAN_")
 # Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
@@ -90,3 +98,51 @@ def mark_waived_since(revision: Revision, findings: Sequence[Finding]) -> tuple[
         until__gt=published.date(),
     ).order_by("id")
     return _mark(findings, revision.files, {row.fingerprint: row for row in known})
+
+
+def mark_held(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The same findings, each doubt marked as held or accepted; one whose passage is live, and was excused by the same
+    context, is a warning and no more.
+
+    What the classifier alone found is among them where somebody outside wrote the texts and it is certain enough, or
+    where it waits, or was decided, since then.
+    """
+    # Those that an assessment before has added are looked for again.
+    own = [one for one in findings if not one.certainty]
+    unmarked = [replace(one, held=False, accepted=None) if one.held or one.accepted else one for one in own]
+    alone = [note for note in report.notes if note.certainty and not note.is_excused]
+    if not alone and not any(one.is_doubt for one in unmarked):
+        return tuple(unmarked)
+    name = report.capability_id
+    known = Acceptance.passages.filter(capability_id=name, ended_at__isnull=True) if name else ()
+    rows = {row.fingerprint: row for row in known}
+    passages = find_passages(alone, report.files)
+    added = [
+        replace(note, severity="warning")
+        for note, passage in zip(alone, passages, strict=True)
+        if passage.fingerprint in rows or (report.is_foreign and report.is_foreign_doubt(note))
+    ]
+    excused = _list_excused(name) if name else set()
+
+    def mark(finding: Finding, passage: Passage) -> Finding:
+        if passage.fingerprint in excused:
+            return finding
+        # Decisions of earlier releases are kept without what stands around their passages.
+        row = rows.get(passage.fingerprint) or rows.get(passage.core)
+        if row is None or row.accepted_at is None:
+            return hold(finding, passage)
+        return replace(finding, accepted=describe_acceptance(row), passage=passage.fingerprint)
+
+    return mark_doubts(sort_findings([*unmarked, *added]) if added else unmarked, report.files, mark)
+
+
+def mark_accepted(report: Report, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The same findings: doubts as `mark_held` says, then each with its waiver in force."""
+    return mark_waived(report.capability_id, mark_held(report, findings), report.files)
+
+
+def _list_excused(capability_id: str) -> set[str]:
+    """The passages of what readers have now that the text around them excused when it was published."""
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
+    kept = found.values_list("published_revision__excused_passages", flat=True).first()
+    return set(kept or ())

@@ -13,7 +13,17 @@ FEATURE: Final = Feature(
     job_handlers={"credential.encrypt": "features.credentials.credential_store.encrypt_stored"},
     daily_jobs=("credential.encrypt",),
     pages="features.credentials.urls",
-    section_tabs=(SectionTab("studio:operator_list", gettext_lazy("Credentials"), "studio:credential_list"),),
+    section_tabs=(
+        SectionTab(
+            "studio:operator_list",
+            gettext_lazy("Credentials"),
+            "studio:credential_list",
+            after="studio:agent_key_list",
+            shortcut="3",
+            right="administer",
+            around=("studio:credential",),
+        ),
+    ),
     dangerous_actions="features.credentials.dangerous_actions.ACTIONS",
     rows_kept={"credentials_credential": "credentials"},
     rights=("features.credentials.rights.RIGHTS",),

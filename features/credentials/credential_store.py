@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.credentials.models import Credential
-from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, renew_encryption
 from registry.access.teams import require_admin
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NameConflict, NotFound, SourceMisconfigured, StatusConflict
@@ -169,12 +168,6 @@ def _note_use(row: Credential, used_for: str) -> None:
             )
 
 
-def encrypt_stored(lease: Lease) -> CommitAction | None:  # noqa: ARG001 (the handler of a job without a payload)
+def encrypt_stored(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
     """The handler of the daily job: what a former SECRET_KEY encrypted is encrypted under the present one."""
-    for row in list_credentials(in_force=True):
-        if not is_current(row.secret):
-            with suppress(SecretUnreadable), write_transaction():
-                row.refresh_from_db()
-                if row.secret:
-                    update_row(row, secret=encrypt_secret(decrypt_secret(row.secret)))
-    return None
+    return lambda: renew_encryption(Credential.objects.filter(ended_at__isnull=True), "secret")

@@ -16,7 +16,11 @@ FEATURE: Final = Feature(
         EventType("git_source.recovered", public="git_source.recovered", subject="git_source"),
         *(EventType(f"git_source.{verb}") for verb in _AUDITED_ONLY),
     ),
-    job_handlers={"git_source.sync": "features.sources.source_sync.sync_job"},
+    job_handlers={
+        "git_source.sync": "features.sources.source_sync.sync_job",
+        "git_source.encrypt": "features.sources.push_webhooks.encrypt_stored",
+    },
+    daily_jobs=("git_source.encrypt",),
     job_observers={"git_source.sync": "features.sources.source_sync.on_job_state_change"},
     job_queues={"git_source.sync": IMPORTS},
     audit_observers={

@@ -15,7 +15,7 @@ from registry.models.fields import optional_text
 class GitSource(models.Model):
     """A repository, or another registry, that is synced regularly; what has changed there is imported.
 
-    `hook_secret` is kept as it is, because it checks signatures, and `read_key`, because it is sent; each is shown or
+    `hook_secret`, the one before it and `read_key` are encrypted (registry/access/stored_secrets.py); each is shown or
     given once.
     """
 
@@ -43,7 +43,7 @@ class GitSource(models.Model):
         related_name="sources",
         help_text="For git.",
     )
-    read_key = optional_text(200, db_default="", help_text="An agent key of the other registry.")
+    read_key = models.TextField(blank=True, default="", db_default="", help_text="Of the other registry, encrypted.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     last_synced_at = models.DateTimeField(null=True, help_text="The last successful sync.")
@@ -51,9 +51,11 @@ class GitSource(models.Model):
     etag = optional_text(200, db_default="", help_text="ETag of the other registry's list at the last sync.")
     failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures since the last successful sync.")
     last_error = optional_text(500)
-    hook_secret = optional_text(100, db_default="", help_text="Secret that signs the git host's push webhooks.")
+    hook_secret = models.TextField(
+        blank=True, default="", db_default="", help_text="Signs the git host's push webhooks; encrypted."
+    )
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
-    previous_hook_secret = optional_text(100, db_default="")
+    previous_hook_secret = models.TextField(blank=True, default="", db_default="")
     previous_hook_secret_until = models.DateTimeField(
         null=True, help_text="The previous secret is accepted until then."
     )

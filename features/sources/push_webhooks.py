@@ -22,10 +22,12 @@ from capability_rules.errors import InvalidRequest
 from features.sources import source_sync
 from features.sources.audit_rows import record_event
 from features.sources.models import GitSource
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, renew_encryption
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.common.net.webhook_signatures import PREVIOUS_SECRET_RETENTION, TEST, generate_secret, sign_request
+from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
 
@@ -79,8 +81,9 @@ def create_push_secret(*, source_id: int, by: Actor) -> tuple[GitSource, str]:
         source = source_sync.get_source(source_id)
         if source.kind != GitSource.Kind.GIT:
             raise InvalidRequest("The other registry makes the secret: make a webhook there, and give its secret here")
-        _put_secret(source, secrets.token_urlsafe(32), by)
-    return source, source.hook_secret
+        secret = secrets.token_urlsafe(32)
+        _put_secret(source, secret, by)
+    return source, secret
 
 
 def set_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
@@ -96,7 +99,7 @@ def set_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
         source = source_sync.get_source(source_id)
         if source.kind != GitSource.Kind.REGISTRY:
             raise InvalidRequest("The secret of a repository is made here")
-        if source.hook_secret != secret:
+        if _read(source.hook_secret) != secret:
             _put_secret(source, secret, by)
     return source
 
@@ -107,7 +110,7 @@ def _put_secret(source: GitSource, secret: str, by: Actor) -> None:
     until = now + PREVIOUS_SECRET_ACCEPTED if old else None
     update_row(
         source,
-        hook_secret=secret,
+        hook_secret=encrypt_secret(secret),
         hook_secret_at=now,
         previous_hook_secret=old,
         previous_hook_secret_until=until,
@@ -174,11 +177,24 @@ def receive_push(*, source_id: int, delivery: PushDelivery) -> PushResult:
 
 
 def _in_force(source: GitSource | None) -> tuple[str, str]:
-    """The secret and the one before it. A missing one, or that of a missing source, is replaced by one
-    that is never valid: the same work is done."""
+    """The secret and the one before it. A missing one, one that cannot be read, or that of a missing source is replaced
+    by one that is never valid: the same work is done."""
     new = source.hook_secret if source is not None else ""
     old = source.previous_hook_secret if source is not None and source.has_two_secrets else ""
-    return new or generate_secret(), old or generate_secret()
+    return _read(new) or generate_secret(), _read(old) or generate_secret()
+
+
+def _read(stored: str) -> str:
+    """The secret; empty for one of another SECRET_KEY."""
+    try:
+        return decrypt_secret(stored)
+    except SecretUnreadable:
+        return ""
+
+
+def encrypt_stored(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: encrypts what sources keep under the present key."""
+    return lambda: renew_encryption(GitSource.objects.all(), "hook_secret", "previous_hook_secret", "read_key")
 
 
 def _note(source: GitSource, heard: PushResult, *, by_old: bool) -> None:

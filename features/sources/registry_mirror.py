@@ -45,12 +45,12 @@ class _MirroredEntry:
     upstream_state: Literal["present", "deprecated"]
 
 
-def read_registry(source: GitSource, known: KnownState) -> SourceSnapshot:
+def read_registry(source: GitSource, known: KnownState, key: str) -> SourceSnapshot:
     """Read the list, and while the result is walked through the bundles that are not `known` as they are there.
 
     Raises `SourceUnreadable`, and `SourceMisconfigured` where trying again would not help.
     """
-    upstream = RegistryClient(source.url, source.read_key)
+    upstream = RegistryClient(source.url, key)
     here = {path: item for path, item in known.items() if item.upstream_state != GitSourceItem.UpstreamState.GONE}
     is_all_settled = all(is_up_to_date(source, item, item.files_digest) for item in here.values())
     first = upstream.get(LIST_PATH, {"limit": str(_PAGE)}, etag=source.etag if is_all_settled else "")

@@ -25,6 +25,7 @@ from features.sources.audit_rows import record_event
 from features.sources.models import GitSource, GitSourceItem
 from features.sources.registry_mirror import read_registry
 from features.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret
 from registry.catalog.incidents import open_held_incident
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, SourceMisconfigured
@@ -128,7 +129,7 @@ def add_registry(
 
     Raises as `add_source` does.
     """
-    named = {"kind": GitSource.Kind.REGISTRY, "url": check_registry_url(url), "read_key": _checked_key(read_key)}
+    named = {"kind": GitSource.Kind.REGISTRY, "url": check_registry_url(url), "read_key": _stored_key(read_key)}
     return _add(named, SyncSettings(mode, every_minutes, may_adopt), by)
 
 
@@ -137,6 +138,19 @@ def _checked_key(key: str) -> str:
     if len(key) > 200 or " " in key or not (key.isascii() and key.isprintable()):
         raise InvalidRequest("A key has at most 200 characters, without blanks")
     return key
+
+
+def _stored_key(key: str) -> str:
+    given = _checked_key(key)
+    return encrypt_secret(given) if given else ""
+
+
+def read_stored_key(source: GitSource) -> str:
+    """The key of another registry; empty for one of another SECRET_KEY, which a sync refuses with the words."""
+    try:
+        return decrypt_secret(source.read_key)
+    except SecretUnreadable:
+        return ""
 
 
 def _add(named: dict[str, Any], following: SyncSettings, by: Actor) -> GitSource:
@@ -182,12 +196,12 @@ def update_source(
         if key and source.kind != GitSource.Kind.REGISTRY:
             raise InvalidRequest("Only another registry takes a key")
         had = SyncSettings(source.mode, source.every_minutes, source.may_adopt)
-        is_new_key = key is not None and key != source.read_key
+        is_new_key = key is not None and key != read_stored_key(source)
         is_new_login = credential is not None and row != source.credential
         if had == following and not is_new_key and not is_new_login:
             return source
         # Another key may see other things.
-        changed_key = {"read_key": key or "", "etag": ""} if is_new_key else {}
+        changed_key = {"read_key": _stored_key(key or ""), "etag": ""} if is_new_key else {}
         changed_login = {"credential": row} if is_new_login else {}
         update_row(source, **asdict(following), **changed_key, **changed_login)
         if had.every_minutes != following.every_minutes:
@@ -253,7 +267,10 @@ def sync_now(source: GitSource) -> bool:
 def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
     """Read the source; `known` are the items of its last look, by their paths. Raises `SourceUnreadable`."""
     if source.kind == GitSource.Kind.REGISTRY:
-        return read_registry(source, known)
+        key = read_stored_key(source)
+        if source.read_key and not key:
+            raise SourceMisconfigured(f"{source.url}: its key was encrypted under another SECRET_KEY: enter it again")
+        return read_registry(source, known, key)
     login = _open_login(source.credential, source.spec) if source.credential is not None else None
     bundles, commit = discover_in_git(source.spec, login)
     return SourceSnapshot((inspect_bundle(bundle, source) for bundle in bundles), commit)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -21,7 +20,7 @@ from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from features.tool_sources.source_tools import SourceTool, ToolCatalog
 from registry.access.key_limits import has_limit
 from registry.access.operators import is_admin
-from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, is_current
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, renew_encryption
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
@@ -233,14 +232,5 @@ def tidy_sources() -> None:
         # Addresses of before are stored with their query.
         for source in ToolSource.objects.filter(query_secret="", url__contains="?"):
             update_row(source, **_address_columns(source.url))
-        for source in ToolSource.objects.exclude(header_secret="", query_secret=""):
-            _renew_encryption(source)
-
-
-def _renew_encryption(source: ToolSource) -> None:
-    """One that cannot be read any more stays: its next check says so."""
-    for column in ("header_secret", "query_secret"):
-        secret = getattr(source, column)
-        if secret and not is_current(secret):
-            with suppress(SecretUnreadable):
-                update_row(source, **{column: encrypt_secret(decrypt_secret(secret))})
+        sources = ToolSource.objects.exclude(header_secret="", query_secret="")
+        renew_encryption(sources, "header_secret", "query_secret")

@@ -12,6 +12,7 @@ from features.webhooks import webhook_client
 from features.webhooks.models import Webhook, WebhookDelivery
 from features.webhooks.webhook_client import DeliveryResponse
 from features.webhooks.webhook_events import JOB_KIND
+from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, renew_encryption
 from registry.common.actors import Actor
 from registry.common.net.webhook_signatures import TEST, sign_request
 from registry.core import audit
@@ -37,7 +38,10 @@ def deliver_event(lease: Lease) -> CommitAction | None:
         return None
     if not delivery.webhook.is_enabled:
         return lambda: _end(delivery, "failed", last_error="The webhook is disabled")
-    answer = _send(delivery)
+    try:
+        answer = _send(delivery)
+    except SecretUnreadable:
+        return lambda: _stop_without_secret(delivery)
     if answer.is_success:
         return lambda: _end(delivery, "delivered", **_columns(delivery, answer))
     if answer.status == _GONE:
@@ -58,9 +62,11 @@ def _send(delivery: WebhookDelivery) -> DeliveryResponse:
 
 
 def _secrets(webhook: Webhook) -> list[str]:
-    """The new one first; the one before it for a day, so that a receiver can change in its own time."""
+    """The new one first; the one before it for a day, so that a receiver can change in its own time. Raises
+    `SecretUnreadable`."""
     until = webhook.previous_secret_until
-    return [webhook.secret, *([webhook.previous_secret] if until is not None and until > timezone.now() else [])]
+    kept = [webhook.secret, *([webhook.previous_secret] if until is not None and until > timezone.now() else [])]
+    return [decrypt_secret(secret) for secret in kept]
 
 
 def _why(answer: DeliveryResponse) -> str:
@@ -89,6 +95,13 @@ def _note_failure(delivery: WebhookDelivery, answer: DeliveryResponse) -> None:
         WebhookDelivery.objects.filter(pk=delivery.pk, state="queued").update(**_columns(delivery, answer))
 
 
+def _stop_without_secret(delivery: WebhookDelivery) -> None:
+    """As after a restore under another SECRET_KEY: nothing is sent that no receiver could verify."""
+    why = "Its secret was encrypted under another SECRET_KEY: replace it"
+    _end(delivery, "failed", last_error=why)
+    disable_after_failures(delivery.webhook, why=why, by=WORKER)
+
+
 def _disable(delivery: WebhookDelivery, answer: DeliveryResponse) -> None:
     """410 Gone: the receiver wants no more of them."""
     _end(delivery, "failed", **_columns(delivery, answer))
@@ -114,5 +127,12 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 
 
 def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets deliveries that arrived or failed and are older than `RETENTION_DAYS` days."""
-    return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=oldest_kept()).delete
+    """The handler: forgets deliveries that arrived or failed and are older than `RETENTION_DAYS` days, and encrypts
+    secrets under the present key."""
+    old = WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=oldest_kept())
+
+    def tidy() -> None:
+        old.delete()
+        renew_encryption(Webhook.objects.all(), "secret", "previous_secret")
+
+    return tidy

@@ -20,6 +20,7 @@ from features.webhooks.webhook_events import (
     queue_delivery,
     queue_test,
 )
+from registry.access.stored_secrets import encrypt_secret
 from registry.common.actors import Actor
 from registry.common.errors import NameConflict, NotFound, StatusConflict
 from registry.common.net.webhook_signatures import PREVIOUS_SECRET_RETENTION, generate_secret
@@ -41,14 +42,15 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
         raise InvalidRequest("A webhook's name has 1 to 80 printable characters")
     url = check_url(url)
     wanted = _wanted(events)
+    secret = generate_secret()
     with write_transaction():
         if Webhook.objects.filter(name=name).exists():
             raise NameConflict(f"There is a webhook named '{name}'")
         webhook = Webhook.objects.create(
-            name=name, url=url, secret=generate_secret(), events=wanted, created_by=str(by)
+            name=name, url=url, secret=encrypt_secret(secret), events=wanted, created_by=str(by)
         )
         audit.record(by=by, verb="webhook.create", subject=name, detail=_audit_detail(url, wanted))
-    return webhook, webhook.secret
+    return webhook, secret
 
 
 def get_webhook(name: str) -> Webhook:
@@ -147,9 +149,11 @@ def rotate_secret(*, name: str, by: Actor) -> str:
     with write_transaction():
         webhook = get_webhook(name)
         until = timezone.now() + PREVIOUS_SECRET_RETENTION
-        update_row(webhook, secret=generate_secret(), previous_secret=webhook.secret, previous_secret_until=until)
+        secret = generate_secret()
+        now = encrypt_secret(secret)
+        update_row(webhook, secret=now, previous_secret=webhook.secret, previous_secret_until=until)
         audit.record(by=by, verb="webhook.rotate_secret", subject=name)
-    return webhook.secret
+    return secret
 
 
 def send_test(*, name: str, by: Actor) -> tuple[WebhookDelivery, int]:

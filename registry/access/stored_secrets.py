@@ -1,18 +1,23 @@
-"""Secrets of second factors as the database has them: encrypted under a key that is derived from SECRET_KEY.
+"""Secrets as the database has them: encrypted under a key that is derived from SECRET_KEY.
 
-Who reads a backup or the database alone can compute no code. Rows of before are plain text and go on working; the daily
-job `second_factor.encrypt` encrypts them, and what a former SECRET_KEY encrypted, under the present key.
+Who reads a backup or the database alone can compute no code, sign no event and log in nowhere. Rows of before are plain
+text and go on working; a daily job of each table encrypts them, and what a former SECRET_KEY encrypted, under the
+present key.
 """
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
+from django.db.models import Model
 
 from registry.common import caches
+from registry.core.rows import update_row
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -44,6 +49,17 @@ def decrypt_secret(stored: str) -> str:
 def is_current(stored: str) -> bool:
     """Whether it is encrypted under the present key."""
     return stored.startswith(_PREFIX) and _try(_ciphers()[0], stored) is not None
+
+
+def renew_encryption(rows: Iterable[Model], *columns: str) -> None:
+    """Encrypt what is not under the present key, row by row; one that cannot be read stays, and its next use says so.
+    The caller holds the lock."""
+    for row in rows:
+        stored = {column: str(getattr(row, column)) for column in columns}
+        for column, secret in stored.items():
+            if secret and not is_current(secret):
+                with suppress(SecretUnreadable):
+                    update_row(row, **{column: encrypt_secret(decrypt_secret(secret))})
 
 
 def _try(cipher: Fernet, stored: str) -> str | None:

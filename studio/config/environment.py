@@ -131,7 +131,7 @@ class StudioEnvironment:
                 "polls the database ([jobs.md](jobs.md)) and each process counts by itself")
     secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
         default_text="generated once, stored in `DATA_DIR`", is_secret=True,
-        purpose="signs sessions, encrypts secrets of second factors; required with `DATABASE_URL`")
+        purpose="signs sessions, encrypts stored secrets; required with `DATABASE_URL`")
     secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (), is_secret=True,
         purpose="comma-separated former values of `SECRET_KEY`: what they signed is still valid, so that nobody "
                 "is signed out by a new key")

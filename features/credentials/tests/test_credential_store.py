@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +14,14 @@ from django.test import Client
 from capability_rules.errors import InvalidRequest
 from features.credentials import credential_store
 from features.credentials.models import Credential
+from features.sources import push_webhooks, source_sync
+from features.webhooks import webhook_store
 from registry.access.operators import create_operator
 from registry.access.stored_secrets import is_current
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NameConflict, SourceMisconfigured, StatusConflict
 from registry.models import AuditEvent
+from registry.operations.backup.create import create_backup
 from tests.factories import OLGA
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm, form_with
@@ -97,7 +102,7 @@ def test_the_daily_job_encrypts_under_the_present_key(settings: Any) -> None:
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key of fifty characters, in its turn, for now"
     assert not is_current(Credential.objects.get().secret)
-    credential_store.encrypt_stored(None)  # type: ignore[arg-type]
+    credential_store.encrypt_stored(None)()  # type: ignore[arg-type]
     assert is_current(Credential.objects.get().secret)
     assert _open(row)[1] == CANARY
 
@@ -171,3 +176,19 @@ def test_the_command_reads_the_secret_from_stdin(manage: Any) -> None:
     assert CANARY not in manage("credential", "list", "--format", "json").out
     assert manage("credential", "end", "token").code == 0
     assert "ended" in manage("credential", "list").out
+
+
+def test_no_secret_is_in_a_backup_as_text(tmp_path: Path) -> None:
+    """Of credentials, webhooks, pushes, other registries and tools from an API."""
+    _create()
+    _, signing = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    ways: dict[str, Any] = {"mode": "draft", "every_minutes": 60, "by": COMMAND}
+    source_sync.add_registry(url="https://studio.example.com", read_key="csk_canaryOfARegistry", **ways)
+    repository = source_sync.add_git_source(spec="https://git.example/skills", **ways)
+    _, pushing = push_webhooks.create_push_secret(source_id=repository.pk, by=COMMAND)
+    create_backup(to=tmp_path / "backup.zip")
+    with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
+        text = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"git.example" in text
+    for secret in (CANARY, signing, "csk_canaryOfARegistry", pushing):
+        assert secret.encode() not in text

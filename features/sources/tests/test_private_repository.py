@@ -15,9 +15,10 @@ from django.test import Client
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.credentials import credential_store
 from features.credentials.models import Credential
-from features.sources import source_sync
+from features.sources import push_webhooks, source_sync
 from features.sources.models import GitSource
 from features.sources.source_sync import SyncSettings
+from registry.access.stored_secrets import is_current
 from registry.common.actors import Actor
 from registry.models import AuditEvent, Incident, Revision
 from tests.factories import bundle
@@ -169,3 +170,26 @@ def test_the_token_is_in_no_argument_of_a_process(url: str, monkeypatch: pytest.
     assert seen
     assert TOKEN not in repr(seen)
     assert pair not in repr(seen)
+
+
+def test_what_a_source_keeps_is_in_no_row_as_text_and_renewed_each_day() -> None:
+    source = source_sync.add_registry(url="https://studio.example.com", read_key="csk_canary", **WAYS)
+    repository = source_sync.add_git_source(spec="https://git.example/skills", **WAYS)
+    _, secret = push_webhooks.create_push_secret(source_id=repository.pk, by=COMMAND)
+    stored = serialize("json", GitSource.objects.all())
+    assert "csk_canary" not in stored
+    assert secret not in stored
+    # As an older version has left it.
+    GitSource.objects.filter(pk=source.pk).update(read_key="csk_canary")
+    push_webhooks.encrypt_stored(None)()  # type: ignore[arg-type]
+    source.refresh_from_db()
+    assert is_current(source.read_key)
+    assert source_sync.read_stored_key(source) == "csk_canary"
+
+
+def test_a_key_of_another_secret_key_is_an_incident_of_the_source(settings: Any) -> None:
+    source = source_sync.add_registry(url="https://studio.example.com", read_key="csk_canary", **WAYS)
+    settings.SECRET_KEY = "another key of fifty characters, as a restore has it"
+    with pytest.raises(SourceUnreadable, match="another SECRET_KEY"):
+        source_sync.sync_source(source_id=source.pk, by=COMMAND)
+    assert Incident.objects.filter(source_id=source.pk, closed_at__isnull=True).count() == 1

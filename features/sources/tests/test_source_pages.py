@@ -14,6 +14,7 @@ from django.utils import timezone
 from features.sources import source_sync
 from features.sources.incidents import open_source_incident
 from features.sources.models import GitSource, GitSourceItem
+from registry.access.stored_secrets import decrypt_secret
 from registry.common.net.webhook_signatures import generate_secret
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Incident, Job
@@ -73,7 +74,7 @@ def test_another_registry_is_followed_from_the_form(client: Client) -> None:
     form = form_with(client.get("/sources/"), "Connect source")
     form.submit(client, kind="registry", address="https://studio.example.com/", read_key="csk_hidden")
     source = GitSource.objects.get()
-    assert (source.kind, source.read_key, source.may_adopt) == ("registry", "csk_hidden", False)
+    assert (source.kind, decrypt_secret(source.read_key), source.may_adopt) == ("registry", "csk_hidden", False)
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "Key saved" in page
     assert "csk_hidden" not in page
@@ -142,7 +143,7 @@ def test_look_now_makes_the_look_due_and_the_page_asks_again(signed_in: SignIn, 
 def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSource) -> None:
     address = f"/sources/{source.pk}/"
     answer = form_with(client.get(address), "Create secret").submit(client)
-    secret = GitSource.objects.get().hook_secret
+    secret = decrypt_secret(GitSource.objects.get().hook_secret)
     assert secret in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
     page = client.get(address).content.decode()
@@ -151,7 +152,7 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     assert "Old secret" not in page
     answer = confirm(client, form_with(client.get(address), "Replace secret").submit(client))
     assert "The old secret works until" in _text(answer)
-    assert GitSource.objects.get().hook_secret not in ("", secret)
+    assert decrypt_secret(GitSource.objects.get().hook_secret) not in ("", secret)
     shown = client.get(address)
     assert "Old secret</dt> <dd> works until" in _text(shown)
     confirm(client, form_with(shown, "End old secret").submit(client))
@@ -171,7 +172,7 @@ def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: Gi
         assert "begins with whsec_" in _text(client.get(refused["Location"]))
     form_with(client.get(address), "Save secret").submit(client, secret=secret)
     registry.refresh_from_db()
-    assert registry.hook_secret == secret
+    assert decrypt_secret(registry.hook_secret) == secret
     page = client.get(address).content.decode()
     assert secret not in page
     assert f"http://testserver/hooks/sources/{registry.pk}" in page
@@ -185,10 +186,10 @@ def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, 
     form.submit(client, mode="publish", every_minutes="10", may_adopt="on")
     registry.refresh_from_db()
     assert (registry.mode, registry.every_minutes, registry.may_adopt) == ("publish", 10, True)
-    assert registry.read_key == "csk_hidden"
+    assert decrypt_secret(registry.read_key) == "csk_hidden"
     form_with(client.get(address), "Save").submit(client, read_key="csk_other")
     registry.refresh_from_db()
-    assert registry.read_key == "csk_other"
+    assert decrypt_secret(registry.read_key) == "csk_other"
     refused = form_with(client.get(address), "Save").submit(client, every_minutes="1")
     assert (refused.status_code, list(refused.context["form"].errors)) == (400, ["every_minutes"])
     odd = form_with(client.get(address), "Save").submit(client, read_key="größer")

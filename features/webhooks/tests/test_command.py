@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from features.webhooks.models import Webhook
+from registry.access.stored_secrets import decrypt_secret
 from tests.factories import publish
 from tests.receivers import Receiver, status
 
@@ -25,9 +26,9 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 def test_a_new_secret_is_printed_alone(manage: Any) -> None:
     done = manage("webhook", "create", "chat", "--url", "https://hooks.example.com/x")
-    assert (done.code, done.err, done.out) == (0, "", Webhook.objects.get().secret + "\n")
+    assert (done.code, done.err, done.out) == (0, "", decrypt_secret(Webhook.objects.get().secret) + "\n")
     rotated = manage("webhook", "rotate", "chat")
-    assert rotated.out == Webhook.objects.get().secret + "\n" != done.out
+    assert rotated.out == decrypt_secret(Webhook.objects.get().secret) + "\n" != done.out
     for form in ("text", "json"):
         assert "whsec_" not in manage("webhook", "list", "--format", form).out
 

@@ -20,7 +20,7 @@ BITES: dict[str, tuple[type[models.Model], dict[str, Any]]] = {
     "Webhook.name": (Webhook, {}),
     "webhook_disabling_paired": (Webhook, {"name": "x", "disabled_reason": "gone"}),
     "webhook_rotation_paired": (Webhook, {"name": "x", "previous_secret": "whsec_"}),
-    "webhook_secret_form": (Webhook, {"name": "x", "secret": "hunter2"}),
+    "webhook_secret_not_empty": (Webhook, {"name": "x", "secret": ""}),
     "webhook_delivery_once": (WebhookDelivery, {}),
     "webhook_delivery_state_known": (
         WebhookDelivery,

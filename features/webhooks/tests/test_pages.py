@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from features.webhooks import webhook_store
 from features.webhooks.models import Webhook, WebhookDelivery
+from registry.access.stored_secrets import decrypt_secret
 from registry.core.jobs import queue
 from registry.models import AuditEvent, Job
 from tests.factories import OLGA, publish
@@ -44,7 +45,7 @@ def test_a_webhook_is_made_and_its_secret_is_shown_once(client: Client) -> None:
     assert secret in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
     row = Webhook.objects.get()
-    assert (row.url, row.events, row.secret) == (URL, ["capability.published"], secret)
+    assert (row.url, row.events, decrypt_secret(row.secret)) == (URL, ["capability.published"], secret)
     assert secret not in client.get("/webhooks/").content.decode()
     assert secret not in client.get(f"/webhooks/{row.pk}/").content.decode()
 
@@ -120,7 +121,7 @@ def test_disabling_enabling_and_a_new_secret(client: Client, hook: Webhook) -> N
     form_with(client.get(address), "Enable").submit(client)
     answer = confirm(client, form_with(client.get(address), "Replace secret").submit(client))
     hook.refresh_from_db()
-    assert answer.context["secret"] == hook.secret
+    assert answer.context["secret"] == decrypt_secret(hook.secret)
     assert "<b>chat" not in answer.content.decode()
 
 

@@ -12,15 +12,17 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from django.core.serializers import serialize
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.sources import source_sync
 from features.sources.incidents import open_source_incident
-from features.webhooks import webhook_store
+from features.webhooks import webhook_delivery, webhook_store
 from features.webhooks.models import Webhook, WebhookDelivery
 from features.webhooks.webhook_events import PUBLIC_TYPES, TRIES_MAX
 from registry.access import agent_keys, operators
+from registry.access.stored_secrets import decrypt_secret, is_current
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
@@ -85,7 +87,7 @@ def test_a_publish_is_told_signed_and_as_its_schema_says(receiver: Receiver) -> 
     assert (event["data"]["actor"], event["data"]["status"]) == ("operator:olga", "published")
     assert request.headers["webhook-id"] == event["id"]
     assert request.headers["content-type"] == "application/json"
-    assert request.headers["webhook-signature"] == _signature(webhook.secret, request)
+    assert request.headers["webhook-signature"] == _signature(decrypt_secret(webhook.secret), request)
     row = WebhookDelivery.objects.get()
     assert (row.state, row.attempts, row.last_status, row.last_error, row.response_excerpt) == (
         ("delivered", 1, 200, "", "ok")
@@ -312,7 +314,7 @@ def test_what_is_queued_for_a_disabled_webhook_is_not_sent(receiver: Receiver) -
 
 
 def test_a_new_secret_signs_beside_the_old_one_for_a_day(receiver: Receiver) -> None:
-    old = _hook(receiver).secret
+    old = decrypt_secret(_hook(receiver).secret)
     new = webhook_store.rotate_secret(name="chat", by=OLGA)
     publish()
     _run()
@@ -425,3 +427,31 @@ def test_a_registry_with_webhooks_does_not_start_without_the_feature(settings: A
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     (sentence,) = find_absent_features()
     assert "There are webhooks, and FEATURES is without 'webhooks'" in sentence
+
+
+def test_no_secret_is_in_a_row_as_text() -> None:
+    _, secret = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    newer = webhook_store.rotate_secret(name="chat", by=OLGA)
+    stored = serialize("json", Webhook.objects.all())
+    assert secret not in stored
+    assert newer not in stored
+
+
+def test_a_secret_of_before_signs_on_and_is_encrypted_by_the_daily_job() -> None:
+    webhook, _ = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    Webhook.objects.update(secret="whsec_of_before")
+    webhook_delivery.prune_deliveries(None)()  # type: ignore[arg-type]
+    webhook.refresh_from_db()
+    assert is_current(webhook.secret)
+    assert decrypt_secret(webhook.secret) == "whsec_of_before"
+
+
+def test_a_webhook_restored_under_another_key_is_disabled_with_the_reason(receiver: Receiver, settings: Any) -> None:
+    _hook(receiver)
+    settings.SECRET_KEY = "another key of fifty characters, as a restore has it"
+    publish()
+    _run()
+    webhook = Webhook.objects.get()
+    assert not webhook.is_enabled
+    assert "another SECRET_KEY" in webhook.disabled_reason
+    assert receiver.requests == []

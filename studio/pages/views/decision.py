@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_kit.errors import readable_name
 from capability_rules.errors import InvalidRequest, RegistryError
 from registry.catalog.facets import find_display_names
 from registry.common.errors import Forbidden
@@ -97,7 +98,15 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
     if refused:
         status = 403 if all(isinstance(one, Forbidden) for one in refused) else 409
         return _page(request, capability_id, error="; ".join(one.message for one in refused), status=status)
-    return redirect(find_page_before(request) or request.path)
+    return redirect(_page_after(request, capability_id))
+
+
+def _page_after(request: StudioRequest, capability_id: str) -> str:
+    """The page that one came from, else this one: of an id without a capability it may have nothing left to show."""
+    if (before := find_page_before(request)) or not capability_id:
+        return before or request.path
+    has_page = Capability.objects.filter(capability_id=capability_id).exists()
+    return request.path if has_page or held_passages.list_waiting(capability_id) else reverse("studio:decision_list")
 
 
 def _send_back(request: StudioRequest, capability_id: str, reason: str) -> HttpResponse:
@@ -106,7 +115,7 @@ def _send_back(request: StudioRequest, capability_id: str, reason: str) -> HttpR
     except RegistryError as error:
         return _page(request, capability_id, error=error.message, status=403 if isinstance(error, Forbidden) else 409)
     messages.success(request, _("The draft is sent back to its author."))
-    return redirect(find_page_before(request) or request.path)
+    return redirect(_page_after(request, capability_id))
 
 
 def _accept(**given: Any) -> int:
@@ -140,7 +149,9 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
     context: dict[str, Any] = {
         "show": "waiting",
         "capability_id": capability_id,
-        "display_name": find_display_names([capability_id]).get(capability_id, capability_id),
+        "display_name": find_display_names([capability_id]).get(
+            capability_id, readable_name(capability_id).capitalize()
+        ),
         "groups": groups,
         "left_out": max(0, len(found) - PASSAGES_MAX),
         "can_decide": bool(able),
@@ -178,5 +189,6 @@ def _group(request: StudioRequest, found: Iterable[Waiting]) -> list[WaitingGrou
     groups = []
     for (capability_id, submitted_by), passages in groupby(listed, key=key):
         decider = held_passages.evaluate_right(capability_id, submitted_by, actor_of(request))
-        groups.append(WaitingGroup(capability_id, names.get(capability_id, capability_id), list(passages), decider))
+        name = names.get(capability_id, readable_name(capability_id).capitalize())
+        groups.append(WaitingGroup(capability_id, name, list(passages), decider))
     return groups

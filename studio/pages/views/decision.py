@@ -60,7 +60,7 @@ def decision_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
     page = get_page(request, held_passages.list_accepted(search=filters.get("q")))
     names = find_display_names({row.capability_id for row in page.object_list})
-    rows = [(row, names.get(row.capability_id, "")) for row in page.object_list]
+    rows = [(row, names.get(row.capability_id, ""), _in_words(row.capability_id)) for row in page.object_list]
     context = {"show": "accepted", "page": page, "rows": rows, "filters": filters, "query": filters.query}
     return render(request, "studio/decision/list.html", context)
 
@@ -99,6 +99,11 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
         status = 403 if all(isinstance(one, Forbidden) for one in refused) else 409
         return _page(request, capability_id, error="; ".join(one.message for one in refused), status=status)
     return redirect(_page_after(request, capability_id))
+
+
+def _in_words(capability_id: str) -> str:
+    """For texts without a capability, whose name nothing keeps."""
+    return readable_name(capability_id).capitalize()
 
 
 def _page_after(request: StudioRequest, capability_id: str) -> str:
@@ -149,9 +154,7 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
     context: dict[str, Any] = {
         "show": "waiting",
         "capability_id": capability_id,
-        "display_name": find_display_names([capability_id]).get(
-            capability_id, readable_name(capability_id).capitalize()
-        ),
+        "display_name": find_display_names([capability_id]).get(capability_id, _in_words(capability_id)),
         "groups": groups,
         "left_out": max(0, len(found) - PASSAGES_MAX),
         "can_decide": bool(able),
@@ -189,6 +192,6 @@ def _group(request: StudioRequest, found: Iterable[Waiting]) -> list[WaitingGrou
     groups = []
     for (capability_id, submitted_by), passages in groupby(listed, key=key):
         decider = held_passages.evaluate_right(capability_id, submitted_by, actor_of(request))
-        name = names.get(capability_id, readable_name(capability_id).capitalize())
+        name = names.get(capability_id, _in_words(capability_id))
         groups.append(WaitingGroup(capability_id, name, list(passages), decider))
     return groups

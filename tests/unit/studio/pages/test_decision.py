@@ -151,6 +151,7 @@ def test_texts_of_a_key_wait_on_the_page_of_all_without_a_capability(signed_in: 
     (key,) = _keys(page, checked=True)
     done = client.post("/decisions/", {"chosen": key, "note": "Fine"}, follow=True)
     assert "Nothing waits for a decision." in done.content.decode()
+    assert ">Refund rules</span>" in client.get("/decisions/?show=accepted").content.decode()
     assert client.get("/capabilities/gamma/decisions/").status_code == 404
 
 

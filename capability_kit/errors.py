@@ -420,6 +420,13 @@ def _read_suggestions(data: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
+def describe_exception(error: BaseException) -> str:
+    """What an exception of somebody else's program says, in one line and without the name of its class."""
+    if isinstance(error, KeyError):
+        return one_line(f"there is no {error}", most=300)
+    return one_line(str(error), most=300) or "it gave no reason"
+
+
 def readable_name(capability_id: str) -> str:
     """An id in words, for a user: "weight_tracking" is "weight tracking"."""
     return capability_id.replace("_", " ")

@@ -41,12 +41,13 @@ def _install(npm: str, folder: Path, *arguments: str) -> None:
         pytest.skip(f"needs the npm registry, for {', '.join(arguments)}: {done.stderr.strip()[-200:]}")
 
 
-def install_locked(folder: Path) -> None:
-    """Install what the lock file of a folder pins, without what only a build needs. Skips as `install` does."""
+def install_locked(folder: Path, *, is_to_build: bool = False) -> None:
+    """Install what the lock file of a folder pins; what only a build needs if it `is_to_build`. Skips as `install`."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("needs npm: apt install npm")
-    command = [npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command += [] if is_to_build else ["--omit=dev"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:
         pytest.skip(f"needs the npm registry, for {folder.name}/: {done.stderr.strip()[-200:]}")

@@ -22,7 +22,7 @@ from capability_client.session.toolbox import Toolbox
 from capability_kit.approvals import Approval
 from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.bundles.tool_names import wire_name
-from capability_kit.errors import CapabilityNotFound, RegistryError
+from capability_kit.errors import CapabilityNotFound, RegistryError, describe_exception
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import (
     AnswerRequired,
@@ -170,10 +170,10 @@ class SessionCalls(SessionForms):
     def _note_failed(self, call: ToolCall, error: BaseException) -> None:
         """A call that was cancelled and goes on in its thread is `running` until that ends."""
         if call.call_id in self._detached:
-            self._note_call(call, f"{type(error).__name__}, and it is still running")
+            self._note_call(call, "not waited for, and it is still running")
             return
         call.state = "failed"
-        self._note_call(call, f"failed: {type(error).__name__}")
+        self._note_call(call, f"failed: {describe_exception(error)}")
         self._note_outcome(call, "failed")
 
     def _detach(self, call_id: str) -> None:
@@ -344,7 +344,7 @@ class SessionCalls(SessionForms):
             return error_result(error.code, str(error))
         except Exception as error:
             logger.warning("a tool failed", exc_info=True)
-            return error_result("TOOL_FAILED", one_line(f"{type(error).__name__}: {error}", most=300))
+            return error_result("TOOL_FAILED", describe_exception(error))
         if self._form_of_call(call_id) is None:
             return done.result if done.call.asked is None else _with_changes(done)
         # What the user has sent may differ from what the model filled in.

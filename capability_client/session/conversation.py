@@ -20,6 +20,7 @@ KEPT_SHARE: Final = 0.75
 SUMMARY_SHARE: Final = 0.25
 # No message of a turn is cut below this, however many there are.
 _TOKENS_MIN: Final = 64
+_NOT_JSON: Final = "what is not JSON"
 _INTERRUPTED: Final = "The turn was interrupted before this call ran; nothing has happened."
 _INTERRUPTED_RUNNING: Final = (
     "The turn was interrupted while this call ran, and its result is not known. If it writes, find out whether it "
@@ -187,7 +188,7 @@ def result_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False, default=str)
     except (ValueError, TypeError, RecursionError):
-        return json.dumps(f"what is not JSON: {type(result).__name__}")
+        return json.dumps(_NOT_JSON)
 
 
 def plain_json(value: Any) -> Any:
@@ -196,4 +197,4 @@ def plain_json(value: Any) -> Any:
         text = json.dumps(value, ensure_ascii=False, default=str)
         return json.loads(strip_surrogates(text), parse_constant=str)
     except (ValueError, TypeError, RecursionError):
-        return f"what is not JSON: {type(value).__name__}"
+        return _NOT_JSON

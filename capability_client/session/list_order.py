@@ -1,4 +1,4 @@
-"""In which order the system prompt lists skills: where there are more than fit, the alphabet does not choose."""
+"""In which order the system prompt lists skills: by name where all fit; else the alphabet does not choose."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from capability_client.session.layout_state import LayoutState
+from capability_client.session.options import LISTED_CHARACTERS_MAX, LISTED_TOKENS_MAX
 from capability_kit.bundles.bundle import ListingEntry
 
 # More than fit into the list, whatever their names are.
 _ORDERED_MAX: Final = 300
+# So many fit, each with a line of the usual length.
+_FIT: Final = LISTED_CHARACTERS_MAX // (4 * LISTED_TOKENS_MAX)
 
 
 def order_entries(entries: Iterable[ListingEntry], state: LayoutState, *, has_begun: bool) -> list[ListingEntry]:
@@ -21,7 +24,8 @@ def order_entries(entries: Iterable[ListingEntry], state: LayoutState, *, has_be
     is new stands last.
     """
     known = {each.capability_id: each for each in entries}
-    ranked = heapq.nsmallest(_ORDERED_MAX, known.values(), key=lambda each: _rank(each, state))
+    do_fit = len(known) <= _FIT
+    ranked = heapq.nsmallest(_ORDERED_MAX, known.values(), key=lambda each: _rank(each, state, do_fit=do_fit))
     kept = [name for name in state.listed if name in known]
     order = list(dict.fromkeys([*kept, *(each.capability_id for each in ranked)]))
     if has_begun:
@@ -29,10 +33,11 @@ def order_entries(entries: Iterable[ListingEntry], state: LayoutState, *, has_be
     return [known[name] for name in order]
 
 
-def _rank(entry: ListingEntry, state: LayoutState) -> tuple[bool, float, int, int, int, str]:
+def _rank(entry: ListingEntry, state: LayoutState, *, do_fit: bool) -> tuple[bool, float, int, int, int, str]:
     name = entry.capability_id
-    # What is the same in everything else stands in an order that favors no letter, and is the same each time.
-    shuffled = zlib.crc32(name.encode())
+    # What is the same in everything else stands by name, or where some are left out in an order that favors no letter
+    # and is the same each time.
+    shuffled = 0 if do_fit else zlib.crc32(name.encode())
     rank = (-state.nearness.get(name, 0.0), -entry.priority, -_uses(entry))
     return name not in state.skills, *rank, shuffled, name
 

@@ -64,7 +64,7 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
         "events": [asdict(event) for event in session.events[-50:]],
     }
     document = {"format": FORMAT, "version": VERSION, "content": content, "checksum": _checksum(content, secret)}
-    return json.dumps(document, ensure_ascii=False, indent=1)
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def restore_session(session: SessionCore, text: str, *, secret: bytes | None = None, with_user: bool = True) -> None:

@@ -37,7 +37,7 @@ from capability_client.session.system_prompt import notes_of
 from capability_client.session.toolbox import Toolbox
 from capability_kit.approvals import Approval
 from capability_kit.environment.readiness import check_readiness
-from capability_kit.errors import RegistryError, Unavailable
+from capability_kit.errors import RegistryError, Unavailable, describe_exception
 from capability_kit.sentences import say
 from capability_kit.text.sanitize import one_line, strip_surrogates
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired, ToolCall, ToolUnknown, find_tool
@@ -349,7 +349,7 @@ class SessionTurns(SessionCalls):
             text = yield Operation("compact", partial(self.compact, left_out))
         except Exception as error:
             logger.warning("compact failed", exc_info=True)
-            self._note("messages", "", f"compact failed: {type(error).__name__}")
+            self._note("messages", "", f"compact failed: {describe_exception(error)}")
             return []
         if not isinstance(text, str):
             raise TypeError(f"compact returns a text, not {type(text).__name__}")

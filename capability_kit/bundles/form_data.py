@@ -155,14 +155,15 @@ def _children(component: Mapping[str, Any], scope: Path) -> Iterator[tuple[str, 
 
 
 def binding_of(value: Any, scope: Path) -> Path | None:
-    """The path that `{"path": ...}` means; one without a leading `/` is relative to `scope`."""
+    """The path that `{"path": ...}` means; one without a leading `/` is relative to `scope`, and `.` is the scope.
+
+    As the official renderer reads it: empty steps are passed over.
+    """
     if not isinstance(value, dict) or not isinstance(value.get("path"), str):
         return None
     pointer = value["path"]
-    is_absolute = pointer.startswith("/") or not pointer
-    steps = pointer.removeprefix("/").split("/") if pointer.strip("/") else []
-    named = tuple(map(decode_step, steps))
-    return named if is_absolute else (*scope, *named)
+    named = tuple(decode_step(step) for step in pointer.split("/") if step and pointer != ".")
+    return named if pointer.startswith("/") else (*scope, *named)
 
 
 def format_shape(entry: Mapping[str, Any]) -> str:

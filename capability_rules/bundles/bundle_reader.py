@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from capability_kit.errors import describe_exception
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
 from capability_rules.bundles.problem import BUNDLE_FILES
 from capability_rules.bundles.supporting_files import (
@@ -109,7 +110,7 @@ def _folder_files(folder: Path) -> tuple[dict[str, bytes | str], dict[str, str]]
 
 def explain_unreadable(error: OSError) -> str:
     """Why a file or a folder cannot be taken."""
-    return f"it cannot be read ({error.strerror or type(error).__name__})"
+    return f"it cannot be read ({error.strerror or describe_exception(error)})"
 
 
 def _part_names(folder: Path) -> Iterator[str]:

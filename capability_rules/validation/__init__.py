@@ -17,7 +17,7 @@ from capability_rules.validation.report import Report
 __all__ = ["BUNDLE_FILES", "RULES_VERSION", "Finding", "Report", "ValidationContext", "validate_bundle"]
 
 # Raise it whenever a rule starts to refuse what it let through: stored bundles are then checked again when loaded.
-RULES_VERSION: Final = "10"
+RULES_VERSION: Final = "11"
 
 
 def validate_bundle(files: Mapping[str, bytes | str], *, published: ValidationContext | None = None) -> Report:

@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from capability_kit.errors import readable_name
 from capability_rules.errors import InvalidRequest, RegistryError
 from features.acceptances import held_passages, waiver_store
 from features.acceptances.acceptance_write import REASON_MAX, check_reason
@@ -166,7 +167,7 @@ def decision_list(request: StudioRequest) -> HttpResponse:
     filters = FilterBar(request.GET, _SEARCH)
     page = get_page(request, held_passages.list_accepted(search=filters.get("q")))
     names = find_display_names({row.capability_id for row in page.object_list})
-    rows = [(row, names.get(row.capability_id, "")) for row in page.object_list]
+    rows = [(row, names.get(row.capability_id, ""), _in_words(row.capability_id)) for row in page.object_list]
     context = {"show": "accepted", "page": page, "rows": rows, "filters": filters, "query": filters.query}
     return render(request, "studio/decision/list.html", context)
 
@@ -204,7 +205,20 @@ def _decide(request: StudioRequest, capability_id: str = "") -> HttpResponse:
     if refused:
         status = 403 if all(isinstance(one, Forbidden) for one in refused) else 409
         return _page(request, capability_id, error="; ".join(one.message for one in refused), status=status)
-    return redirect(find_page_before(request) or request.path)
+    return redirect(_page_after(request, capability_id))
+
+
+def _in_words(capability_id: str) -> str:
+    """For texts without a capability, whose name nothing keeps."""
+    return readable_name(capability_id).capitalize()
+
+
+def _page_after(request: StudioRequest, capability_id: str) -> str:
+    """The page that one came from, else this one: of an id without a capability it may have nothing left to show."""
+    if (before := find_page_before(request)) or not capability_id:
+        return before or request.path
+    has_page = Capability.objects.filter(capability_id=capability_id).exists()
+    return request.path if has_page or held_passages.list_waiting(capability_id) else reverse("studio:decision_list")
 
 
 def _decide_one(request: StudioRequest, deed: str, fingerprints: set[str], **given: Any) -> int:
@@ -242,7 +256,7 @@ def _page(request: StudioRequest, capability_id: str = "", *, error: str = "", s
     context: dict[str, Any] = {
         "show": "waiting",
         "capability_id": capability_id,
-        "display_name": find_display_names([capability_id]).get(capability_id, capability_id),
+        "display_name": find_display_names([capability_id]).get(capability_id, _in_words(capability_id)),
         "groups": groups,
         "left_out": max(0, len(found) - PASSAGES_MAX),
         "can_decide": bool(able),
@@ -279,5 +293,6 @@ def _group(request: StudioRequest, found: Iterable[Acceptance]) -> list[WaitingG
     groups = []
     for (capability_id, submitted_by), passages in groupby(listed, key=key):
         decider = held_passages.evaluate_right(capability_id, submitted_by, actor_of(request))
-        groups.append(WaitingGroup(capability_id, names.get(capability_id, capability_id), list(passages), decider))
+        name = names.get(capability_id, _in_words(capability_id))
+        groups.append(WaitingGroup(capability_id, name, list(passages), decider))
     return groups

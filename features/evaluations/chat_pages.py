@@ -19,6 +19,7 @@ from features.evaluations.chat_store import ChatRequest
 from features.evaluations.confirmations import delete_chat_question
 from features.evaluations.model_settings import is_model_set, list_models, price_of, tokens_left
 from features.evaluations.models import PlaygroundChat, PlaygroundStep, SavedCase
+from registry.common.errors import Forbidden
 from registry.core import queries
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
@@ -175,7 +176,7 @@ def playground_chat_save(request: StudioRequest, number: int) -> HttpResponse:
         capability = queries.get_capability(get_text(request, "capability_id", most=64))
         row = case_store.save_case(capability=capability, document=document, by=actor_of(request))
     except RegistryError as error:
-        return _show(request, chat, error=error.message, status=400)
+        return _show(request, chat, error=error.message, status=403 if isinstance(error, Forbidden) else 400)
     report_done(request, _("Case “%(name)s” saved.") % {"name": row.name})
     return redirect("studio:evaluation_case", capability.capability_id, row.pk)
 

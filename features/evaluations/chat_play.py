@@ -134,6 +134,7 @@ class _Player:
         self.by_example = chat.answers_by_example
         self.found = PlayedChat()
         self.names: dict[str, str] = {}
+        self.skill_names = {entry.capability_id: entry.name for entry in side.source.list().entries}
         self.events_seen = 0
         self.last_step: PlaygroundStep | None = None
         self.session = Session(
@@ -226,7 +227,8 @@ class _Player:
     def _show_events(self) -> None:
         for event in self.session.events:
             if event.event_id > self.events_seen and event.kind not in ("call", "messages"):
-                words = f"{event.capability_id} {event.kind}: {event.words}" if event.capability_id else event.words
+                name = self.skill_names.get(event.capability_id, event.capability_id)
+                words = f"{name} {event.kind}: {event.words}" if name else event.words
                 self._add(ChatItem("event", one_line(words, most=300)))
         self.events_seen = self.session.events[-1].event_id if self.session.events else 0
 

@@ -153,7 +153,7 @@ def evaluation_start(request: StudioRequest, capability_id: str) -> HttpResponse
     except RegistryError as error:
         return _list(request, capability, status=400, error=error.message)
     report_done(request, _("Evaluation started."))
-    return redirect("studio:evaluation_run", capability_id, started[-1].pk)
+    return redirect("studio:evaluation_run", capability_id, started[0].pk)
 
 
 @operator_required("GET")
@@ -161,9 +161,12 @@ def evaluation_run(request: StudioRequest, capability_id: str, number: int) -> H
     """One run, case by case; asked for again while it runs."""
     run = _run_of(capability_id, number)
     against = results.find_comparison(run)
+    together = results.list_together(run)
     context = {
         "capability": run.capability,
-        "summary": results.get_summary(run),
+        "summary": next(one for one in together if one.run.pk == run.pk),
+        "together": together,
+        "is_running": any(one.run.state == EvaluationRun.State.RUNNING for one in together),
         "run": run,
         "rows": results.list_case_rows(run, against),
         "against": results.get_summary(against) if against else None,

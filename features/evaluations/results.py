@@ -111,6 +111,14 @@ def get_summary(run: EvaluationRun) -> RunSummary:
     return summarize(EvaluationRun.objects.filter(pk=run.pk))[0]
 
 
+def list_together(run: EvaluationRun) -> list[RunSummary]:
+    """The runs that were started with this one, itself included, in the order in which they are played."""
+    started = EvaluationRun.objects.filter(
+        capability=run.capability_id, created_by=run.created_by, created_at=run.created_at
+    )
+    return summarize(started)[::-1]
+
+
 def find_comparison(run: EvaluationRun) -> EvaluationRun | None:
     """What a run is compared with: of a draft or without the capability, the last run of what is live with the same
     model; of what is live, the one of an earlier revision."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
@@ -61,8 +61,10 @@ def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list
     _check(capability, wanted, len(cases), by)
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
+        # The same of all: by it they are known to belong together.
+        now = timezone.now()
         runs = [
-            _start(capability, side, model, wanted.repetitions, cases, by)
+            _start(capability, side, model, wanted.repetitions, cases, by, now)
             for model in dict.fromkeys(wanted.models)
             for side in dict.fromkeys(wanted.sides)
         ]
@@ -111,7 +113,13 @@ def _side_digest(capability: Capability, side: str) -> tuple[str, int | None]:
 
 
 def _start(
-    capability: Capability, side: str, model: str, repetitions: int, cases: Sequence[EvaluationCase], by: Actor
+    capability: Capability,
+    side: str,
+    model: str,
+    repetitions: int,
+    cases: Sequence[EvaluationCase],
+    by: Actor,
+    now: datetime,
 ) -> EvaluationRun:
     digest, revision = _side_digest(capability, side)
     run = EvaluationRun.objects.create(
@@ -123,6 +131,7 @@ def _start(
         settings={"kind": settings.MODEL_KIND},
         repetitions=repetitions,
         total=len(cases) * repetitions,
+        created_at=now,
         created_by=str(by),
     )
     _enqueue(run, [[case.name, case.digest] for case in cases])

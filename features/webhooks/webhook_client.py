@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from capability_kit import tracing
+from capability_kit.errors import describe_exception
 from capability_rules.errors import InvalidRequest
 from registry.common.net.guarded_client import GuardedRequest, allowed_addresses, parse_address
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed
@@ -99,7 +100,7 @@ def _post(url: str, body: bytes, headers: Mapping[str, str], total_seconds: floa
     except TimeoutError:
         error = f"No answer within {total_seconds:g} s"
     except Exception as failure:  # noqa: BLE001 (whatever a hostile response makes it raise is a failed delivery)
-        error = f"{type(failure).__name__}: {failure}".rstrip(": ")
+        error = describe_exception(failure)
     text = request.received.decode("utf-8", errors="replace").replace("\0", "\ufffd")[:EXCERPT_CHARACTERS_MAX]
     duration_ms = round((time.monotonic() - began) * 1000)
     return DeliveryResponse(request.status, text, "" if request.status else error[:500], duration_ms)

@@ -35,6 +35,13 @@ Button.styles = [
   { cssText: ":host button { font-family: inherit; } .a2ui-button.borderless { padding: 0.5rem 1rem; }" },
 ];
 
+// The label of a choice is in bold, not what can be chosen; its boxes stand on the line of the fields.
+const ChoicePicker = customElements.get("a2ui-choicepicker");
+ChoicePicker.styles = [
+  ChoicePicker.styles,
+  { cssText: ".a2ui-option-label { font-weight: normal; } .a2ui-option-input { margin-inline-start: 0; }" },
+];
+
 // Where the form is a card itself, the frame is that card (preview.css); cards within it keep their border.
 const Card = customElements.get("a2ui-card");
 Card.styles = [

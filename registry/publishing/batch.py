@@ -294,8 +294,10 @@ def _import_drafts(
     sources: Iterable[SourceBundle], options: _PublishOptions, *, dry_run: bool, over: Mapping[str, int]
 ) -> Iterator[BatchResult]:
     """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
-    for source, checked in _validate_in_turn(sources):
-        report = assess_report(replace(checked, is_foreign=options.is_foreign))
+    given = list(_validate_in_turn(sources))
+    beside = {checked.capability_id for _, checked in given}
+    for source, checked in given:
+        report = assess_report(replace(checked, is_foreign=options.is_foreign), beside=beside)
         name, files = report.capability_id, report.files
         refused = BatchResult(source.path, name, "refused", None, None, report.findings, dict(files))
         if not name or any(finding.code in _UNSTORABLE for finding in report.errors):

@@ -270,7 +270,7 @@ def list_reviews(*, states: Sequence[str] = (), requested_by: str = "", search: 
 
 def list_changes_requested() -> QuerySet[Review]:
     """Reviews whose draft waits for changes that a publisher has requested, the latest first. `comment` is what the
-    publisher wrote.
+    publisher wrote, `is_changed` whether the draft was saved since it was submitted.
 
     A review leaves the list when its draft is submitted again, published or discarded.
     """
@@ -281,7 +281,10 @@ def list_changes_requested() -> QuerySet[Review]:
     return (
         list_reviews(states=(Review.State.CHANGES_REQUESTED,))
         .filter(Exists(drafts))
-        .annotate(comment=Subquery(comments.values("words")[:1]))
+        .annotate(
+            comment=Subquery(comments.values("words")[:1]),
+            is_changed=Exists(drafts.exclude(version=OuterRef("draft_version"))),
+        )
         .order_by("-decided_at", "-id")
     )
 

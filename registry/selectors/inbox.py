@@ -15,6 +15,7 @@ from typing import Final, Literal
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.utils import timezone
 
+from capability_kit.errors import readable_name
 from features.acceptances.held_passages import list_pending_capabilities
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
@@ -107,7 +108,10 @@ def build_inbox(operator: Operator, *, today_ends: datetime, failing: Sequence[F
     ]
     found = [one for kind in kinds for one in kind]
     names = find_display_names({one.capability_id for one in found if one.capability_id})
-    named = [replace(one, name=names.get(one.capability_id, one.capability_id)) for one in found]
+    named = [
+        replace(one, name=names.get(one.capability_id) or readable_name(one.capability_id).capitalize())
+        for one in found
+    ]
     return Inbox(named, has_more=any(len(kind) >= KIND_MAX for kind in kinds))
 
 

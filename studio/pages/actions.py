@@ -18,6 +18,7 @@ from django.shortcuts import resolve_url
 from django.utils.cache import patch_vary_headers
 
 from capability_rules.errors import RegistryError
+from registry.common.errors import Forbidden
 from studio.pages.permissions import StudioRequest, actor_of
 
 Done = TypeVar("Done")
@@ -70,10 +71,12 @@ def run_action(
     """Call `verb(by=..., **arguments)` in the operator's name and redirect with the outcome in words.
 
     To `to` with `words`, which may be made from what the verb returned, and a button for `undo`; or to `back`
-    (`to` where it is left out) with the reason of a refusal.
+    (`to` where it is left out) with the reason of a refusal. Raises `Forbidden`, which is a page with 403.
     """
     try:
         done = verb(by=actor_of(request), **arguments)
+    except Forbidden:
+        raise
     except RegistryError as error:
         messages.error(request, error.message)
         return back or to

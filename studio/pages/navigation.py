@@ -219,6 +219,12 @@ def build_navigation(operator: Operator, request: HttpRequest) -> list[NavGroup]
     return [NavGroup(label, tuple(found)) for label, found in links.items()]
 
 
+def get_first_settings_url(operator: Operator) -> str:
+    """Where *Settings* of the sidebar leads this person."""
+    pages = next(section.pages for section in SECTIONS if section.pages[0].url_name == "studio:operator_list")
+    return next(page.url for page in pages if MAY[page.right](operator))
+
+
 def find_current_page(request: HttpRequest) -> NavItem | None:
     """The page of the navigation that a request's page is, or belongs to."""
     match = request.resolver_match

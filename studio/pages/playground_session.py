@@ -6,6 +6,7 @@ an agent gets. Where a message matches, the capability is loaded, as a model wou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,7 @@ MESSAGES_MAX: Final = 20
 MESSAGE_LENGTH_MAX: Final = 2000
 _SHOWN: Final = 5
 _FORMS_MAX: Final = 20
+_QUOTED_ID: Final = re.compile(r"'([a-z0-9_]+)'")
 _PARTS: Final = (
     ("trigger", gettext_lazy("Trigger")),
     ("sentence", gettext_lazy("Example message")),
@@ -95,14 +97,14 @@ class AnswerView:
 class ActiveSkillView:
     """A skill in use after a message; `characters` are of its text in the prompt."""
 
-    capability_id: str
+    name: str
     turns_left: int
     characters: int
 
 
 @dataclass(frozen=True)
 class PromptBudget:
-    """The characters that the texts of skills take of what they may; `omitted` are `(capability_id, why)`."""
+    """The characters that the texts of skills take of what they may; `omitted` are `(name of a skill, why)`."""
 
     used: int
     omitted: tuple[tuple[str, str], ...]
@@ -117,11 +119,12 @@ class PromptBudget:
 @dataclass(frozen=True)
 class TurnView:
     """One message and what came of it. `answers` are what it needs or, with two readings, what fits equally; `events`
-    are in words."""
+    are in words, `reason` is the one of the verdict with the names of what it speaks of."""
 
     message: str
     pieces: tuple[TextPart, ...]
     verdict: MatchResult
+    reason: str
     candidates: tuple[CandidateView, ...]
     groups: tuple[str, ...]
     answers: tuple[AnswerView, ...]
@@ -209,7 +212,7 @@ def run_conversation(
 def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot) -> TurnView:
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
-    events = [_event_text(event) for event in turn.events]
+    events = [_event_text(event, index.matcher) for event in turn.events]
     loaded: dict[str, Bundle] = {}
     for capability_id in verdict.needed:
         before = len(session.events)
@@ -217,7 +220,7 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
             loaded[capability_id] = session.load(capability_id)
         except (ClientError, RegistryError) as error:
             events.append(str(error))
-        events += [_event_text(event) for event in session.events[before:]]
+        events += [_event_text(event, index.matcher) for event in session.events[before:]]
     candidates = tuple(_candidate(one, verdict, snapshot, index.matcher) for one in verdict.matches)
     matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
     groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
@@ -225,14 +228,17 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),
         verdict=verdict,
+        reason=_with_names(verdict.reason, index.matcher),
         candidates=candidates,
         groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
         answers=tuple(_answers(candidates, verdict, loaded, session.environment)),
         active=tuple(
-            ActiveSkillView(one.capability_id, one.turns_left(session.number), len(_text(one.bundle)))
+            ActiveSkillView(
+                _name_of(one.capability_id, index.matcher), one.turns_left(session.number), len(_text(one.bundle))
+            )
             for one in session.active
         ),
-        budget=_budget(session),
+        budget=_budget(session, index.matcher),
         events=tuple(events),
     )
 
@@ -244,10 +250,24 @@ def match_standing(one: Match, verdict: MatchResult, threshold: float) -> str:
     return "tie" if verdict.decision == "ambiguous" else "fits"
 
 
+def _name_of(capability_id: str, matcher: Matcher) -> str:
+    place = matcher.places.get(capability_id)
+    return capability_id if place is None else matcher.known[place].name or capability_id
+
+
+def _with_names(text: str, matcher: Matcher) -> str:
+    """A sentence that quotes ids, with names in their place."""
+
+    def named(found: re.Match[str]) -> str:
+        return f"“{_name_of(found[1], matcher)}”" if found[1] in matcher.places else found[0]
+
+    return _QUOTED_ID.sub(named, text)
+
+
 def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot, matcher: Matcher) -> CandidateView:
     return CandidateView(
         one.capability_id,
-        matcher.known[matcher.places[one.capability_id]].name or one.capability_id,
+        _name_of(one.capability_id, matcher),
         ScoreBar(_("Score"), one.score),
         tuple(ScoreBar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
@@ -286,10 +306,11 @@ def _found_by(one: CandidateView) -> str:
     return _("similar to its examples")
 
 
-def _budget(session: Session) -> PromptBudget:
+def _budget(session: Session, matcher: Matcher) -> PromptBudget:
     prompt = session.prompt()
     used = sum(len(_text(one.bundle)) for one in session.active if one.capability_id in prompt.included)
-    return PromptBudget(min(used, CHARACTERS_MAX), prompt.omitted)
+    omitted = tuple((_name_of(capability_id, matcher), why) for capability_id, why in prompt.omitted)
+    return PromptBudget(min(used, CHARACTERS_MAX), omitted)
 
 
 def _text(bundle: Bundle) -> str:
@@ -310,8 +331,9 @@ def _forms(session: Session) -> Iterator[ShownForm]:
             yield ShownForm(one.capability_id, whose, name, title, messages, calls, plain)
 
 
-def _event_text(event: Any) -> str:
-    return f"{event.capability_id} {event.kind}: {event.words}" if event.capability_id else event.words
+def _event_text(event: Any, matcher: Matcher) -> str:
+    words = _with_names(event.words, matcher)
+    return f"{_name_of(event.capability_id, matcher)} {event.kind}: {words}" if event.capability_id else words
 
 
 def _pieces(message: str, matches: Sequence[Match]) -> Iterator[TextPart]:

@@ -103,6 +103,9 @@ def _run(page: Page, studio: Studio) -> None:
     page.get_by_role("button", name="Run all cases").click()
     expect(page.get_by_role("button", name="Cancel run")).to_be_visible()
     studio.manage("worker", "--once")
+    # What is live was played first; the table has the draft beside it.
+    page.get_by_role("region", name="Started together").get_by_role("link", name="Draft").click()
+    expect(page.get_by_role("heading", name="Draft", level=1)).to_be_visible()
     expect(page.locator("#state").get_by_text("Done", exact=True)).to_be_visible(timeout=15_000)
 
 

@@ -32,7 +32,7 @@ DEFAULT_BEHAVIOR: Final = SectionRule(
     "Default behavior", "Describe the usual steps.",
     ("Default behaviour", "Defaults", "Instructions"),
 )  # fmt: skip
-TOOLS: Final = SectionRule("Tools", "Say when to use each tool, by its name in backticks: `order_list`.")
+TOOLS: Final = SectionRule("Tools", "Say when to use each tool, by its name in backticks.")
 UI: Final = SectionRule("UI", "Say when to open each form, by its ID in backticks.")
 CAPABILITY: Final = (
     SectionRule("When to use", "Say which requests lead here."),
@@ -55,7 +55,11 @@ RUNBOOK: Final = (
 WITHOUT_TITLE: Final = ("agent_skill", "runbook")
 
 
-_PLACEHOLDERS: Final = PLACEHOLDERS | {section.hint for section in (*CAPABILITY, *PLAYBOOK, *RUNBOOK, TOOLS, UI)}
+# As a quick fix wrote it once, into drafts that are still there.
+_EARLIER_TOOLS_HINT: Final = "Say when to use each tool, by its name in backticks: `order_list`."
+_PLACEHOLDERS: Final = (
+    PLACEHOLDERS | {section.hint for section in (*CAPABILITY, *PLAYBOOK, *RUNBOOK, TOOLS, UI)} | {_EARLIER_TOOLS_HINT}
+)
 
 
 def required_sections(profile: str, tools: list[Any], ui_schemas: list[Any]) -> tuple[SectionRule, ...]:

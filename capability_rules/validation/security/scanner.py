@@ -121,9 +121,10 @@ def _check(document: ScannedDocument) -> Iterator[RawFinding]:
 
 def _judge(hit: RuleHit, text: str) -> RuleHit:
     """What the classifier alone found is a note, unless the passage has a second sign."""
-    if not hit.is_scored or hit.severity == "error" or hit.disguise:
+    if not hit.is_scored:
         return hit
-    if has_second_sign(text, hit.start, hit.end):
+    # A finding with a certainty is one of the classifier alone: a registry drops it with what it alone found.
+    if hit.severity == "error" or hit.disguise or has_second_sign(text, hit.start, hit.end):
         return replace(hit, certainty=None)
     return replace(hit, severity="note")
 

@@ -139,19 +139,31 @@ def test_passage_that_is_gone_says_so(signed_in: SignIn) -> None:
 
 
 def test_texts_of_a_key_wait_on_the_page_of_all_without_a_capability(signed_in: SignIn) -> None:
-    publication.publish(files=bundle("beta", body=DOUBT), by=KEY)
+    publication.publish(files=bundle("refund_rules", body=DOUBT), by=KEY)
     client = signed_in("publisher")
     home = client.get("/").content.decode()
-    assert "1 passage of beta needs a decision" in home
+    assert "1 passage of Refund rules needs a decision" in home
     assert "“&quot;" not in home
-    page = client.get("/capabilities/beta/decisions/").content.decode()
+    page = client.get("/capabilities/refund_rules/decisions/").content.decode()
+    assert "Decisions about Refund rules" in page
     assert "API key ci" in page
     assert re.search(r"<pre[^>]*><bdi>[^<]*#", page)
     page = client.get("/decisions/").content.decode()
     (key,) = _keys(page, checked=True)
     done = client.post("/decisions/", {"chosen": key, "note": "Fine"}, follow=True)
     assert "Nothing waits for a decision." in done.content.decode()
+    assert ">Refund rules</span>" in client.get("/decisions/?show=accepted").content.decode()
     assert client.get("/capabilities/gamma/decisions/").status_code == 404
+
+
+@pytest.mark.parametrize("deed", ["accept", "decline"])
+def test_the_last_of_an_id_without_a_capability_leads_to_the_list_of_all(deed: str, signed_in: SignIn) -> None:
+    publication.publish(files=bundle("beta", body=DOUBT), by=KEY)
+    client, page = signed_in("publisher"), "/capabilities/beta/decisions/"
+    (key,) = _keys(client.get(page).content.decode())
+    done = client.post(page, {"chosen": key, "note": "Ours", "deed": deed}, follow=True)
+    assert done.redirect_chain == [("/decisions/", 302)]
+    assert f"1 passage is {deed.rstrip('e')}ed." in done.content.decode()
 
 
 def test_several_of_an_import_are_decided_with_one_reason(signed_in: SignIn) -> None:

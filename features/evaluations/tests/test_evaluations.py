@@ -126,6 +126,26 @@ def test_a_registry_without_the_capability_is_played_too(alpha: Any, server: Mod
     assert {body["model"] for body in server.bodies} == {"small"}
 
 
+def test_runs_that_were_started_together_stand_in_one_table_and_the_first_is_opened(
+    signed_in: SignIn, alpha: Any, server: ModelServer
+) -> None:
+    case_store.save_case(capability=alpha, document=case(), by=OLGA)
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
+    client = signed_in("author")
+    start = form_with(client.get(HERE), "Run all cases")
+    opened = client.post(f"{HERE}start/", start.values | {"side": ["live", "without"]})["Location"]
+    without, live, alone = EvaluationRun.objects.order_by("-id")
+    pages = {run.pk: f"{HERE}runs/{run.pk}/" for run in (without, live, alone)}
+    assert opened == pages[live.pk]
+    EvaluationRun.objects.filter(pk=live.pk).update(state="done", finished_at=timezone.now())
+    shown = client.get(opened).content.decode()
+    assert pages[without.pk] in shown
+    assert pages[alone.pk] not in shown
+    # It asks again while another one of them runs.
+    assert "every 2s" in shown
+    assert pages[live.pk] not in client.get(pages[alone.pk]).content.decode()
+
+
 def test_a_revision_is_played_as_if_it_were_live_by_several_models(
     signed_in: SignIn, alpha: Any, server: ModelServer
 ) -> None:

@@ -46,10 +46,10 @@ def test_a_redirect_is_not_followed_and_no_other_status_is_success(receiver: Rec
         (hang, "No answer within 0.5 s"),
         (trickle(b""), "No answer within 0.5 s"),
         (trickle(b"HTTP/1.1 200 OK\r\nX-A: "), "No answer within 0.5 s"),
-        (lambda connection: connection.close(), "RemoteProtocolError"),
-        (say(b"\x00\xff\xfe garbage\r\n\r\n"), "RemoteProtocolError"),
-        (say(b"HTTP/1.1 200"), "RemoteProtocolError"),
-        (say(b"HTTP/1.1 200 OK\r\n" + b"X-A: " + b"y" * 200_000 + b"\r\n\r\n"), "RemoteProtocolError"),
+        (lambda connection: connection.close(), "without sending a response"),
+        (say(b"\x00\xff\xfe garbage\r\n\r\n"), "illegal status line"),
+        (say(b"HTTP/1.1 200"), "without sending a response"),
+        (say(b"HTTP/1.1 200 OK\r\n" + b"X-A: " + b"y" * 200_000 + b"\r\n\r\n"), "too long"),
     ],
     ids=["hangs", "trickles", "trickles headers", "closes", "garbage", "half a line", "huge headers"],
 )
@@ -92,7 +92,7 @@ def test_no_more_is_read_than_a_bound(receiver: Receiver) -> None:
 def test_a_receiver_that_is_down(receiver: Receiver) -> None:
     receiver.stop()
     answer = post_event(receiver.url, body=b"{}", headers={})
-    assert (answer.status, answer.error.partition(":")[0]) == (None, "ConnectError")
+    assert (answer.status, answer.error) == (None, "All connection attempts failed")
 
 
 @pytest.mark.parametrize(

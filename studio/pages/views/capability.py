@@ -16,6 +16,7 @@ from registry.authoring.phrase_suggestions import PhraseSuggestion, suggest_phra
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
+from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.models import Capability, Draft, Incident, Revision
 from registry.publishing import publication, reviews
@@ -130,6 +131,8 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
     capability = queries.get_capability(capability_id)
     try:
         outcome = verb(capability_id=capability_id, by=actor_of(request), note=get_note(request), **arguments)
+    except Forbidden:
+        raise
     except RegistryError as error:
         messages.error(request, error.message)
     else:

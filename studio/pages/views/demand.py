@@ -18,6 +18,7 @@ from capability_rules.errors import RegistryError
 from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
 from registry.catalog.facets import find_display_names
+from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.usage import demand
 from registry.usage.demand import DemandKind, MessageGroup
@@ -96,6 +97,8 @@ def utterance_add(request: StudioRequest) -> HttpResponse:
             place=place,
             by=actor_of(request),
         )
+    except Forbidden:
+        raise
     except RegistryError as error:
         messages.error(request, f"{error.message}.")
     else:

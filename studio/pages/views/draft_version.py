@@ -11,7 +11,7 @@ from capability_rules.bundles.text_diff import diff_files
 from capability_rules.errors import RegistryError
 from registry.catalog import draft_versions, drafts
 from registry.catalog.facets import get_display_name
-from registry.common.errors import DraftConflict, DraftNotFound
+from registry.common.errors import DraftConflict, DraftNotFound, Forbidden
 from registry.core import queries
 from studio.pages.actions import Undo, report_done
 from studio.pages.form_data import get_int
@@ -64,6 +64,8 @@ def draft_version_restore(request: StudioRequest, capability_id: str, number: in
     except DraftNotFound as error:
         messages.error(request, error.message)
         return redirect("studio:draft_version_list", capability_id)
+    except Forbidden:
+        raise
     except RegistryError as error:
         changed = _("The draft has changed since you opened this page. Check the differences again.")
         messages.error(request, changed if isinstance(error, DraftConflict) else error.message)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from capability_rules.bundles.text_diff import diff_files
 from capability_rules.errors import RegistryError
 from registry.catalog import exporter
+from registry.common.errors import Forbidden
 from registry.core import queries
 from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
@@ -109,6 +110,8 @@ def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpRes
             note=note,
             acknowledge=get_acknowledged(request),
         )
+    except Forbidden:
+        raise
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:revision_list", capability_id)

@@ -577,6 +577,15 @@ def _edited(text: str, **content: Any) -> str:
     return json.dumps(document)
 
 
+def test_a_file_is_one_line() -> None:
+    """LangGraph keeps it with each checkpoint: indented, a loaded skill took half as much again."""
+    session = _session()
+    session.turn("$weights")
+    text = session.to_json()
+    assert "\n" not in text
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+
+
 def test_an_edited_or_damaged_file_is_refused_with_a_sentence() -> None:
     session = _session()
     session.turn("$weights")

@@ -47,6 +47,7 @@ NO_PAGE: Final = {
     "docs_file": "a file of the docs, such as a picture",
     "first_load_show": "a piece of the page of a capability that is live, for its script",
     "identity_continue": "leads on after a sign-in elsewhere",
+    "settings_index": "leads to the first page of the settings that one may open",
     "welcome": "its token is known to the one person who was invited",
 }
 # What a page shows otherwise by its query, or of another capability.

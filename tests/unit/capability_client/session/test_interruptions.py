@@ -236,7 +236,7 @@ def test_a_plain_tool_that_was_cancelled_is_running_until_its_thread_ends() -> N
         with pytest.raises(asyncio.CancelledError):
             await running
         meanwhile: str = call.state
-        assert session.events[-1].words == "alpha_put: CancelledError, and it is still running"
+        assert session.events[-1].words == "alpha_put: not waited for, and it is still running"
         with pytest.raises(CallNotOpen, match="still running; find out whether it took effect"):
             await session.call("alpha_put", arguments)
         go_on.set()

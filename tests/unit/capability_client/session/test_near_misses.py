@@ -70,6 +70,12 @@ def test_the_list_begins_with_what_the_conversation_came_near_to() -> None:
     assert session.system_prompt().included[0] == "skill_98"
 
 
+def test_the_list_is_in_order_of_names_where_all_fit() -> None:
+    session = _session(names=("weights", "meals", "weights_v2", "disk_pressure", "excel_analyzer"))
+    listed = ("disk_pressure", "excel_analyzer", "meals", "weights", "weights_v2")
+    assert session.system_prompt().included == listed
+
+
 def test_the_list_is_not_cut_by_the_alphabet_and_stays_in_a_conversation() -> None:
     names = tuple(f"skill_{number:03}" for number in range(200))
     session = _session(names=names)

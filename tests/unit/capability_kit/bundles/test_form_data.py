@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from capability_kit.bundles.form_data import FormDataInvalid, fill_form, find_inputs, format_shape
+from capability_kit.bundles.form_data import FormDataInvalid, binding_of, fill_form, find_inputs, format_shape
 from capability_kit.json_schema.coercion import coerce
 from capability_kit.ui.form_text import press_button
 from tests.servers import ROOT
@@ -170,3 +170,19 @@ def test_a_list_that_is_only_shown_takes_any_number_of_rows() -> None:
 def test_the_shape_names_what_data_may_hold() -> None:
     assert format_shape(BATCH) == "{entries: [{include, measured_on, unit, weight}], source}"
     assert format_shape(_form("introduction", "AskCapabilities.v1")) == "{choices, prompt}"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/entries/0", ("entries", "0")),
+        ("unit", ("rows", "*", "unit")),
+        (".", ("rows", "*")),
+        ("", ("rows", "*")),
+        ("/", ()),
+        ("/entries//0/", ("entries", "0")),
+        ("a~1b", ("rows", "*", "a/b")),
+    ],
+)
+def test_a_path_means_what_the_renderer_makes_of_it(path: str, expected: tuple[str, ...]) -> None:
+    assert binding_of({"path": path}, ("rows", "*")) == expected

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.needed_skills import find_circle, get_needed_skills
 from registry.catalog import drafts
@@ -61,8 +62,6 @@ def test_circle_is_a_warning_that_names_its_way() -> None:
 
 
 def test_bundles_of_one_call_know_each_other(tmp_path: Any) -> None:
-    from capability_rules.bundles.bundle_reader import SourceBundle
-
     sources = [SourceBundle("alpha", dict(files("alpha", "beta"))), SourceBundle("beta", dict(bundle("beta")))]
     checked = batch.validate_all(sources)
     assert [one.code for entry in checked for one in entry.report.findings if one.code in CODES] == []
@@ -111,3 +110,13 @@ def test_long_chain_is_not_walked_to_its_end() -> None:
 
     assert find_circle("alpha", ["a"], needs_of) == ()
     assert len(steps) <= 1000
+
+
+@pytest.mark.parametrize("is_dry_run", [True, False])
+def test_drafts_of_one_import_know_each_other(is_dry_run: bool) -> None:
+    texts = files("alpha", "beta"), files("beta", "alpha", "elsewhere")
+    sources = [SourceBundle(f"drafts/{number}", dict(one)) for number, one in enumerate(texts)]
+    results = batch.import_all(sources, by=OLGA, mode="draft", dry_run=is_dry_run)
+    assert [one.status for one in results] == ["draft", "draft"]
+    (found,) = (one for result in results for one in result.findings if one.code == "DEPENDENCY_UNKNOWN")
+    assert "'elsewhere'" in found.message

@@ -202,6 +202,8 @@ def test_saving_with_htmx_answers_findings_and_the_new_version(client: Client) -
     page = answer.content.decode()
     assert answer.status_code == 200
     assert 'hx-swap-oob="innerHTML:#save-state"' in page
+    # The bar above shows the name that was saved.
+    assert "<bdi>Alpha</bdi>" in page.partition('hx-swap-oob="innerHTML:#draft-name"')[2]
     assert f'value="{version + 1}"' in page
     assert "Saved just now" in page
     assert "<html" not in page

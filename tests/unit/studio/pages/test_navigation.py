@@ -37,6 +37,19 @@ def test_nobody_is_shown_a_page_that_they_may_not_open(role: str, signed_in: Sig
     assert shown == [entry for entry in PAGES if MAY[entry.right](page.context["user"])]
 
 
+@pytest.mark.parametrize(("role", "first"), [("viewer", "/teams/"), ("admin", "/members/")])
+def test_settings_lead_to_the_first_page_that_one_may_open(role: str, first: str, signed_in: SignIn) -> None:
+    assert signed_in(role).get("/settings/")["Location"] == first
+
+
+def test_a_page_that_is_not_there_has_the_frame_of_who_is_signed_in(signed_in: SignIn) -> None:
+    found = signed_in("viewer").get("/nowhere/")
+    assert (found.status_code, bool(found.context["navigation"])) == (404, True)
+    stranger = Client().get("/nowhere/")
+    assert stranger.status_code == 404
+    assert "navigation" not in stranger.context
+
+
 def test_the_sidebar_shows_every_section_in_its_group(signed_in: SignIn) -> None:
     groups = signed_in("admin").get("/").context["navigation"]
     assert [section for group in groups for section in (link.section for link in group.links)] == list(SECTIONS)

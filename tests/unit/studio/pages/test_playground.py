@@ -43,7 +43,7 @@ def test_a_message_shows_the_decision_its_trigger_and_the_prompt(client: Client)
     page = _page(client, m="I just weighed 80 kg")
     assert '<mark title="Trigger: weigh-in">weighed</mark>' in page
     assert "Skill groups: health." in page
-    assert "weights (4 turns left" in page
+    assert "Weights (4 turns left" in page
     assert ">Ready<" in page
     assert "weights" in page.partition('<pre class="prompt"')[2]
 
@@ -52,16 +52,18 @@ def test_a_message_for_two_loads_both(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
     publish("workouts", intent_triggers=["workout"], dependencies={"bins": ["ffmpeg"]}, dependency_level="external")
     page = _page(client, m="Log my workout and weigh-in")
-    assert "The message asks for both" in page
-    assert "weights (4 turns left" in page
-    assert "workouts (4 turns left" in page
+    assert "The message asks for both “Workouts” and “Weights”." in page
+    assert "'weights'" not in page
+    assert "Weights loaded:" in page
+    assert "Weights (4 turns left" in page
+    assert "Workouts (4 turns left" in page
     assert (page.count(">Ready<"), page.count(">Setup required<")) == (1, 1)
 
 
 def test_turns_are_counted_down_and_a_skill_is_forgotten(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
     page = _page(client, m=["weigh-in", "one", "two"])
-    assert "weights (2 turns left" in page
+    assert "Weights (2 turns left" in page
     page = _page(client, m=["weigh-in", "one", "two", "three", "four", "five"])
     assert "none" in page.rpartition("Active:")[2]
 
@@ -154,7 +156,7 @@ def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
     assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("play__composer")[0]
     page = _page(client, m="weigh-in", drafts="yes")
     assert '<span class="badge badge--plan">Draft</span>' in page
-    assert "weights (4 turns left" in page
+    assert "Weights (4 turns left" in page
     drafts.save_draft(
         capability_id="weights", files=_files(intent_triggers=["kilos"]), based_on=1, by=OLGA
     )  # fmt: skip
@@ -167,7 +169,7 @@ def test_a_skill_that_does_not_fit_into_the_budget_is_told(client: Client) -> No
         publish(name, intent_triggers=[f"{name} now"], body="word " * 2000)
     step = client.get("/playground/", {"m": ["weights now", "meals now"]}).context["steps"][1]
     assert step.budget.used > 10_000
-    assert [name for name, _ in step.budget.omitted] == ["weights"]
+    assert [name for name, _ in step.budget.omitted] == ["Weights"]
 
 
 def test_an_author_keeps_a_sentence_and_comes_back(signed_in: SignIn) -> None:

@@ -531,8 +531,11 @@ def test_a_review_has_one_primary_button_at_each_step(signed_in: SignIn) -> None
     assert (_primary(author, address), _primary(publisher, address)) == (["Comment"], ["Submit review"])
     _say(publisher, address, "request_changes", words="Shorter")
     # Whose turn it is has the button.
-    assert (_primary(author, address), _primary(publisher, address)) == (["Resubmit"], [])
+    assert (_primary(author, address), _primary(publisher, address)) == (["Edit draft"], [])
+    pages = [address, "/capabilities/alpha/"]
+    assert not [page for page in pages if "Resubmit" in author.get(page).content.decode()]
     _draft(version=1, body="Short.")
+    assert all("Resubmit" in author.get(page).content.decode() for page in pages)
     assert _primary(author, address) == ["Resubmit"]
     _asked(author)
     _say(publisher, address, "approve")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from registry.access import teams
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM
 from registry.models import Draft, Team
+from registry.publishing import scheduled_releases
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm, confirm, form_with
@@ -68,6 +72,29 @@ def test_others_read_the_pages_of_what_a_team_owns_and_change_nothing(signed_in:
     assert client.get("/new-capability/").status_code == 200
     teams.add_member(key=team.pk, username="the-publisher", by=OLGA)
     assert client.get("/capabilities/alpha/edit/").status_code == 200
+
+
+def test_actions_that_name_what_a_team_owns_in_a_field_are_refused_as_its_pages_are(signed_in: SignIn) -> None:
+    _owners()
+    draft = drafts.save_draft(capability_id="alpha", files=bundle(body="Two."), based_on=None, by=SYSTEM)
+    planned = scheduled_releases.schedule_release(
+        capability_id="alpha",
+        draft_version=draft.version,
+        due_at=timezone.now() + timedelta(days=1),
+        by=SYSTEM,
+        note="x",
+    ).release
+    assert planned is not None
+    client = signed_in("publisher")
+    later = (timezone.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
+    asked = {
+        "/sentences/add/": {"capability_id": "alpha", "sentence": "Hello"},
+        "/releases/change/": {"release": planned.pk, "due_at": later},
+        "/releases/cancel/": {"release": planned.pk, "confirmed": "yes"},
+    }
+    assert {path: client.post(path, sent).status_code for path, sent in asked.items()} == dict.fromkeys(asked, 403)
+    planned.refresh_from_db()
+    assert planned.state == "waiting"
 
 
 def test_viewers_see_teams_and_no_forms(signed_in: SignIn) -> None:

@@ -163,7 +163,7 @@ def test_what_was_accepted_shows_as_its_kind_alone(kind: str) -> None:
         name: getattr(row, name)
         for name in ("capability_id", "fingerprint", "file", "message", "reason", "accepted_at", "accepted_by")
     }
-    other = {"kind": "waiver", "code": "SEC_HIDDEN", "until": timezone.now().date() + timedelta(days=9)}
+    other = {"kind": "waiver", "code": "SEC_HIDDEN_MARKUP", "until": timezone.now().date() + timedelta(days=9)}
     Acceptance(**values | ({"kind": "held_passage", "seen_at": timezone.now()} if kind in PLACES else other)).save()
     found = publication.publish_draft(capability_id="alpha", by=ADA, note="n", dry_run=True).findings
     assert not [finding for finding in found if finding.waiver or finding.accepted]

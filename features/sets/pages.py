@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from django.contrib import messages
@@ -181,25 +182,14 @@ def set_pin(request: StudioRequest, set_id: str) -> HttpResponse:
     """Keep one member at a revision, or follow the latest."""
     row = set_store.get_set(set_id)
     document = set_store.read_document(row)
+    to = redirect("studio:set_show", set_id)
     name, pin = get_text(request, "capability_id", most=64), get_int_at(request.POST, "pin")
     if name not in document.members:
         messages.error(request, _("It is not in the set any more."))
-        return redirect("studio:set_show", set_id)
-    members = dict(document.members) | {name: pin or None}
-    values = document.as_dict() | {"members": _members(members)}
+        return to
+    values = replace(document, members={**document.members, name: pin or None}).as_dict()
     words = _("Pinned at revision %(pin)s.") % {"pin": pin} if pin else _("The set follows the latest revision.")
-    to = redirect("studio:set_show", set_id)
-    return run_action(request, _save_values, words, to=to, values=values, expected_revision=row.revision)
-
-
-def _save_values(*, values: dict[str, Any], by: Actor, expected_revision: int) -> CapabilitySet:
-    return set_store.save_set(values, by=by, expected_revision=expected_revision)
-
-
-def _members(members: dict[str, int | None]) -> list[dict[str, Any]]:
-    return [
-        {"capability_id": name} | ({"revision": pin} if pin is not None else {}) for name, pin in members.items()
-    ]  # fmt: skip
+    return run_action(request, set_store.save_set, words, to=to, values=values, expected_revision=row.revision)
 
 
 @admin_required("GET", "POST")

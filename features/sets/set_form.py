@@ -76,18 +76,9 @@ class SetForm(forms.Form):
         """What a valid form says, as `save_set` takes it."""
         given = self.cleaned_data
         pins = self.before.members if self.before is not None else {}
-        members = [
-            {"capability_id": name} | ({"revision": pins[name]} if pins.get(name) is not None else {})
-            for name in given["members"]
-        ]
-        return {
-            "set_id": set_id,
-            "name": given["name"],
-            "description": given["description"],
-            "icon": given["icon"],
-            "visibility": given["visibility"],
-            "members": members,
-        }
+        members = {name: pins.get(name) for name in given["members"]}
+        texts = {key: given[key] for key in ("name", "description", "icon", "visibility")}
+        return SetDocument(set_id=set_id, members=members, **texts).as_dict()
 
 
 def _list_choices(before: SetDocument | None) -> list[tuple[str, str]]:

@@ -47,7 +47,8 @@ def create_credential(
     if not 1 <= len(name) <= 70 or not name.isprintable():
         raise InvalidRequest("A credential's name has 1 to 70 printable characters")
     if not 1 <= len(bound) <= HOSTS_MAX or not all(_HOST.fullmatch(host) for host in bound):
-        raise InvalidRequest(f"A credential is for 1 to {HOSTS_MAX} hosts, such as github.com or git.example.com:8443")
+        words = "write them without https:// and path, such as github.com"
+        raise InvalidRequest(f"A credential is for 1 to {HOSTS_MAX} hosts: {words}")
     if not _USERNAME.fullmatch(username):
         raise InvalidRequest("A user name has at most 100 characters, without blanks and colons")
     given = _checked_secret(secret)

@@ -17,6 +17,7 @@ from features.sets.marketplace import marketplace_name
 TITLES: Final = {
     "tools": gettext_lazy("Tools and skills on demand"),
     "plugin": gettext_lazy("The set as a plugin"),
+    "update": gettext_lazy("Its next version, later"),
     "skills": gettext_lazy("Skills into a project"),
     "connector": gettext_lazy("As the address of a custom connector, without authentication"),
     "file": gettext_lazy("Into the client's mcp.json"),
@@ -59,13 +60,12 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class ReaderAddress:
-    """What is known of a reader: empty texts are filled with words such as `KEY`. `version` is that of the set."""
+    """What is known of a reader: empty texts are filled with words such as `KEY`."""
 
     base_url: str
     link: str = ""
     key: str = ""
     set_id: str = ""
-    version: str = ""
     # The set that the share link shows alone.
     shared_set: str = ""
 
@@ -119,8 +119,9 @@ def _fill(way: Way, reader: ReaderAddress) -> Way:
         "key": reader.key or KEY,
         "mcp": f"{link}/mcp" if "link" in way.needs else f"{base}/mcp",
         "plugin": plugin,
+        "server": plugin if reader.link and reader.shared_set else "capability-studio",
         "marketplace": marketplace_name(base, reader.shared_set),
-        "zip": f"{link}/sets/{reader.set_id or 'SET'}/{reader.version or 'VERSION'}/{way.form}.zip",
+        "zip": f"{link}/sets/{reader.set_id or 'SET'}/latest/{way.form}.zip",
     }
     met = {"key": reader.key, "link": reader.link, "set": reader.set_id, "https": base.startswith("https://")}
     missing = tuple(need for need in way.needs if not met[need])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -38,17 +39,18 @@ def delete_set(request: StudioRequest, set_id: str) -> Confirmation:  # noqa: AR
     )
 
 
-def revoke_set_link(request: StudioRequest, set_id: str) -> Confirmation:
-    """Whether to end a share link of a set."""
-    found_or_404(set_store.get_set, set_id)
+def revoke_link(request: StudioRequest) -> Confirmation:
+    """Whether to end a share link."""
     name = get_text_at(sent(request), "name", most=80)
-    link = get_active_link(name)
-    if link is None or link.set_id != set_id:
+    if get_active_link(name) is None:
         raise NothingToConfirm(_("The share link is revoked."))
+    effects = [_("Clients that use it get nothing by it from the next second on. What they installed stays.")]
+    if settings.AGENT_API_PUBLIC_READ:
+        effects.append(_("This registry is open to reads without a key: what is listed can still be read."))
     return Confirmation(
         title=_("Revoke share link %(name)s?") % {"name": name},
         button=_("Revoke link"),
-        effects=[_("Clients that use it get nothing from the next second on.")],
+        effects=effects,
         undo=_("It can't be restored. You can create another one."),
         fields={"name": name},
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.request import Request
@@ -17,15 +21,16 @@ from agent_api.http.endpoint import endpoint
 from agent_api.integrations.access import authorize_reader, base_url
 from capability_rules.errors import RegistryError
 from features.sets import clients, set_store
+from features.sets import confirmations as questions
 from features.sets.clients import TITLES, Client, ReaderAddress, Way
 from features.sets.models import CapabilitySet
-from features.sets.pages import resolve_for_members
 from features.sets.set_reader import list_sets
 from features.sharing import share_links
-from registry import snapshot
+from features.sharing.models import ShareLink
 from registry.access import agent_keys
 from registry.models import AgentKey
-from studio.pages.actions import no_store
+from studio.pages.actions import no_store, run_action
+from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int_at, get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required
 
@@ -34,8 +39,9 @@ _CAN: Final = {
     "forms text": gettext_lazy("Forms are text"),
     "approvals yes": gettext_lazy("Approvals are enforced"),
     "approvals text": gettext_lazy("Approvals are asked for in words"),
+    "withdrawal both": gettext_lazy("A withdrawn capability is gone at once, in a plugin with its next version"),
+    "withdrawal no": gettext_lazy("A withdrawn capability stays where it was installed"),
     "withdrawal yes": gettext_lazy("A withdrawn capability is gone at once"),
-    "withdrawal later": gettext_lazy("A withdrawn capability is gone with the next update"),
 }
 
 
@@ -49,9 +55,12 @@ class ClientRow:
     called_at: datetime | None = None
 
 
-@operator_required("GET")
+@operator_required("GET", "POST")
 def connect_show(request: StudioRequest) -> HttpResponse:
     """What to copy into each client, of the whole registry or of one set."""
+    if request.method == "POST":
+        # The choice is sent by the form that makes a link, so that no link is made of what was chosen before.
+        return redirect(f"{reverse('studio:connect_show')}?{urlencode({'set': get_text(request, 'set', most=64)})}")
     return _page(request, _reader(request, request.GET.get("set", "")[:64]))
 
 
@@ -59,10 +68,8 @@ def _reader(request: StudioRequest, set_id: str) -> ReaderAddress:
     reader = ReaderAddress(base_url(request))
     if not set_id:
         return reader
-    row = set_store.get_set(set_id)
-    version = resolve_for_members(snapshot.current_snapshot(), row).version
     # A link that is made here shows the set alone.
-    return replace(reader, set_id=set_id, version=version, shared_set=set_id)
+    return replace(reader, set_id=set_store.get_set(set_id).set_id, shared_set=set_id)
 
 
 def _page(
@@ -72,16 +79,24 @@ def _page(
     called = _list_calls()
     rows = CapabilitySet.objects.filter(deleted_at__isnull=True)
     context = {
-        "clients": [
-            _row(client, replace(reader, key=key if client.id == of else ""), called.get(client.name))
-            for client in clients.list_clients()
-        ],
+        "clients": _list_rows(reader, called, {of: key}),
         "key": key,
         "days_max": share_links.DAYS_MAX,
         "sets": [(row.set_id, row.document["name"]) for row in rows],
         "reader": reader,
+        "links": ShareLink.objects.filter(revoked_at__isnull=True) if request.user.can_administer else (),
+        "is_open": settings.AGENT_API_PUBLIC_READ,
     }
     return no_store(render(request, "studio/set/connect.html", context | more, status=status))
+
+
+def _list_rows(reader: ReaderAddress, called: Mapping[str, datetime], keys: Mapping[str, str]) -> list[ClientRow]:
+    """The clients that have a line for this reader."""
+    rows = [
+        _row(client, replace(reader, key=keys.get(client.id, "")), called.get(client.name))
+        for client in clients.list_clients()
+    ]
+    return [row for row in rows if row.ways]
 
 
 def _row(client: Client, reader: ReaderAddress, called_at: datetime | None = None) -> ClientRow:
@@ -136,6 +151,15 @@ def connect_link_create(request: StudioRequest) -> HttpResponse:
     return _page(request, shown, new_link=link)
 
 
+@admin_required("GET", "POST")
+@confirmed_first(questions.revoke_link, page="studio:connect_show")
+def connect_link_revoke(request: StudioRequest) -> HttpResponse:
+    """End a share link."""
+    name = get_text(request, "name", most=80)
+    words = _("Share link %(name)s is revoked.") % {"name": name}
+    return run_action(request, share_links.revoke_link, words, to=redirect("studio:connect_show"), name=name)
+
+
 @endpoint("GET")
 def shared_connect(request: Request, token: str) -> HttpResponse:
     """The same for somebody without an account, with the link filled in."""
@@ -147,11 +171,10 @@ def shared_connect(request: Request, token: str) -> HttpResponse:
         base_url(request),
         link=base_url(request, token),
         set_id=chosen.set_id if chosen else "",
-        version=chosen.version if chosen else "",
         shared_set=visitor.shared_set,
     )
     context = {
-        "clients": [row for client in clients.list_clients() if (row := _row(client, reader)).ways],
+        "clients": _list_rows(reader, {}, {}),
         "sets": [(each.set_id, each.document.name) for each in found],
         "chosen": chosen,
         "reader": reader,

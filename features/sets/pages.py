@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from agent_api.integrations.access import base_url
 from capability_kit.bundles.skill_names import capability_id_of, propose_skill_name
+from capability_rules.errors import InvalidRequest
 from features.sets import confirmations as questions
 from features.sets import plugins, set_store
 from features.sets.clients import plugin_clients
@@ -22,8 +23,6 @@ from features.sets.plugin_forms import FORMS
 from features.sets.plugins import PluginAddress
 from features.sets.set_form import SetForm, initial_of
 from features.sets.set_reader import ResolvedSet, resolve_set, store_set
-from features.sharing import share_links
-from features.sharing.models import ShareLink
 from registry import snapshot
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
@@ -34,7 +33,7 @@ from studio.pages.actions import no_store, run_action, submit_form
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int_at, get_text
 from studio.pages.lists import get_page
-from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, publisher_required
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
 
 _REVISIONS_SHOWN: Final = 20
 
@@ -63,6 +62,8 @@ def set_new(request: StudioRequest) -> HttpResponse:
 
     def save(*, by: Actor, name: str, team: str = "", **_given: Any) -> CapabilitySet:
         set_id = capability_id_of(propose_skill_name(name))
+        if not set_id:
+            raise InvalidRequest(_("The name needs a letter or a digit."))
         return set_store.save_set(form.document(set_id), by=by, expected_revision=0, team=team)
 
     if row := submit_form(request, form, save, field="name"):
@@ -107,7 +108,6 @@ def set_show(request: StudioRequest, set_id: str) -> HttpResponse:
         "found": found,
         "left": [(name, left_names.get(name) or name, word) for name, word in found.left],
         "revisions": _describe_revisions(row),
-        "links": ShareLink.objects.filter(set_id=row.set_id, revoked_at__isnull=True),
         "may_change": set_store.may_change(row, actor_of(request)),
     }
     try:
@@ -190,16 +190,6 @@ def set_pin(request: StudioRequest, set_id: str) -> HttpResponse:
     values = replace(document, members={**document.members, name: pin or None}).as_dict()
     words = _("Pinned at revision %(pin)s.") % {"pin": pin} if pin else _("The set follows the latest revision.")
     return run_action(request, set_store.save_set, words, to=to, values=values, expected_revision=row.revision)
-
-
-@admin_required("GET", "POST")
-@confirmed_first(questions.revoke_set_link, page="studio:set_show")
-def set_link_revoke(request: StudioRequest, set_id: str) -> HttpResponse:
-    """End a share link."""
-    set_store.get_set(set_id)
-    name = get_text(request, "name", most=80)
-    words = _("Share link %(name)s is revoked.") % {"name": name}
-    return run_action(request, share_links.revoke_link, words, to=redirect("studio:set_show", set_id), name=name)
 
 
 @publisher_required("GET", "POST")

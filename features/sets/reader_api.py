@@ -87,7 +87,7 @@ def _load(
 ) -> tuple[ResolvedSet, Plugin]:
     set_id, version, form = named
     found = get_readable_set(visitor.snapshot, visitor.caller.principal, set_id, only=visitor.shared_set)
-    if version != found.version:
+    if version not in (found.version, "latest"):
         raise NotFound(f"The set '{set_id}' has the version {found.version} now; its list has the new addresses")
     if form not in FORMS:
         raise NotFound(f"A plugin has one of the forms {', '.join(FORMS)}")

@@ -52,7 +52,7 @@ def parse_set(values: Mapping[str, Any]) -> SetDocument:
     set_id, icon, visibility = (values.get(key) or "" for key in ("set_id", "icon", "visibility"))
     if not isinstance(set_id, str) or not is_capability_id(set_id):
         raise InvalidRequest("set_id is lower-case words joined by _, at most 64 characters, such as front_desk")
-    if not isinstance(icon, str) or len(icon) > ICON_LENGTH_MAX or not icon.replace("\u200d", "").isprintable():
+    if not isinstance(icon, str) or len(icon) > ICON_LENGTH_MAX or not _is_emoji(icon):
         raise InvalidRequest(f"icon is an emoji of at most {ICON_LENGTH_MAX} characters")
     if visibility not in ("", "listed", "unlisted"):
         raise InvalidRequest("visibility is listed or unlisted")
@@ -64,6 +64,11 @@ def parse_set(values: Mapping[str, Any]) -> SetDocument:
         icon=icon,
         visibility=visibility or "listed",
     )
+
+
+def _is_emoji(text: str) -> bool:
+    """Whether it may be one: nothing that is read as a word."""
+    return all(character == "\u200d" or (character.isprintable() and not character.isascii()) for character in text)
 
 
 def _line(values: Mapping[str, Any], key: str, most: int) -> str:

@@ -13,8 +13,8 @@ urlpatterns = [
     path(f"{_SET}pin/", pages.set_pin, name="set_pin"),
     path(f"{_SET}delete/", pages.set_delete, name="set_delete"),
     path(f"{_SET}plugins/<str:plugin_form>.zip", pages.set_plugin_file, name="set_plugin_file"),
-    path(f"{_SET}link/revoke/", pages.set_link_revoke, name="set_link_revoke"),
     path("connect/", connect_pages.connect_show, name="connect_show"),
     path("connect/key/", connect_pages.connect_key_create, name="connect_key_create"),
+    path("connect/link/revoke/", connect_pages.connect_link_revoke, name="connect_link_revoke"),
     path("connect/link/", connect_pages.connect_link_create, name="connect_link_create"),
 ]

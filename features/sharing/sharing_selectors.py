@@ -28,7 +28,7 @@ def describe_sharing(capability: Capability) -> Sharing:
     """Who can get a capability by codes, links, groups and the first run; three queries."""
     revision = capability.published_revision
     groups = sorted(list_facets(revision.capability_json if revision else None).groups)
-    links = ShareLink.objects.filter(revoked_at__isnull=True, skill_group__in=["", *groups])
+    links = ShareLink.objects.filter(revoked_at__isnull=True, skill_group__in=["", *groups], set_id="")
     # A share link shows what is listed.
     shown = [link for link in links[:LINKS_MAX] if capability.visibility == "listed"]
     return Sharing(install_codes.list_redemptions(capability), shown, groups, get_first_run())

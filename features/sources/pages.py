@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_rules.errors import RegistryError
+from capability_rules.errors import InvalidRequest, RegistryError
 from features.credentials import credential_store
 from features.sources import confirmations as questions
 from features.sources import push_webhooks, source_selectors, source_sync
@@ -55,7 +55,7 @@ class GitSyncForm(SyncSettingsForm):
     credential = forms.ChoiceField(
         label=gettext_lazy("Credential"),
         required=False,
-        help_text=gettext_lazy("Of a private repository; kept under Settings, Credentials."),
+        help_text=gettext_lazy("For a private repository. Keep it first under Settings, Credentials."),
         widget=forms.Select(attrs={"class": "select"}),
     )
 
@@ -99,7 +99,7 @@ class SourceForm(RegistrySyncForm):
     credential = forms.ChoiceField(
         label=gettext_lazy("Credential"),
         required=False,
-        help_text=gettext_lazy("Of a private repository; kept under Settings, Credentials."),
+        help_text=gettext_lazy("For a private repository. Keep it first under Settings, Credentials."),
         widget=forms.Select(attrs={"class": "select"}),
     )
     field_order = ("kind", "address", "credential", "mode", "every_minutes", "read_key", "may_adopt")
@@ -147,6 +147,8 @@ def source_create(request: StudioRequest) -> HttpResponse:
 
 def _add(*, kind: str, address: str, credential: str, read_key: str, may_adopt: bool, **ways: Any) -> GitSource:
     if kind == GitSource.Kind.REGISTRY:
+        if credential:
+            raise InvalidRequest(_("Another registry takes a key of its own, not a credential."))
         return source_sync.add_registry(url=address, read_key=read_key, may_adopt=may_adopt, **ways)
     return source_sync.add_git_source(spec=address, credential=credential, **ways)
 

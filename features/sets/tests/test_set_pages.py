@@ -95,7 +95,7 @@ def test_a_link_of_a_set_is_shown_once_and_ends(client: Client) -> None:
     assert "no-store" in page["Cache-Control"]
     link = ShareLink.objects.get()
     assert (link.set_id, link.expires_at is None) == ("desk", False)
-    ask_and_confirm(client, "/sets/desk/link/revoke/", {"name": link.name})
+    ask_and_confirm(client, "/connect/link/revoke/", {"name": link.name})
     assert client.get(f"/share/{token[1]}/connect").status_code == 404
 
 
@@ -141,6 +141,39 @@ def test_connect_fills_a_link_of_the_set_in(client: Client) -> None:
     assert ShareLink.objects.get().set_id == "desk"
 
 
+def test_a_link_is_of_what_is_chosen_when_the_button_is_pressed(client: Client) -> None:
+    """Without "Show lines" first."""
+    set_store.save_set(document("alpha"), by=COMMAND)
+    form = form_with(client.get("/connect/"), "Create share link")
+    page = form.submit(client, set="desk").content.decode()
+    assert ShareLink.objects.get().set_id == "desk"
+    assert "reads this set, and nothing else" in page
+
+
+def test_the_choice_is_sent_without_a_link(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    answer = form_with(client.get("/connect/"), "Show lines").submit(client, set="desk")
+    assert answer["Location"] == "/connect/?set=desk"
+    assert ShareLink.objects.count() == 0
+
+
+def test_a_link_is_opened_as_it_is_by_a_person(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    _, url = share_links.create_link(name="partner", by=OLGA, set_id="desk")
+    path = f"/share/{url.rpartition('/')[2]}"
+    for address in (path, f"{path}/", f"{path}/connect", f"{path}/connect/"):
+        assert "Desk" in Client().get(address).content.decode(), address
+
+
+def test_links_of_deleted_sets_are_listed_and_end(client: Client) -> None:
+    set_store.save_set(document("alpha"), by=COMMAND)
+    share_links.create_link(name="partner", by=OLGA, set_id="desk")
+    set_store.delete_set(set_id="desk", by=COMMAND)
+    assert "partner" in client.get("/connect/").content.decode()
+    ask_and_confirm(client, "/connect/link/revoke/", {"name": "partner"})
+    assert not ShareLink.objects.filter(revoked_at__isnull=True).exists()
+
+
 def test_below_a_link_everything_is_filled_in_and_nothing_is_kept() -> None:
     publish("alpha")
     set_store.save_set(document("alpha"), by=COMMAND)
@@ -161,9 +194,7 @@ def test_every_line_can_be_filled_and_has_its_source() -> None:
         assert each.source
         for reader in (
             clients.ReaderAddress("https://s.example"),
-            clients.ReaderAddress(
-                "https://s.example", link="https://s.example/share/t", set_id="desk", version="1.1.1"
-            ),
+            clients.ReaderAddress("https://s.example", link="https://s.example/share/t", set_id="desk"),
         ):
             for way in clients.fill_ways(each, reader):
                 assert way.line

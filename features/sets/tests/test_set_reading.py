@@ -137,6 +137,8 @@ def test_the_marketplace_names_archives_by_their_digest(api: Any) -> None:
     publish("alpha", description="The second text.")
     changed = api.get(address)
     assert changed.json()["plugins"][0]["version"] != entry["version"]
+    latest = path.replace(entry["version"], "latest")
+    assert b"The second text" in api.get(latest).content
     # What an index of before names is not something else.
     api.error(api.get(path), 404, "NOT_FOUND")
 

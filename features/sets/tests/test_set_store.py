@@ -91,6 +91,7 @@ def test_what_is_not_published_does_not_come_in_and_what_left_may_stay() -> None
         {"description": "two\nlines"},
         {"description": "x" * 65536},
         {"icon": "a\u202eb"},
+        {"icon": "not emoji"},
         {"visibility": "secret"},
         {"members": "alpha"},
         {"members": [{"capability_id": "alpha", "pin": 1}]},

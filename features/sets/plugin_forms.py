@@ -77,12 +77,12 @@ def _agent_plugin(source: PluginSource) -> dict[str, bytes]:
     if has_server(source):
         server = {"type": "streamable-http", "url": f"{source.base_url}/mcp"}
         files["mcp.json"] = _json({"$schema": f"{_AGENT_PLUGINS}/mcp.schema.json", "mcpServers": {"registry": server}})
-    return files | dict(_skill_files(source))
+    return files | dict(list_skill_files(source))
 
 
 def _claude(source: PluginSource) -> dict[str, bytes]:
     files = {".claude-plugin/plugin.json": _json(_manifest(source)), "README.md": _readme(source)}
-    return files | _claude_server(source) | dict(_skill_files(source))
+    return files | _claude_server(source) | dict(list_skill_files(source))
 
 
 def _claude_server(source: PluginSource) -> dict[str, bytes]:
@@ -92,6 +92,13 @@ def _claude_server(source: PluginSource) -> dict[str, bytes]:
     if source.needs_key:
         server["headers"] = {"Authorization": f"Bearer ${{{KEY_VARIABLE}:-}}"}
     return {".mcp.json": _json({"mcpServers": {source.name: server}})}
+
+
+def describe_repository(source: PluginSource) -> dict[str, bytes]:
+    """What Claude Code adds a repository by whose root is the plugin: a marketplace of this one."""
+    entry = {"name": source.name, "source": "./", "description": source.document.description, "version": source.version}
+    document = {"name": source.name, "owner": {"name": source.author}, "plugins": [entry]}
+    return {".claude-plugin/marketplace.json": _json(document)}
 
 
 def _codex(source: PluginSource) -> dict[str, bytes]:
@@ -119,7 +126,7 @@ def _codex(source: PluginSource) -> dict[str, bytes]:
         files[f"{root}/.mcp.json"] = _json({"mcpServers": {source.name: server}})
     files[f"{root}/README.md"] = _readme(source)
     files[f"{root}/.codex-plugin/plugin.json"] = _json(manifest | {"interface": interface})
-    return files | {f"{root}/{path}": content for path, content in _skill_files(source)}
+    return files | {f"{root}/{path}": content for path, content in list_skill_files(source)}
 
 
 def _cursor(source: PluginSource) -> dict[str, bytes]:
@@ -128,7 +135,7 @@ def _cursor(source: PluginSource) -> dict[str, bytes]:
     if has_server(source):
         server = {"url": f"{source.base_url}/mcp"}
         files["mcp.json"] = _json({"mcpServers": {source.name: server}})
-    return files | dict(_skill_files(source))
+    return files | dict(list_skill_files(source))
 
 
 FORMS: Final[Mapping[str, Callable[[PluginSource], dict[str, bytes]]]] = {
@@ -142,7 +149,7 @@ FORMS: Final[Mapping[str, Callable[[PluginSource], dict[str, bytes]]]] = {
 def _readme(source: PluginSource) -> bytes:
     """What people read before they install it: what it has, and what the client does not do."""
     lines = [f"# {source.document.name}", "", source.document.description, "", "It has these skills:", ""]
-    lines += [f"- {folder}" for folder in _folders(source.skills)]
+    lines += [f"- {folder}" for folder in list_folders(source.skills)]
     lines += [
         "",
         f"This is version {source.version} of the set `{source.document.set_id}`, made by a Capability Studio. Its",
@@ -173,13 +180,14 @@ def _json(value: Any) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 
-def _skill_files(source: PluginSource) -> Iterator[tuple[str, bytes]]:
-    for skill, folder in zip(source.skills, _folders(source.skills), strict=True):
+def list_skill_files(source: PluginSource) -> Iterator[tuple[str, bytes]]:
+    """The skills alone, each in a folder of its name, below skills/."""
+    for skill, folder in zip(source.skills, list_folders(source.skills), strict=True):
         for path, content in skill.files.items():
             yield f"skills/{folder}/{path}", content
 
 
-def _folders(skills: Sequence[SkillFiles]) -> list[str]:
+def list_folders(skills: Sequence[SkillFiles]) -> list[str]:
     """The name in SKILL.md, which the format wants to be the folder's; of several with one name that of the id."""
     names = [_written_name(skill) for skill in skills]
     own = {skill_name_of(skill.capability_id) for skill in skills}
@@ -215,7 +223,7 @@ def is_reachable_origin(base_url: str) -> bool:
 
 def list_losses(source: PluginSource) -> list[SkillLoss]:
     """Of each member that loses something, in the order of the set."""
-    pairs = zip(source.skills, _folders(source.skills), strict=True)
+    pairs = zip(source.skills, list_folders(source.skills), strict=True)
     found = (_loss(skill, folder) for skill, folder in pairs)
     return [loss for loss in found if loss.is_any]
 

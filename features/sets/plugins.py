@@ -87,7 +87,7 @@ def read_source(snapshot: Snapshot, found: ResolvedSet, address: PluginAddress) 
     size = 0
     for member in found.members:
         try:
-            files = _unpack(load_artifact(snapshot, member.revision_id, ZIP).identity)
+            files = load_skill_files(snapshot, member.revision_id)
         except SkillMalformed:
             continue
         size += sum(map(len, files.values()))
@@ -97,7 +97,9 @@ def read_source(snapshot: Snapshot, found: ResolvedSet, address: PluginAddress) 
     return PluginSource(found.document, found.version, author, address.base_url, address.needs_key, skills)
 
 
-def _unpack(archive: bytes) -> dict[str, bytes]:
+def load_skill_files(snapshot: Snapshot, revision_id: int) -> dict[str, bytes]:
+    """A revision as an Agent Skill, by path below its folder. Raises `SkillMalformed`, `RegistryUnavailable`."""
+    archive = load_artifact(snapshot, revision_id, ZIP).identity
     with zipfile.ZipFile(io.BytesIO(archive)) as members:
         return {info.filename: members.read(info) for info in members.infolist()}
 

@@ -53,7 +53,7 @@ def list_source_rows() -> list[GitSource]:
     found = GitSource.objects.annotate(
         bundles=Count("items"),
         troubled=Count("items", filter=_TROUBLED | gone),
-        has_incident=Exists(Incident.objects.filter(source_id=OuterRef("pk"), closed_at__isnull=True)),
+        has_incident=Exists(Incident.objects.filter(kind="source", source_id=OuterRef("pk"), closed_at__isnull=True)),
     )
     return list(found.order_by("pk"))
 

@@ -231,7 +231,7 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
     with write_transaction():
         source = get_source(source_id)
         incidents.close_source_incident(source, by=by, why="It is no longer followed")
-        Incident.objects.filter(source_id=source.pk).delete()
+        Incident.objects.filter(kind=Incident.Kind.SOURCE, source_id=source.pk).delete()
         GitSource.objects.filter(pk=source.pk).delete()
         record_event(source, "git_source.remove", by)
     return source

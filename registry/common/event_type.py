@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from django.utils.functional import Promise
 
-Subject = Literal["capability_id", "git_source", "agent_key", "operator", "webhook", "job", "registry"]
+Subject = Literal["capability_id", "git_source", "git_mirror", "agent_key", "operator", "webhook", "job", "registry"]
 
 
 @dataclass(frozen=True, slots=True)

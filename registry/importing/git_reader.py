@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -168,8 +168,8 @@ def open_repository(source: str, login: GitLogin | None = None) -> Iterator[Repo
 
     Raises `SourceUnreadable` for what cannot be reached, is not open to the login, or is too large.
     """
-    with _prepared(source, login) as (git, address):
-        git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
+    with prepare_copy(source, login) as (git, address):
+        git.init()
         fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
         try:
             git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
@@ -180,19 +180,23 @@ def open_repository(source: str, login: GitLogin | None = None) -> Iterator[Repo
 
 def check_access(source: str, login: GitLogin | None = None) -> None:
     """Ask the host whether the repository can be read. Raises `SourceUnreadable`."""
-    with _prepared(source, login) as (git, address):
+    with prepare_copy(source, login) as (git, address):
         git.run(["ls-remote", "--quiet", "--", address.url, "HEAD"], ACCESS_SECONDS)
 
 
 @contextlib.contextmanager
-def _prepared(source: str, login: GitLogin | None) -> Iterator[tuple[_Git, GitAddress]]:
+def prepare_copy(
+    source: str, login: GitLogin | None, *, right: str = "read"
+) -> Iterator[tuple[BareCopy, GitAddress]]:  # fmt: skip
+    """An empty folder to run git in, which reaches the one address that was checked, while the context lasts; `right`
+    is what messages say that a credential lacks, such as "read" or "write to"."""
     address = parse_git_url(source)
     program = shutil.which("git")
     if program is None:
         raise SourceMisconfigured(f"{source}: git is not installed here")
     require_pinning_git(program, source)
     with tempfile.TemporaryDirectory(prefix="studio-git-") as place:
-        yield _Git(program, Path(place), source, _pin(address, source), login), address
+        yield BareCopy(program, Path(place), source, _pin(address, source), login, right), address
 
 
 def require_pinning_git(program: str, source: str) -> None:
@@ -234,16 +238,22 @@ def _pin(address: GitAddress, source: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Git:
+class BareCopy:
+    """A folder of its own, and git in it within the bounds above."""
+
     program: str
     place: Path
     source: str
     pin: str
     login: GitLogin | None = None
+    right: str = "read"
 
-    def run(self, arguments: Sequence[str], seconds: float, bytes_max: int = _WORDS_BYTES_MAX) -> bytes:
+    def run(
+        self, arguments: Sequence[str], seconds: float, bytes_max: int = _WORDS_BYTES_MAX, *, given: bytes = b""
+    ) -> bytes:
         """Run git in the bare copy, within the time and the size that a repository may have, and return what it prints:
-        at most `bytes_max`, after which it is ended."""
+        at most `bytes_max`, after which it is ended. It reads `given`, from a file: nobody has to write and read at
+        once."""
         options = [
             "http.followRedirects=false", f"http.curloptResolve={self.pin}", "http.proxy=", "core.hooksPath=/dev/null",
             "fetch.fsckObjects=true", "credential.helper=", "gc.auto=0", "maintenance.auto=false",
@@ -251,10 +261,11 @@ class _Git:
             "core.bigFileThreshold=1m", "fetch.unpackLimit=1", "pack.threads=1",
         ]  # fmt: skip
         command = [self.program, *(part for option in options for part in ("-c", option)), *arguments]
-        process = subprocess.Popen(
-            [*_within_limits(), *command], cwd=self.place, env=self._environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        with _readable(given) as stdin:
+            process = subprocess.Popen(
+                [*_within_limits(), *command], cwd=self.place, env=self._environment(), stdin=stdin,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
         output = _Output(bytes_max)
         with process:
             try:
@@ -275,8 +286,10 @@ class _Git:
             return line
         host = parse_git_url(self.source).host
         if self.login is None:
-            return f"{host} shows it to nobody without a credential, or it is not there: choose one that may read it"
-        return f"{host} does not accept the credential '{self.login.name}' for it: give the token the right to read it"
+            words = "shows it to nobody without a credential, or it is not there"
+            return f"{host} {words}: choose one that may {self.right} it"
+        words = f"does not accept the credential '{self.login.name}' for it, or it is not there"
+        return f"{host} {words}: give the token the right to {self.right} it"
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "GIT_SSL_CAINFO", "SYSTEMROOT") if name in os.environ}
@@ -321,6 +334,10 @@ class _Git:
         if not output.is_full:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
+
+    def init(self) -> None:
+        """Begin an empty repository."""
+        self.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
 
     def files(self, folder: str) -> SourceFiles:
         """Every regular file below the folder, and what links and submodules there are."""
@@ -408,6 +425,18 @@ class _Output:
         self.errors += chunk
         del self.errors[:-_WORDS_BYTES_MAX]
         return bool(chunk)
+
+
+@contextlib.contextmanager
+def _readable(given: bytes) -> Iterator[IO[bytes] | int]:
+    """What a process reads as its input."""
+    if not given:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 def _within_limits() -> list[str]:

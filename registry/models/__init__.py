@@ -249,9 +249,11 @@ class ToolName(models.Model):
 
 class Incident(models.Model):
     """A stored bundle that agents could not be given, a scheduled release that could not be made, a source that
-    cannot be read or trusted, or a published tool that can no longer be called as it says, once per cause.
+    cannot be read or trusted, a mirror without the newest releases, or a published tool that can no longer be called as
+    it says, once per cause.
 
-    Closed when a good revision is published, when the source is read again, or when the tool can be called again.
+    Closed when a good revision is published, when the source is read again, when the mirror has them, or when the tool
+    can be called again.
     """
 
     class Kind(models.TextChoices):
@@ -259,16 +261,17 @@ class Incident(models.Model):
         RELEASE = "release"
         SOURCE = "source"
         TOOL = "tool"
+        MIRROR = "mirror"
 
     capability = models.ForeignKey(
         Capability,
         null=True,
         on_delete=models.CASCADE,
         related_name="incidents",
-        help_text="Null where it is about a source.",
+        help_text="Null where it is about a source or a mirror.",
     )
-    source_id = models.BigIntegerField(null=True, help_text="The number of the source.")
-    subject = optional_text(2000, db_default="", help_text="Where the source is.")
+    source_id = models.BigIntegerField(null=True, help_text="The number of the source, or of the mirror.")
+    subject = optional_text(2000, db_default="", help_text="Where that is.")
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.BUNDLE, db_default="bundle")
     revision = models.ForeignKey(
         Revision,
@@ -293,15 +296,20 @@ class Incident(models.Model):
                 fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
             ),
             models.UniqueConstraint(
-                fields=["source_id"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
+                fields=["kind", "source_id"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
-            check_choice("kind", ["bundle", "release", "source", "tool"], name="incident_kind_known"),
+            check_choice("kind", ["bundle", "release", "source", "tool", "mirror"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),
             models.CheckConstraint(
-                condition=Q(kind="source", source_id__isnull=False, capability__isnull=True, revision__isnull=True)
-                | (~Q(kind="source") & Q(source_id__isnull=True, capability__isnull=False)),
+                condition=Q(
+                    kind__in=["source", "mirror"],
+                    source_id__isnull=False,
+                    capability__isnull=True,
+                    revision__isnull=True,
+                )
+                | (~Q(kind__in=["source", "mirror"]) & Q(source_id__isnull=True, capability__isnull=False)),
                 name="incident_subject_fits_kind",
             ),
         ]

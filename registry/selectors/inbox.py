@@ -36,6 +36,7 @@ Kind = Literal[
     "decision",
     "failing",
     "source",
+    "mirror",
     "release_failed",
     "release_stopped",
     "tool_broken",
@@ -184,6 +185,7 @@ def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
         "bundle": "failing",
         "release": "release_failed",
         "source": "source",
+        "mirror": "mirror",
         "tool": "tool_broken",
     }
     found = list_open_incidents().exclude(capability__in=closed).order_by("kind", "-last_seen_at", "-pk")

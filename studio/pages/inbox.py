@@ -137,6 +137,13 @@ def _source(item: InboxItem) -> InboxRow:
     return InboxRow("folder-git-2", "danger", title, url, _("Open source"), meta)
 
 
+def _mirror(item: InboxItem) -> InboxRow:
+    title = _("Push to %(name)s is failing") % {"name": Truncator(item.by).chars(80)}
+    url = reverse("studio:git_mirror_show", args=[item.key])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _times(item), _since(item))
+    return InboxRow("folder-git-2", "danger", title, url, _("Open mirror"), meta)
+
+
 def _regression(item: InboxItem) -> InboxRow:
     title = _("Revision %(number)s of %(name)s fails more often") % {"number": item.key, "name": item.name}
     url = reverse("studio:feedback_show", args=[item.capability_id])
@@ -191,6 +198,7 @@ _ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
     "release_stopped": _release_stopped,
     "tool_broken": _tool_broken,
     "source": _source,
+    "mirror": _mirror,
     "regression": _regression,
     "release": _release,
     "proposal": _proposal,

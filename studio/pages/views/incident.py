@@ -1,4 +1,4 @@
-"""Bundles that agents could not be given, tools that fail, and sources that cannot be read."""
+"""Bundles that agents could not be given, tools that fail, sources that cannot be read, and mirrors left behind."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _FILTERS: Final = (
             (Incident.Kind.BUNDLE.value, gettext_lazy("Failing capability")),
             (Incident.Kind.RELEASE.value, gettext_lazy("Failed release")),
             (Incident.Kind.SOURCE.value, gettext_lazy("Failing source")),
+            (Incident.Kind.MIRROR.value, gettext_lazy("Failing mirror")),
             (Incident.Kind.TOOL.value, gettext_lazy("Tool that fails")),
         ),
     ),
@@ -41,7 +42,7 @@ def incident_list(request: StudioRequest) -> HttpResponse:
         is_open=filters.get("state") != "closed", kind=filters.get("kind"), search=filters.get("q"), sort=sorted_by
     )
     columns = [
-        build_column(_("Capability or source"), key="name", sorted_by=sorted_by, query=request.GET),
+        build_column(_("Capability, source or mirror"), key="name", sorted_by=sorted_by, query=request.GET),
         TableColumn(_("Cause")),
         build_column(_("Occurrences"), key="count", sorted_by=sorted_by, query=request.GET, is_number=True),
         build_column(_("First seen"), key="first", sorted_by=sorted_by, query=request.GET, is_latest_first=True),

@@ -234,7 +234,7 @@ def test_of_a_file_no_more_is_read_than_is_asked_for(
         assert found.tree.files["short"](2) == b"ab"
         monkeypatch.setattr(git_reader, "OBJECT_BYTES_MAX", 2)
         asked: list[Any] = []
-        monkeypatch.setattr(git_reader._Git, "run", lambda _self, *given: asked.append(given))
+        monkeypatch.setattr(git_reader.BareCopy, "run", lambda _self, *given: asked.append(given))
         assert found.tree.files["short"](100) == bytes(100), "too large, and not a text"
         assert asked == [], "git was not started for it"
 
@@ -250,7 +250,7 @@ def test_a_server_that_complains_without_an_end_fills_nothing(url: str, tmp_path
     program.write_text("#!/bin/sh\nyes fatal: no | head -c 20000000 >&2\nexit 1\n")
     program.chmod(0o755)
     with pytest.raises(SourceUnreadable, match="fatal: no"):
-        git_reader._Git(str(program), tmp_path, url, "x:1:127.0.0.1").run(["fetch"], 60.0)
+        git_reader.BareCopy(str(program), tmp_path, url, "x:1:127.0.0.1").run(["fetch"], 60.0)
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Git mirrors: branches that each release is pushed to."""

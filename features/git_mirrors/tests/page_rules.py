@@ -1,0 +1,43 @@
+"""Who may open the pages of git mirrors, and what their forms do."""
+
+from features.credentials import credential_store
+from features.credentials.models import Credential
+from features.git_mirrors.models import GitMirror
+from registry.common.actors import Actor
+from tests.feature_pages import FeaturePages
+
+
+def furnish() -> None:
+    """A mirror that is not started."""
+    by = Actor("command_line", "root")
+    row = Credential.objects.filter(name="mirror").first()
+    if row is None:
+        row = credential_store.create_credential(name="mirror", hosts=["git.example"], secret="hush", by=by)
+    GitMirror.objects.create(
+        url="https://git.example/skills", branch="main", credential=row, form="skills", created_by=str(by)
+    )
+
+
+PAGES = FeaturePages(
+    roles={
+        "git_mirror_create": ("admin", "admin"),
+        "git_mirror_start": ("admin", "admin"),
+        "git_mirror_push": ("admin", "admin"),
+        "git_mirror_continue": ("admin", "admin"),
+        "git_mirror_consent": ("publisher", "publisher"),
+        "git_mirror_withdraw": ("publisher", "publisher"),
+        "git_mirror_remove": ("admin", "admin"),
+    },
+    confirmed={"git_mirror_remove": dict},
+    harmless={
+        "git_mirror_create": "adds a mirror that pushes nothing",
+        "git_mirror_start": "shows what it will push before",
+        "git_mirror_push": "queues a push",
+        "git_mirror_continue": "the commit of the others stays",
+        "git_mirror_consent": "it can be withdrawn",
+        "git_mirror_withdraw": "it can be given again",
+    },
+    ordinary=frozenset({"git_mirror_remove", "git_mirror_push", "git_mirror_consent", "git_mirror_withdraw"}),
+    numbered={"git_mirror": GitMirror},
+    furnish=furnish,
+)

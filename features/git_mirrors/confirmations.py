@@ -25,5 +25,5 @@ def remove_mirror(request: StudioRequest, number: int) -> Confirmation:  # noqa:
         title=_("Remove the mirror to %(name)s?") % {"name": mirror},
         button=_("Remove mirror"),
         effects=effects,
-        undo=_("You can make it again. It then continues from what is there."),
+        undo=_("You can add it again. It then continues from what is there."),
     )

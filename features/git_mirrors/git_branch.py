@@ -1,7 +1,7 @@
 """A branch of a repository elsewhere: what it is at, commits on top of it, and a push that never overwrites.
 
-Commits are the same bytes for the same steps and the same parent, whoever makes them: a push whose answer was lost is
-known again by its id. Each is signed with the registry's key in the form that `git verify-commit` reads
+Commits are the same bytes for the same steps and the same parent, so that a push whose answer was lost is known again
+by its id. Each is signed with the registry's key in the form that `git verify-commit` reads
 (SSHSIG, PROTOCOL.sshsig of OpenSSH; gitformat-signature).
 """
 
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class RemoteBranch:
     """A branch; `host` is of this registry, for the addresses in commits."""
 
     git: BareCopy
@@ -105,11 +105,11 @@ class Branch:
 
 
 @contextlib.contextmanager
-def open_branch(url: str, name: str, login: GitLogin, host: str) -> Iterator[Branch]:
+def open_branch(url: str, name: str, login: GitLogin, host: str) -> Iterator[RemoteBranch]:
     """The branch, while the context lasts. Raises `SourceUnreadable` for an address that must not be reached."""
     with prepare_copy(url, login, right="write to") as (git, address):
         git.init()
-        yield Branch(git, address.url, name, host)
+        yield RemoteBranch(git, address.url, name, host)
 
 
 def _stream(step: Step, parent: str) -> bytes:

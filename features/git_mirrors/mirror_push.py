@@ -13,7 +13,7 @@ from django.utils import timezone
 from capability_rules.errors import RegistryError, SourceUnreadable
 from features.git_mirrors import mirror_store
 from features.git_mirrors.feature import CHANGES
-from features.git_mirrors.git_branch import Branch
+from features.git_mirrors.git_branch import RemoteBranch
 from features.git_mirrors.mirror_content import plan_steps, read_content
 from features.git_mirrors.models import GitMirror
 from registry.common.actors import Actor
@@ -75,7 +75,7 @@ def _push(mirror: GitMirror, by: Actor) -> bool:
     return True
 
 
-def _send(branch: Branch, mirror: GitMirror, commit: str, head: str) -> None:
+def _send(branch: RemoteBranch, mirror: GitMirror, commit: str, head: str) -> None:
     try:
         branch.push(commit)
     except SourceUnreadable:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.credentials import credential_store
-from features.git_mirrors.git_branch import Branch, open_branch
+from features.git_mirrors.git_branch import RemoteBranch, open_branch
 from features.git_mirrors.mirror_content import FORMS, SKILLS, MirrorContent, own_host, read_content
 from features.git_mirrors.models import GitMirror, nothing_pushed
 from features.sets.set_store import get_set
@@ -37,7 +37,7 @@ _BRANCH: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9][\w./+-]{0
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class MirrorPreview:
     """What a first push would do: the files that it writes, and those of them that are there now and are replaced."""
 
     content: MirrorContent
@@ -88,7 +88,7 @@ def create_mirror(
     return mirror
 
 
-def open_mirror(mirror: GitMirror) -> AbstractContextManager[Branch]:
+def open_mirror(mirror: GitMirror) -> AbstractContextManager[RemoteBranch]:
     """Its branch as a context (`git_branch.open_branch`). Raises `SourceMisconfigured` without its credential."""
     username, secret = credential_store.open_secret(mirror.credential, mirror.url, used_for=f"mirror {mirror}")
     return open_branch(mirror.url, mirror.branch, GitLogin(mirror.credential.name, username, secret), own_host())
@@ -100,14 +100,14 @@ def get_mirror(mirror_id: int) -> GitMirror:
     return get_row(found, NotFound(f"No git mirror has the number {mirror_id}; see: git_mirror list"))
 
 
-def preview(mirror_id: int) -> Preview:
+def preview(mirror_id: int) -> MirrorPreview:
     """What a start would push. Raises `NotFound`, `SourceUnreadable`, `StatusConflict`."""
     mirror = get_mirror(mirror_id)
     content = read_content(mirror)
     with open_mirror(mirror) as there:
         head = there.read_head()
         paths = there.list_paths(head)
-    return Preview(content, head, tuple(sorted(paths & set(content.files))))
+    return MirrorPreview(content, head, tuple(sorted(paths & set(content.files))))
 
 
 def start_mirror(*, mirror_id: int, head: str, by: Actor) -> GitMirror:

@@ -18,7 +18,7 @@ from features.git_mirrors import mirror_store
 from features.git_mirrors.confirmations import remove_mirror as remove_question
 from features.git_mirrors.git_branch import list_allowed_signers
 from features.git_mirrors.mirror_content import SKILLS, MirrorContent, own_host, read_content
-from features.git_mirrors.mirror_store import Preview
+from features.git_mirrors.mirror_store import MirrorPreview
 from features.git_mirrors.models import GitMirror
 from features.sets.models import CapabilitySet
 from registry.catalog.facets import find_display_names
@@ -78,7 +78,9 @@ def git_mirror_list(request: StudioRequest) -> HttpResponse:
 
 def _listed(request: StudioRequest, form: GitMirrorForm, *, status: int = 200) -> HttpResponse:
     page = get_page(request, mirror_store.list_mirrors())
-    context = {"page": page, "form": form, "has_credentials": bool(list_credentials(in_force=True))}
+    words = dict(_FORMS)
+    rows = [(row, words[row.form]) for row in page.object_list]
+    context = {"page": page, "rows": rows, "form": form, "has_credentials": bool(list_credentials(in_force=True))}
     return render(request, "studio/git_mirror/list.html", context, status=status)
 
 
@@ -99,27 +101,37 @@ def _find_field(error: RegistryError) -> str | None:
 
 @operator_required("GET")
 def git_mirror_show(request: StudioRequest, number: int) -> HttpResponse:
-    """One of them: what it will push first, or what is there."""
+    """One of them: what is there, and what is here."""
+    return _shown(request, mirror_store.get_mirror(number))
+
+
+@admin_required(form_on="studio:git_mirror_show")
+def git_mirror_preview(request: StudioRequest, number: int) -> HttpResponse:
+    """What a start would push; its host is asked."""
     mirror = mirror_store.get_mirror(number)
-    context: dict[str, Any] = {"row": mirror, "signers": list_allowed_signers(own_host())}
     try:
-        if mirror.started_at is None and request.user.can_administer:
-            found = mirror_store.preview(number)
-            replaced = set(found.replaced)
-            context |= {"preview": found, "files": _list_files(found, replaced)}
-            content = found.content
-        else:
-            content = read_content(mirror)
+        found = mirror_store.preview(number)
     except RegistryError as error:
-        context["error"] = error.message
-        return render(request, "studio/git_mirror/show.html", context)
-    context |= {"content": content, "teams": _list_teams(mirror, content.waiting, actor_of(request))}
-    context["rows"] = _list_rows(mirror, content)
+        return _shown(request, mirror, error=error.message)
+    return _shown(request, mirror, preview=found, files=_list_files(found))
+
+
+def _shown(request: StudioRequest, mirror: GitMirror, **more: Any) -> HttpResponse:
+    context: dict[str, Any] = {"row": mirror, "form_words": dict(_FORMS)[mirror.form], **more}
+    context["signers"] = list_allowed_signers(own_host())
+    try:
+        content = read_content(mirror)
+    except RegistryError as error:
+        context.setdefault("error", error.message)
+    else:
+        context["teams"] = _list_teams(mirror, content.waiting, actor_of(request))
+        context["rows"] = _list_rows(mirror, content)
     return render(request, "studio/git_mirror/show.html", context)
 
 
-def _list_files(found: Preview, replaced: set[str]) -> str:
+def _list_files(found: MirrorPreview) -> str:
     """One in a line."""
+    replaced = set(found.replaced)
     lines = [f"{path}  {_('(replaced)')}" if path in replaced else path for path in found.content.files]
     more = len(lines) - _FILES_SHOWN
     return "\n".join(lines[:_FILES_SHOWN] + ([_("and %(n)s more") % {"n": figure(more)}] if more > 0 else []))
@@ -145,7 +157,7 @@ def _run(request: StudioRequest, number: int, verb: Callable[..., object], words
     return run_action(request, verb, words, to=to, mirror_id=number, **given)
 
 
-@admin_required(form_on="studio:git_mirror_list")
+@admin_required(form_on="studio:git_mirror_show")
 def git_mirror_start(request: StudioRequest, number: int) -> HttpResponse:
     """Push from now on."""
     head = get_text(request, "head", most=64)
@@ -153,20 +165,20 @@ def git_mirror_start(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, mirror_store.start_mirror, words, head=head)
 
 
-@admin_required(form_on="studio:git_mirror_list")
+@admin_required(form_on="studio:git_mirror_show")
 def git_mirror_push(request: StudioRequest, number: int) -> HttpResponse:
     """Push at once."""
     return _run(request, number, mirror_store.push_now, _("The push is queued."))
 
 
-@admin_required(form_on="studio:git_mirror_list")
+@admin_required(form_on="studio:git_mirror_show")
 def git_mirror_continue(request: StudioRequest, number: int) -> HttpResponse:
     """Continue from somebody else's commit."""
     head = get_text(request, "head", most=64)
     return _run(request, number, mirror_store.continue_mirror, _("The push is queued."), head=head)
 
 
-@publisher_required(form_on="studio:git_mirror_list")
+@publisher_required(form_on="studio:git_mirror_show")
 def git_mirror_consent(request: StudioRequest, number: int) -> HttpResponse:
     """A team's capabilities may go out."""
     team = get_text(request, "team", most=80)
@@ -174,7 +186,7 @@ def git_mirror_consent(request: StudioRequest, number: int) -> HttpResponse:
     return _run(request, number, mirror_store.give_consent, words, team=team)
 
 
-@publisher_required(form_on="studio:git_mirror_list")
+@publisher_required(form_on="studio:git_mirror_show")
 def git_mirror_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """A team's capabilities leave with the next push."""
     team = get_text(request, "team", most=80)
@@ -183,7 +195,7 @@ def git_mirror_withdraw(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required("GET", "POST")
-@confirmed_first(remove_question, page="studio:git_mirror_show")
+@confirmed_first(remove_question, page="studio:git_mirror_show", gone="studio:git_mirror_list")
 def git_mirror_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Push nothing more."""
     words = _("The mirror is removed.")

@@ -1,8 +1,8 @@
-"""What stands on pages of the core: to where a capability is pushed."""
+"""What stands on pages of the core: to where a capability is pushed, and will be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
@@ -10,6 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from features.git_mirrors.mirror_store import list_mirrors
+from features.git_mirrors.models import GitMirror
+from features.sets.models import CapabilitySet
 
 
 def draw_mirrors(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
@@ -17,3 +19,27 @@ def draw_mirrors(request: HttpRequest, context: Mapping[str, Any]) -> SafeString
     name = context["capability"].capability_id
     rows = [(each, each.pushed["revisions"][name]) for each in list_mirrors() if name in each.pushed["revisions"]]
     return render_to_string("studio/git_mirror/of_capability.html", {"rows": rows}, request)
+
+
+def draw_destinations(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
+    """To where a publish of the capability is pushed, and where its team has not agreed; at most two queries."""
+    capability = context["capability"]
+    rows = []
+    if capability.visibility == "listed":
+        found = [each for each in list_mirrors() if each.started_at is not None]
+        held = _sets_with(capability.capability_id, found)
+        team = capability.team_id
+        rows = [
+            (each, team is not None and str(team) not in each.consents)
+            for each in found
+            if not each.set_id or each.set_id in held
+        ]
+    return render_to_string("studio/git_mirror/destinations.html", {"rows": rows}, request)
+
+
+def _sets_with(name: str, mirrors: Sequence[GitMirror]) -> set[str]:
+    """The sets of these mirrors that give the newest revision of a capability."""
+    wanted = {each.set_id for each in mirrors if each.set_id}
+    rows = CapabilitySet.objects.filter(set_id__in=wanted, deleted_at__isnull=True) if wanted else ()
+    member = {"capability_id": name}
+    return {row.set_id for row in rows if member in row.document["members"]}

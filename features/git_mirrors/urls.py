@@ -8,6 +8,7 @@ urlpatterns = [
     path("mirrors/", pages.git_mirror_list, name="git_mirror_list"),
     path("mirrors/new/", pages.git_mirror_create, name="git_mirror_create"),
     path("mirrors/<int:number>/", pages.git_mirror_show, name="git_mirror_show"),
+    path("mirrors/<int:number>/preview/", pages.git_mirror_preview, name="git_mirror_preview"),
     path("mirrors/<int:number>/start/", pages.git_mirror_start, name="git_mirror_start"),
     path("mirrors/<int:number>/push/", pages.git_mirror_push, name="git_mirror_push"),
     path("mirrors/<int:number>/continue/", pages.git_mirror_continue, name="git_mirror_continue"),

@@ -12,12 +12,12 @@
   const down = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
   const html = (one) => one.outerHTML.slice(0, 80);
 
-  // What is fixed, sticks or is a dialog lies over the page on purpose: only parts of one layer are compared.
+  // What is fixed, sticks, is a dialog or an open menu lies over the page on purpose: only parts of one layer are compared.
   const layers = new Map();
   function layerOf(one) {
     if (!one || one === document.body) return null;
     if (!layers.has(one)) {
-      const isLayer = ["fixed", "sticky"].includes(getComputedStyle(one).position) || one.matches("dialog, [popover]");
+      const isLayer = ["fixed", "sticky"].includes(getComputedStyle(one).position) || one.matches("dialog, [popover], .menu");
       layers.set(one, isLayer ? one : layerOf(one.parentElement));
     }
     return layers.get(one);

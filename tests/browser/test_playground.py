@@ -35,7 +35,7 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     expect(page.locator("mark")).to_have_text("weighed")
     _say(page, "1 + 1")
     expect(page.locator(".turn")).to_have_count(2)
-    expect(page.locator(".say__active")).to_contain_text("weights (3 turns left)")
+    expect(page.locator(".say__active")).to_contain_text("Weight Tracking (3 turns left)")
     section = page.locator(".talk-form").first
     form = section.frame_locator("iframe")
     form.locator("input").nth(1).fill("81.5")

@@ -10,9 +10,9 @@ from tests.feature_pages import FeaturePages
 def furnish() -> None:
     """A mirror that is not started."""
     by = Actor("command_line", "root")
-    row = Credential.objects.filter(name="mirror").first()
+    row = Credential.objects.filter(name="alpha").first()
     if row is None:
-        row = credential_store.create_credential(name="mirror", hosts=["git.example"], secret="hush", by=by)
+        row = credential_store.create_credential(name="alpha", hosts=["git.example"], secret="hush", by=by)
     GitMirror.objects.create(
         url="https://git.example/skills", branch="main", credential=row, form="skills", created_by=str(by)
     )
@@ -21,6 +21,7 @@ def furnish() -> None:
 PAGES = FeaturePages(
     roles={
         "git_mirror_create": ("admin", "admin"),
+        "git_mirror_preview": ("admin", "admin"),
         "git_mirror_start": ("admin", "admin"),
         "git_mirror_push": ("admin", "admin"),
         "git_mirror_continue": ("admin", "admin"),
@@ -31,13 +32,16 @@ PAGES = FeaturePages(
     confirmed={"git_mirror_remove": dict},
     harmless={
         "git_mirror_create": "adds a mirror that pushes nothing",
+        "git_mirror_preview": "reads the branch",
         "git_mirror_start": "shows what it will push before",
         "git_mirror_push": "queues a push",
         "git_mirror_continue": "the commit of the others stays",
         "git_mirror_consent": "it can be withdrawn",
         "git_mirror_withdraw": "it can be given again",
     },
-    ordinary=frozenset({"git_mirror_remove", "git_mirror_push", "git_mirror_consent", "git_mirror_withdraw"}),
+    ordinary=frozenset(
+        {"git_mirror_preview", "git_mirror_remove", "git_mirror_push", "git_mirror_consent", "git_mirror_withdraw"}
+    ),
     numbered={"git_mirror": GitMirror},
     furnish=furnish,
 )

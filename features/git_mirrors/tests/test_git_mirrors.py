@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import subprocess
 from collections.abc import Iterator
 from ipaddress import ip_network
@@ -14,12 +16,14 @@ from capability_kit.errors import readable_name
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.credentials import credential_store
 from features.git_mirrors import git_branch, mirror_push, mirror_store
-from features.git_mirrors.git_branch import Branch, list_allowed_signers
+from features.git_mirrors.git_branch import RemoteBranch, list_allowed_signers
 from features.git_mirrors.mirror_content import own_host
 from features.git_mirrors.models import GitMirror
 from features.sets import set_store
+from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, StatusConflict
+from registry.importing.git_reader import BareCopy
 from registry.models import AuditEvent, Capability, Incident, Job, Operator, Team, TeamMember
 from registry.publishing import publication, quarantine
 from tests.factories import OLGA, agent_key, bundle, publish, unlisted
@@ -280,7 +284,7 @@ def test_killed_before_its_push_it_is_made_once(url: str, there: Path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Branch, "push", killed)
+        patched.setattr(RemoteBranch, "push", killed)
         with pytest.raises(KeyboardInterrupt):
             mirror_push.push_mirror(row.pk)
     assert len(_log(there)) == 2
@@ -310,3 +314,57 @@ def test_the_token_is_in_no_row(url: str) -> None:
 def test_an_address_that_is_not_there_is_told_when_it_is_made(url: str) -> None:
     with pytest.raises(SourceUnreadable):
         mirror_store.create_mirror(url=f"{url}x", branch="main", credential="token", by=COMMAND)
+
+
+def test_the_publish_page_says_where_it_goes(url: str, signed_in: Any) -> None:
+    publish("alpha")
+    row = _mirror(url)
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Another way."), based_on=None, by=COMMAND)
+    words = signed_in("admin").get("/capabilities/alpha/publish/").content.decode()
+    assert "Pushed to" in words
+    assert f"/mirrors/{row.pk}/" in words
+
+
+@pytest.mark.rare
+def test_killed_at_any_moment_a_release_is_one_commit(url: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before and after each program and each write of a push, until there is no such moment any more."""
+    publish("alpha")
+    row = _mirror(url)
+    moments = 0
+    for is_after in (False, True):
+        for at in range(1, 60):
+            before = len(_log(there))
+            words = f"Way {at}, {'after' if is_after else 'before'} it."
+            publish("alpha", body=words)
+            with monkeypatch.context() as patched, contextlib.suppress(_Killed):
+                calls = itertools.count(1)
+                for owner, name in ((BareCopy, "run"), (mirror_push, "update_row"), (mirror_store, "record")):
+                    _kill_at(patched, owner, name, calls, at, is_after=is_after)
+                mirror_push.push_mirror(row.pk)
+                break
+            moments += 1
+            mirror_push.push_mirror(row.pk)
+            assert len(_log(there)) == before + 1, (at, is_after)
+            assert words in git(there, "show", "main:skills/alpha/SKILL.md")
+    assert moments >= 20
+
+
+class _Killed(BaseException):
+    pass
+
+
+def _kill_at(
+    patched: pytest.MonkeyPatch, owner: Any, name: str, calls: Iterator[int], at: int, *, is_after: bool
+) -> None:  # fmt: skip
+    real = getattr(owner, name)
+
+    def call(*given: Any, **more: Any) -> Any:
+        is_now = next(calls) == at
+        if is_now and not is_after:
+            raise _Killed
+        done = real(*given, **more)
+        if is_now:
+            raise _Killed
+        return done
+
+    patched.setattr(owner, name, call)

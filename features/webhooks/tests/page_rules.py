@@ -8,8 +8,8 @@ from tests.feature_pages import FeaturePages
 
 def furnish() -> None:
     """A webhook with a secret in its address, and a delivery."""
-    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/secret-path", by=OLGA)
-    webhook_store.send_test(name="chat", by=OLGA)
+    webhook_store.create_webhook(name="alpha", url="https://hooks.example.com/secret-path", by=OLGA)
+    webhook_store.send_test(name="alpha", by=OLGA)
 
 
 PAGES = FeaturePages(

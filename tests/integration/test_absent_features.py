@@ -8,15 +8,23 @@ from pathlib import Path
 import pytest
 
 from registry.common.installation import list_leaf_names
+from registry.feature import find_feature
 from tests.servers import ROOT, lay_out, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
 _ALL = list_leaf_names()
-CHOICES = {
-    "none": "none",
-    **{f"without {name}": ",".join(one for one in _ALL if one != name) or "none" for name in _ALL},
-}
+
+
+def _without(name: str) -> str:
+    """All of them but this one and those that need it."""
+    gone = {name}
+    while more := {one for one in _ALL if one not in gone and gone.intersection(find_feature(one).requires)}:
+        gone |= more
+    return ",".join(one for one in _ALL if one not in gone) or "none"
+
+
+CHOICES = {"none": "none", **{f"without {name}": _without(name) for name in _ALL}}
 _PROGRAM = ROOT / "tests" / "integration" / "feature_program.py"
 
 

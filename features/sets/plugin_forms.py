@@ -97,7 +97,12 @@ def _claude_server(source: PluginSource) -> dict[str, bytes]:
 def describe_repository(source: PluginSource) -> dict[str, bytes]:
     """What Claude Code adds a repository by whose root is the plugin: a marketplace of this one."""
     entry = {"name": source.name, "source": "./", "description": source.document.description, "version": source.version}
-    document = {"name": source.name, "owner": {"name": source.author}, "plugins": [entry]}
+    document = {
+        "name": source.name,
+        "owner": {"name": source.author},
+        "metadata": {"description": source.document.description},
+        "plugins": [entry],
+    }
     return {".claude-plugin/marketplace.json": _json(document)}
 
 

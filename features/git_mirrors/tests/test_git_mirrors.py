@@ -221,6 +221,9 @@ def test_a_set_goes_out_in_the_layout_of_each_plugin(form: str, url: str, there:
     assert any(path.endswith("skills/alpha/SKILL.md") for path in first)
     assert any(path.endswith("plugin.json") for path in first)
     assert not any("beta" in path for path in first)
+    # What its client adds the repository by.
+    marketplaces = {"claude": ".claude-plugin/marketplace.json", "codex": ".agents/plugins/marketplace.json"}
+    assert marketplaces.get(form, "LICENSE") in first
     members = [{"capability_id": "alpha"}, {"capability_id": "beta"}]
     set_store.save_set(values | {"members": members}, by=COMMAND)
     mirror_push.push_mirror(row.pk)

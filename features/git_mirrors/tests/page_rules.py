@@ -2,8 +2,10 @@
 
 from features.credentials import credential_store
 from features.credentials.models import Credential
+from features.git_mirrors import mirror_store
 from features.git_mirrors.models import GitMirror
 from registry.common.actors import Actor
+from registry.core.transactions import write_transaction
 from tests.feature_pages import FeaturePages
 
 
@@ -13,9 +15,11 @@ def furnish() -> None:
     row = Credential.objects.filter(name="alpha").first()
     if row is None:
         row = credential_store.create_credential(name="alpha", hosts=["git.example"], secret="hush", by=by)
-    GitMirror.objects.create(
-        url="https://git.example/skills", branch="main", credential=row, form="skills", created_by=str(by)
-    )
+    with write_transaction():
+        mirror = GitMirror.objects.create(
+            url="https://git.example/skills", branch="main", credential=row, form="skills", created_by=str(by)
+        )
+        mirror_store.record(mirror, "git_mirror.add", by, {"form": mirror.form, "set_id": ""})
 
 
 PAGES = FeaturePages(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import subprocess
 from collections.abc import Iterator
 from ipaddress import ip_network
@@ -20,6 +21,8 @@ from features.git_mirrors.git_branch import RemoteBranch, list_allowed_signers
 from features.git_mirrors.mirror_content import own_host
 from features.git_mirrors.models import GitMirror
 from features.sets import set_store
+from features.webhooks import webhook_store
+from features.webhooks.models import WebhookDelivery
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, StatusConflict
@@ -28,6 +31,7 @@ from registry.models import AuditEvent, Capability, Incident, Job, Operator, Tea
 from registry.publishing import publication, quarantine
 from tests.factories import OLGA, agent_key, bundle, publish, unlisted
 from tests.git_https import commit, git, make_certificate, served
+from tests.shapes import assert_event
 
 pytestmark = pytest.mark.django_db
 COMMAND = Actor("command_line", "root")
@@ -184,6 +188,15 @@ def test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url: str, the
     mirror_push.push_mirror(row.pk)
     assert Incident.objects.get().closed_at is not None
     assert "skills/beta/SKILL.md" in _paths(there)
+
+
+def test_both_events_are_as_their_schema_says(url: str, there: Path, settings: Any) -> None:
+    webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=COMMAND)
+    test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url, there)
+    found = WebhookDelivery.objects.filter(kind__startswith="git_mirror.").order_by("id")
+    assert [each.kind for each in found] == ["git_mirror.failing", "git_mirror.recovered"]
+    for each in found:
+        assert_event(json.loads(each.body))
 
 
 def test_a_credential_that_is_ended_stops_it_with_an_incident(url: str) -> None:

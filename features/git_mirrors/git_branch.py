@@ -19,7 +19,7 @@ from typing import Final
 
 from capability_kit.signatures.dsse import PublicKey
 from registry.core.signing_keys import get_signing_keys
-from registry.importing.git_reader import ACCESS_SECONDS, FETCH_SECONDS, READ_SECONDS, BareCopy, GitLogin, prepare_copy
+from registry.importing.git_reader import ACCESS_SECONDS, READ_SECONDS, BareCopy, GitLogin, prepare_copy
 
 _PUSH_SECONDS: Final = 120.0
 _NAMESPACE: Final = b"git"
@@ -74,8 +74,7 @@ class RemoteBranch:
         self.git.run(["push", "--quiet", "--", self.url, f"{commit}:refs/heads/{self.name}"], _PUSH_SECONDS)
 
     def _fetch(self) -> None:
-        fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
-        self.git.run([*fetch, "--", self.url, f"+refs/heads/{self.name}:refs/heads/found"], FETCH_SECONDS)
+        self.git.fetch(self.url, f"+refs/heads/{self.name}:refs/heads/found")
 
     def _commit(self, step: Step, parent: str) -> str:
         # git fast-import writes the trees; it signs nothing, so that the commit itself is written here.

@@ -26,14 +26,13 @@ from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.importing.git_reader import GitLogin, parse_git_url
+from registry.importing.git_reader import GitLogin, is_ref_name, parse_git_url
 from registry.models import Incident, Operator, Team, TeamMember
 
 KIND: Final = "git_mirror.push"
 MIRRORS_MAX: Final = 20
 # As git writes it: the branch is not there.
 NO_COMMIT: Final = "0" * 40
-_BRANCH: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9][\w./+-]{0,199}(?<![./])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def create_mirror(
     address = parse_git_url(url)
     if address.ref or address.folder:
         raise InvalidRequest("Write the address of the repository alone, and its branch beside it")
-    if not _BRANCH.fullmatch(branch):
+    if not is_ref_name(branch):
         raise InvalidRequest("A branch has 1 to 200 letters, digits and . / + - _, and begins with a letter or a digit")
     if form not in FORMS:
         raise InvalidRequest(f"The layout is one of {', '.join(FORMS)}")

@@ -108,7 +108,7 @@ def parse_git_url(source: str) -> GitAddress:
     if match is None or parts is None or not parts.hostname or parts.query:
         raise SourceUnreadable(f"{redact_address(source)}: a git source is {_FORM}, without a name and a password")
     ref, folder = match["ref"] or "", (match["folder"] or "").strip("/")
-    if ref and not _REF.fullmatch(ref):
+    if ref and not is_ref_name(ref):
         raise SourceUnreadable(f"{source}: '{ref}' is not a branch or tag")
     steps = folder.split("/") if folder else []
     if "\\" in folder or not folder.isprintable() or {".", "..", ""} & set(steps):
@@ -118,6 +118,11 @@ def parse_git_url(source: str) -> GitAddress:
     except ValueError:
         raise SourceUnreadable(f"{source}: the port is not a number from 1 to 65535") from None
     return GitAddress(match["url"], parts.hostname, port, ref, folder)
+
+
+def is_ref_name(name: str) -> bool:
+    """Whether a branch or a tag may be called so; no option of git begins as these do."""
+    return _REF.fullmatch(name) is not None
 
 
 def redact_address(source: str) -> str:
@@ -170,9 +175,8 @@ def open_repository(source: str, login: GitLogin | None = None) -> Iterator[Repo
     """
     with prepare_copy(source, login) as (git, address):
         git.init()
-        fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
         try:
-            git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
+            git.fetch(address.url, f"{address.ref or 'HEAD'}:refs/heads/source")
         except SourceUnreadable as error:
             raise SourceUnreadable(f"{error.message}{_how_read(source)}") from None
         yield Repository(git.files(address.folder), git.commit())
@@ -338,6 +342,11 @@ class BareCopy:
     def init(self) -> None:
         """Begin an empty repository."""
         self.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
+
+    def fetch(self, url: str, refspec: str) -> None:
+        """The newest commit of a branch or tag, without its history."""
+        options = ["--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
+        self.run(["fetch", *options, "--", url, refspec], FETCH_SECONDS)
 
     def files(self, folder: str) -> SourceFiles:
         """Every regular file below the folder, and what links and submodules there are."""

@@ -19,7 +19,7 @@ from features.git_mirrors.models import GitMirror, nothing_pushed
 from features.sets.set_store import get_set
 from registry.access.operators import is_admin, may_publish
 from registry.access.teams import require_admin
-from registry.catalog.incidents import cause_of, count_again
+from registry.catalog.incidents import close_at_address, open_at_address
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict
 from registry.core import audit
@@ -243,23 +243,18 @@ def record(mirror: GitMirror, verb: str, by: Actor, detail: dict[str, Any] | Non
 
 def open_incident(mirror: GitMirror, *, message: str, details: str, by: Actor) -> None:
     """A mirror has one that is open; the caller holds the lock."""
-    found = Incident.objects.filter(kind=Incident.Kind.MIRROR, source_id=mirror.pk)
-    if count_again(found, message=message, details=details):
+    subject = str(mirror)
+    incident = open_at_address(Incident.Kind.MIRROR, mirror.pk, subject=subject, message=message, details=details)
+    if incident is None:
         return
-    kind, cause = Incident.Kind.MIRROR, cause_of("mirror", str(mirror.pk))
-    incident = Incident.objects.create(
-        source_id=mirror.pk, subject=str(mirror), kind=kind, cause=cause, message=message, details=details
-    )
     detail = {"incident_id": incident.pk, "message": message[:500], "details": details[:500]}
     record(mirror, "git_mirror.failing", by, detail)
 
 
 def close_incident(mirror: GitMirror, *, by: Actor, why: str) -> None:
     """The caller holds the lock."""
-    found = Incident.objects.filter(kind=Incident.Kind.MIRROR, source_id=mirror.pk, closed_at__isnull=True)
-    for incident in found:
-        update_row(incident, closed_at=timezone.now())
-        record(mirror, "git_mirror.recovered", by, {"incident_id": incident.pk, "why": why})
+    for incident_id in close_at_address(Incident.Kind.MIRROR, mirror.pk):
+        record(mirror, "git_mirror.recovered", by, {"incident_id": incident_id, "why": why})
 
 
 def list_mirrors() -> list[GitMirror]:

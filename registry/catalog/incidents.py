@@ -1,6 +1,6 @@
 """Stored bundles that agents cannot be given, and scheduled releases that could not be made: opened once per cause,
 closed by a good release. Published tools that can no longer be called as they say: closed by who noticed them.
-Incidents of sources are in features/sources/incidents.py."""
+What stands elsewhere, a source or a mirror: opened and closed by its feature."""
 
 from __future__ import annotations
 
@@ -65,6 +65,24 @@ def open_tool_incident(*, capability: Capability, cause: str, message: str, deta
         capability=capability, revision=capability.published_revision, kind=Incident.Kind.TOOL, cause=cause
     )
     _open(incident, capability, message, details, (), by=by)
+
+
+def open_at_address(kind: Incident.Kind, number: int, *, subject: str, message: str, details: str) -> Incident | None:
+    """Record what is wrong with a source or a mirror of this number, which has one such open incident; None where that
+    was counted again. The caller holds the lock, and records the event."""
+    found = Incident.objects.filter(kind=kind, source_id=number)
+    if count_again(found, subject=subject, message=message, details=details):
+        return None
+    texts = {"subject": subject, "message": message, "details": details}
+    return Incident.objects.create(kind=kind, source_id=number, cause=cause_of(kind.value, str(number)), **texts)
+
+
+def close_at_address(kind: Incident.Kind, number: int) -> list[int]:
+    """Close what is open about a source or a mirror: the ids. The caller holds the lock, and records the event."""
+    found = Incident.objects.filter(kind=kind, source_id=number, closed_at__isnull=True)
+    closed = list(found.values_list("pk", flat=True))
+    found.update(closed_at=timezone.now())
+    return closed
 
 
 def count_again(found: QuerySet[Incident], **values: str) -> bool:

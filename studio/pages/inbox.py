@@ -131,17 +131,17 @@ def _tool_broken(item: InboxItem) -> InboxRow:
 
 
 def _source(item: InboxItem) -> InboxRow:
-    title = _("Sync of %(name)s is failing") % {"name": Truncator(item.by).chars(80)}
-    url = reverse("studio:source_show", args=[item.key])
-    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _times(item), _since(item))
-    return InboxRow("folder-git-2", "danger", title, url, _("Open source"), meta)
+    return _at_address(item, _("Sync of %(name)s is failing"), "studio:source_show", _("Open source"))
 
 
 def _mirror(item: InboxItem) -> InboxRow:
-    title = _("Push to %(name)s is failing") % {"name": Truncator(item.by).chars(80)}
-    url = reverse("studio:git_mirror_show", args=[item.key])
+    return _at_address(item, _("Push to %(name)s is failing"), "studio:git_mirror_show", _("Open mirror"))
+
+
+def _at_address(item: InboxItem, title: str, url_name: str, link: str) -> InboxRow:
     meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _times(item), _since(item))
-    return InboxRow("folder-git-2", "danger", title, url, _("Open mirror"), meta)
+    named = title % {"name": Truncator(item.by).chars(80)}
+    return InboxRow("folder-git-2", "danger", named, reverse(url_name, args=[item.key]), link, meta)
 
 
 def _regression(item: InboxItem) -> InboxRow:

@@ -23,7 +23,6 @@ from capability_rules.errors import RegistryError
 from features.sets import clients, set_store
 from features.sets import confirmations as questions
 from features.sets.clients import TITLES, Client, ReaderAddress, Way
-from features.sets.models import CapabilitySet
 from features.sets.set_reader import list_sets
 from features.sharing import share_links
 from features.sharing.models import ShareLink
@@ -77,12 +76,11 @@ def _page(
 ) -> HttpResponse:
     """The page; `key` is filled into the lines of the client `of` alone."""
     called = _list_calls()
-    rows = CapabilitySet.objects.filter(deleted_at__isnull=True)
     context = {
         "clients": _list_rows(reader, called, {of: key}),
         "key": key,
         "days_max": share_links.DAYS_MAX,
-        "sets": [(row.set_id, row.document["name"]) for row in rows],
+        "sets": [(row.set_id, row.document["name"]) for row in set_store.query_sets()],
         "reader": reader,
         "links": ShareLink.objects.filter(revoked_at__isnull=True) if request.user.can_administer else (),
         "is_open": settings.AGENT_API_PUBLIC_READ,

@@ -42,8 +42,7 @@ _REVISIONS_SHOWN: Final = 20
 def set_list(request: StudioRequest) -> HttpResponse:
     """Every set, with what has left it."""
     held = snapshot.current_snapshot()
-    rows = CapabilitySet.objects.filter(deleted_at__isnull=True).select_related("team")
-    page = get_page(request, rows)
+    page = get_page(request, set_store.query_sets())
     context = {"page": page, "rows": [(row, resolve_for_members(held, row)) for row in page.object_list]}
     return render(request, "studio/set/list.html", context)
 

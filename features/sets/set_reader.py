@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from features.sets.models import CapabilitySet
 from features.sets.set_document import SetDocument
-from features.sets.set_store import read_document
+from features.sets.set_store import query_sets, read_document
 from registry.common.errors import NotFound
 from registry.core.storage import require_database
 from registry.snapshot import Principal, Snapshot, SnapshotEntry
@@ -139,8 +139,7 @@ def _stored(snapshot: Snapshot) -> dict[str, StoredSet]:
 
 @require_database()
 def _read() -> dict[str, StoredSet]:
-    rows = CapabilitySet.objects.filter(deleted_at__isnull=True).select_related("team").order_by("set_id")
-    return {row.set_id: store_set(row) for row in rows}
+    return {row.set_id: store_set(row) for row in query_sets()}
 
 
 def store_set(row: CapabilitySet) -> StoredSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
@@ -21,10 +22,14 @@ from registry.models import Capability, Revision, Team, TeamMember
 SETS_MAX: Final = 200
 
 
+def query_sets() -> QuerySet[CapabilitySet]:
+    """Those that are not deleted, by id, with their teams."""
+    return CapabilitySet.objects.filter(deleted_at__isnull=True).select_related("team")
+
+
 def get_set(set_id: str) -> CapabilitySet:
     """One that is there. Raises `NotFound`."""
-    found = CapabilitySet.objects.select_related("team").filter(set_id=set_id[:64], deleted_at__isnull=True)
-    return get_row(found, NotFound(f"There is no set '{set_id[:64]}'"))
+    return get_row(query_sets().filter(set_id=set_id[:64]), NotFound(f"There is no set '{set_id[:64]}'"))
 
 
 def read_document(row: CapabilitySet) -> SetDocument:
@@ -56,7 +61,7 @@ def save_set(
             changes["team"] = owner.name if owner else None
         if present is not None and not changes:
             return present
-        if present is None and CapabilitySet.objects.filter(deleted_at__isnull=True).count() >= SETS_MAX:
+        if present is None and query_sets().count() >= SETS_MAX:
             raise StatusConflict(f"A registry has at most {SETS_MAX} sets: delete one first")
         stored = document.as_dict()
         del stored["set_id"]

@@ -13,7 +13,6 @@ from capability_rules.errors import InvalidRequest
 from features.sets import plugins, set_store
 from features.sets.api import describe_row
 from features.sets.clients import render_table
-from features.sets.models import CapabilitySet
 from features.sets.plugin_forms import FORMS
 from features.sets.plugins import PluginAddress
 from features.sets.set_reader import resolve_set, store_set
@@ -43,8 +42,7 @@ class Command(SubcommandBase):
         self.verb(verbs, "clients", self.clients, "Print how clients connect, as the table of README.md.")
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = CapabilitySet.objects.filter(deleted_at__isnull=True).select_related("team")
-        found = [describe_row(row) for row in rows]
+        found = [describe_row(row) for row in set_store.query_sets()]
         lines = [
             f"{row['set']['set_id']}  revision {row['revision']}  {len(row['set']['members'])} members" for row in found
         ]

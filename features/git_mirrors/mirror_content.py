@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ from features.git_mirrors.models import GitMirror
 from features.sets import plugin_forms, plugins, set_store
 from features.sets.plugins import PluginAddress
 from features.sets.set_document import SetDocument
-from features.sets.set_reader import StoredSet, resolve_set, store_set
+from features.sets.set_reader import ResolvedSet, StoredSet, resolve_set, store_set
 from registry.common.errors import SkillMalformed
 from registry.models import AuditEvent, Capability
 from registry.snapshot import Snapshot
@@ -45,11 +45,26 @@ _NOTE_LENGTH_MAX: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class MirrorContent:
-    """The files by path, and by capability the folder and revision; `pinned` are those that the set holds fast.
+class MirrorMembers:
+    """What a mirror gives now; `waiting` has the capabilities of each team, by its row id, that has not agreed.
 
-    `waiting` has the capabilities of each team, by its row id, that has not given its consent.
+    `cursor` is the last row of the audit log before it was read.
     """
+
+    snapshot: Snapshot
+    found: ResolvedSet
+    waiting: Mapping[int, list[str]]
+    cursor: int
+
+    @property
+    def revisions(self) -> dict[str, int]:
+        """By capability."""
+        return {each.entry.capability_id: each.revision for each in self.found.members}
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorContent:
+    """The files by path, and by capability the folder and revision; `pinned` are those that the set holds fast."""
 
     snapshot: Snapshot
     name: str
@@ -58,7 +73,6 @@ class MirrorContent:
     folders: Mapping[str, str]
     revisions: Mapping[str, int]
     pinned: frozenset[str]
-    waiting: Mapping[int, list[str]]
     cursor: int
 
     def as_pushed(self) -> dict[str, Any]:
@@ -77,37 +91,44 @@ def own_host() -> str:
     return urlsplit(settings.PUBLIC_URL or "").hostname or "localhost"
 
 
-def read_content(mirror: GitMirror) -> MirrorContent:
-    """What goes out: what a reader without a key gets of what is listed, of teams that agree.
+def read_members(mirror: GitMirror) -> MirrorMembers:
+    """Which capabilities go out: what a reader without a key gets of what is listed, of teams that agree.
 
-    Raises `NotFound` where its set is deleted, `StatusConflict` where that is too large, `RegistryUnavailable`.
+    Raises `NotFound` where its set is deleted, `RegistryUnavailable`.
     """
     cursor = AuditEvent.objects.order_by("-id").values_list("id", flat=True).first() or 0
     snapshot = STORE.refresh()
     stored = _stored(mirror, snapshot)
     members, waiting = _agreed(mirror, stored.document.members)
-    document = SetDocument(
-        *(stored.document.set_id, stored.document.name, stored.document.description, members, stored.document.icon)
-    )
-    found = resolve_set(snapshot, PUBLIC, StoredSet(document, stored.revision, stored.team))
+    document = replace(stored.document, members=members)
+    found = resolve_set(snapshot, PUBLIC, replace(stored, document=document))
+    return MirrorMembers(snapshot, found, waiting, cursor)
+
+
+def read_content(mirror: GitMirror) -> MirrorContent:
+    """The files of all of them. Raises what `read_members` does, and `StatusConflict` where they are too large."""
+    members = read_members(mirror)
+    snapshot, found = members.snapshot, members.found
     address = PluginAddress((settings.PUBLIC_URL or "").rstrip("/"), needs_key=not settings.AGENT_API_PUBLIC_READ)
     source = plugins.read_source(snapshot, found, address)
-    is_plain = mirror.form == SKILLS
-    files = dict(plugin_forms.list_skill_files(source)) if is_plain else plugin_forms.build_plugin(source, mirror.form)
+    if mirror.form == SKILLS:
+        files = dict(plugin_forms.list_skill_files(source))
+    else:
+        files = plugin_forms.build_plugin(source, mirror.form)
     if mirror.form == "claude":
         files |= plugin_forms.describe_repository(source)
     root = f"plugins/{source.name}/" if mirror.form == "codex" else ""
     names = plugin_forms.list_folders(source.skills)
-    folders = {
-        each.capability_id: f"{root}skills/{name}/" for each, name in zip(source.skills, names, strict=True)
-    }  # fmt: skip
     return MirrorContent(
-        snapshot, document.name, found.version, files, folders,
+        snapshot,
+        found.document.name,
+        found.version,
+        files,
+        folders={each.capability_id: f"{root}skills/{name}/" for each, name in zip(source.skills, names, strict=True)},
         revisions={each.capability_id: each.revision for each in source.skills},
         pinned=frozenset(each.entry.capability_id for each in found.members if each.is_pinned),
-        waiting=waiting,
-        cursor=cursor,
-    )  # fmt: skip
+        cursor=members.cursor,
+    )
 
 
 def _stored(mirror: GitMirror, snapshot: Snapshot) -> StoredSet:
@@ -137,23 +158,28 @@ def plan_steps(mirror: GitMirror, content: MirrorContent) -> list[Step]:
     What was published and is shown no more never goes out, not even in between.
     """
     plan = _Plan(mirror, content)
-    events = list(_list_events(mirror, content)) if mirror.pushed["files"] else []
-    later: dict[str, list[AuditEvent]] = {}
-    for event in reversed(events):
-        plan.later[event.pk] = list(later.get(event.subject, []))
-        later.setdefault(event.subject, []).append(event)
-    for event in events:
-        plan.follow(event)
+    events = _list_events(mirror, content) if mirror.pushed["files"] else []
+    for event, later in zip(events, _verbs_after(events), strict=True):
+        plan.follow(event, later)
     plan.finish()
     return plan.steps
 
 
-def _list_events(mirror: GitMirror, content: MirrorContent) -> Iterator[AuditEvent]:
+def _verbs_after(events: Sequence[AuditEvent]) -> list[frozenset[str]]:
+    """Of each event, the verbs of those about the same capability that come later."""
+    seen: dict[str, frozenset[str]] = {}
+    found = []
+    for event in reversed(events):
+        found.append(seen.get(event.subject, frozenset()))
+        seen[event.subject] = found[-1] | {event.verb}
+    return found[::-1]
+
+
+def _list_events(mirror: GitMirror, content: MirrorContent) -> list[AuditEvent]:
     concerned = {*mirror.pushed["revisions"], *content.revisions}
     between = AuditEvent.objects.filter(id__gt=mirror.pushed["cursor"], id__lte=content.cursor, verb__in=_VERBS)
-    for event in reversed(between.order_by("-id")[: _STEPS_MAX * 4]):
-        if event.subject in concerned:
-            yield event
+    newest = between.order_by("-id")[: _STEPS_MAX * 4]
+    return [event for event in reversed(newest) if event.subject in concerned]
 
 
 class _Plan:
@@ -162,34 +188,32 @@ class _Plan:
     def __init__(self, mirror: GitMirror, content: MirrorContent) -> None:
         self.mirror, self.content = mirror, content
         self.steps: list[Step] = []
-        self.later: dict[int, list[AuditEvent]] = {}
         self._now: dict[str, str] = dict(mirror.pushed["files"])
         self._folders = {**mirror.pushed["folders"], **content.folders}
 
-    def follow(self, event: AuditEvent) -> None:
-        """The commit of one event, where it is one."""
+    def follow(self, event: AuditEvent, later: frozenset[str]) -> None:
+        """The commit of one event, where it is one; `later` are the verbs that its capability met afterwards."""
         name = event.subject
-        found = self._files_after(event)
+        found = self._files_after(event, later)
         if found is None or name not in self._folders:
             return
         folder = self._folders[name]
         was = {path for path in self._now if path.startswith(folder)}
         self._step(event.actor_name, event, _message(event, is_shown=name in self.content.revisions), found, was)
 
-    def _files_after(self, event: AuditEvent) -> dict[str, bytes] | None:
+    def _files_after(self, event: AuditEvent, later: frozenset[str]) -> dict[str, bytes] | None:
         """The folder of its capability as the event left it; None for what nothing is to be said of."""
         name, number = event.subject, event.detail.get(_GIVING.get(event.verb, ""))
         if name not in self.content.revisions:
-            return {} if event.verb not in _GIVING and not self.later[event.pk] else None
+            return {} if event.verb not in _GIVING and not later else None
         if name in self.content.pinned:
             return None
-        if not self.later[event.pk]:
+        if not later:
             folder = self.content.folders[name]
             return {path: each for path, each in self.content.files.items() if path.startswith(folder)}
-        is_first_of_releases = event.verb == "capability.publish" and all(
-            each.verb == "capability.publish" for each in self.later[event.pk]
-        )
-        revision = find_pinned_revision(name, number=number) if is_first_of_releases else None
+        # What was taken back since is in no commit.
+        is_release = {event.verb, *later} == {"capability.publish"}
+        revision = find_pinned_revision(name, number=number) if is_release else None
         if revision is None:
             return None
         try:

@@ -18,7 +18,6 @@ from features.git_mirrors.mirror_content import plan_steps, read_content
 from features.git_mirrors.models import GitMirror
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, SourceMisconfigured
-from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
 from registry.core.rows import update_row
 from registry.core.transactions import write_transaction
@@ -139,16 +138,15 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 
 def on_change(_event: AuditEvent) -> None:
     """For `Feature.audit_observers`: other files may belong to a branch. Under the lock."""
-    for mirror in GitMirror.objects.filter(started_at__isnull=False):
+    _queue_all()
+
+
+def _queue_all() -> None:
+    # A publish waits for this: what was pushed, of which there may be much, is not read.
+    for mirror in GitMirror.objects.filter(started_at__isnull=False).only("pk"):
         mirror_store.queue_push(mirror)
 
 
 def check_all(_lease: Lease) -> CommitAction:
     """The handler of the daily job: each branch is asked, so that a change by others is known without a release."""
-
-    def queue_all() -> None:
-        for mirror in GitMirror.objects.filter(started_at__isnull=False):
-            if queue.run_now(mirror_store.push_job_key(mirror)) is None:
-                mirror_store.queue_push(mirror)
-
-    return queue_all
+    return _queue_all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from django import forms
@@ -17,10 +17,10 @@ from features.credentials.credential_store import list_credentials
 from features.git_mirrors import mirror_store
 from features.git_mirrors.confirmations import remove_mirror as remove_question
 from features.git_mirrors.git_branch import list_allowed_signers
-from features.git_mirrors.mirror_content import SKILLS, MirrorContent, own_host, read_content
+from features.git_mirrors.mirror_content import SKILLS, own_host, read_members
 from features.git_mirrors.mirror_store import MirrorPreview
 from features.git_mirrors.models import GitMirror
-from features.sets.models import CapabilitySet
+from features.sets.set_store import query_sets
 from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
 from registry.models import Team
@@ -65,7 +65,7 @@ class GitMirrorForm(forms.Form):
         super().__init__(*args, **options)
         fields: Any = self.fields
         fields["credential"].choices = [(row.name, row.name) for row in list_credentials(in_force=True)]
-        sets = CapabilitySet.objects.filter(deleted_at__isnull=True).values_list("set_id", "document")
+        sets = query_sets().values_list("set_id", "document")
         named = [(set_id, _("The set %(name)s") % {"name": document["name"]}) for set_id, document in sets]
         fields["set_id"].choices = [("", _("All that is listed")), *named]
 
@@ -120,12 +120,12 @@ def _shown(request: StudioRequest, mirror: GitMirror, **more: Any) -> HttpRespon
     context: dict[str, Any] = {"row": mirror, "form_words": dict(_FORMS)[mirror.form], **more}
     context["signers"] = list_allowed_signers(own_host())
     try:
-        content = read_content(mirror)
+        members = read_members(mirror)
     except RegistryError as error:
         context.setdefault("error", error.message)
     else:
-        context["teams"] = _list_teams(mirror, content.waiting, actor_of(request))
-        context["rows"] = _list_rows(mirror, content)
+        context["teams"] = _list_teams(mirror, members.waiting, actor_of(request))
+        context["rows"] = _list_rows(mirror, members.revisions)
     return render(request, "studio/git_mirror/show.html", context)
 
 
@@ -137,12 +137,12 @@ def _list_files(found: MirrorPreview) -> str:
     return "\n".join(lines[:_FILES_SHOWN] + ([_("and %(n)s more") % {"n": figure(more)}] if more > 0 else []))
 
 
-def _list_rows(mirror: GitMirror, content: MirrorContent) -> list[tuple[str, str, int | None, int | None]]:
+def _list_rows(mirror: GitMirror, here: Mapping[str, int]) -> list[tuple[str, str, int | None, int | None]]:
     """Each capability with its name, and its revision there and here; None where it is not."""
     there = mirror.pushed["revisions"]
-    ids = sorted({*there, *content.revisions})
+    ids = sorted({*there, *here})
     names = find_display_names(ids)
-    return [(each, names.get(each) or each, there.get(each), content.revisions.get(each)) for each in ids]
+    return [(each, names.get(each) or each, there.get(each), here.get(each)) for each in ids]
 
 
 def _list_teams(mirror: GitMirror, waiting: Any, by: Actor) -> list[tuple[Team, list[str], bool]]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from features.git_mirrors.mirror_store import list_mirrors
 from features.git_mirrors.models import GitMirror
-from features.sets.models import CapabilitySet
+from features.sets.set_store import query_sets
 
 
 def draw_mirrors(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
     """Each branch that has the capability, with its revision there; one query."""
     name = context["capability"].capability_id
-    rows = [(each, each.pushed["revisions"][name]) for each in list_mirrors() if name in each.pushed["revisions"]]
+    there = KeyTransform(name, KeyTransform("revisions", "pushed"))
+    found = _without_files().annotate(there=there).filter(there__isnull=False)
+    rows = [(each, each.there) for each in found]
     return render_to_string("studio/git_mirror/of_capability.html", {"rows": rows}, request)
 
 
@@ -26,7 +29,7 @@ def draw_destinations(request: HttpRequest, context: Mapping[str, Any]) -> SafeS
     capability = context["capability"]
     rows = []
     if capability.visibility == "listed":
-        found = [each for each in list_mirrors() if each.started_at is not None]
+        found = list(_without_files().filter(started_at__isnull=False))
         held = _sets_with(capability.capability_id, found)
         team = capability.team_id
         rows = [
@@ -40,6 +43,11 @@ def draw_destinations(request: HttpRequest, context: Mapping[str, Any]) -> SafeS
 def _sets_with(name: str, mirrors: Sequence[GitMirror]) -> set[str]:
     """The sets of these mirrors that give the newest revision of a capability."""
     wanted = {each.set_id for each in mirrors if each.set_id}
-    rows = CapabilitySet.objects.filter(set_id__in=wanted, deleted_at__isnull=True) if wanted else ()
+    rows = query_sets().filter(set_id__in=wanted) if wanted else ()
     member = {"capability_id": name}
     return {row.set_id for row in rows if member in row.document["members"]}
+
+
+def _without_files() -> QuerySet[GitMirror]:
+    """The mirrors without their lists of files, which would be read for every page of a capability."""
+    return GitMirror.objects.defer("pushed", "pending")

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from capability_kit.errors import readable_name
 from capability_rules.errors import InvalidRequest, SourceUnreadable
@@ -387,3 +389,32 @@ def _kill_at(
         return done
 
     patched.setattr(owner, name, call)
+
+
+@pytest.mark.both_databases
+def test_the_page_of_a_capability_says_where_it_is_and_reads_no_list_of_files(url: str, signed_in: Any) -> None:
+    publish("alpha")
+    publish("beta")
+    row = _mirror(url)
+    publish("gamma")
+    client = signed_in("admin")
+    with CaptureQueriesContext(connection) as queries:
+        words = client.get("/capabilities/alpha/").content.decode()
+    assert "Mirrored to" in words
+    assert f"/mirrors/{row.pk}/" in words
+    assert "revision 1," in " ".join(words.split())
+    asked = [each["sql"] for each in queries if "git_mirrors_gitmirror" in each["sql"]]
+    assert len(asked) == 1
+    # It is a column of the answer nowhere; what is taken out of it is.
+    assert ', "git_mirrors_gitmirror"."pushed"' not in asked[0]
+    assert "Mirrored to" not in client.get("/capabilities/gamma/").content.decode()
+
+
+def test_a_publish_reads_no_list_of_files(url: str) -> None:
+    publish("alpha")
+    _mirror(url)
+    with CaptureQueriesContext(connection) as queries:
+        publish("beta")
+    asked = [each["sql"] for each in queries if "git_mirrors_gitmirror" in each["sql"]]
+    assert len(asked) == 1
+    assert '"pushed"' not in asked[0]

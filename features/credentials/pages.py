@@ -45,7 +45,9 @@ class CredentialForm(forms.Form):
     secret = forms.CharField(
         label=gettext_lazy("Token or password"),
         max_length=credential_store.SECRET_LENGTH_MAX,
-        help_text=gettext_lazy("Kept encrypted, and never shown again. A token that may only read is enough."),
+        help_text=gettext_lazy(
+            "Kept encrypted, and never shown again. To follow a repository it need only read; a git mirror writes."
+        ),
         widget=_SECRET,
     )
 

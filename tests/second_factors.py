@@ -14,11 +14,15 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 
 def app_code(steps: int = 0, *, secret: str = SECRET) -> str:
-    """The code of now, or of so many half minutes later."""
-    return str(format_hotp_value(hotp_value(secret.replace(" ", ""), int(time.time()) // 30 + steps)))
+    """The code of the next half minute, or of so many later.
+
+    The server takes the codes of the half minutes beside its own. The next one is still good where this half minute
+    ends before the server looks; the one before would not be.
+    """
+    return str(format_hotp_value(hotp_value(secret.replace(" ", ""), int(time.time()) // 30 + 1 + steps)))
 
 
 def enable_app(operator: Operator) -> tuple[str, ...]:
-    """Set the app up, with the code of the step before, so that the one of now is still good; the recovery codes."""
+    """Set the app up, with the code of the step before, so that the next one is still good; the recovery codes."""
     name = operator.get_username()
     return second_factors.enable_app(username=name, secret=SECRET, code=app_code(-1), by=Actor("operator", name))

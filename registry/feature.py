@@ -67,7 +67,8 @@ class Feature:
     `secret_fields` are names of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show.
     `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There are
     ...". `former_tables` are functions `(columns) -> Model` by the name of a table that older backups have, in the
-    order in which a restore calls them.
+    order in which a restore calls them. `import_login` is a function `(source, name, by) -> (source, GitLogin | None)`
+    of what an import from git signs in with.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Feature:
     daily_jobs: tuple[str, ...] = ()
     audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     import_observers: tuple[str, ...] = ()
+    import_login: str = ""
     export_files: str = ""
     findings: str = ""
     finding_codes: tuple[str, ...] = ()

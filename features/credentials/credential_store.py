@@ -91,6 +91,19 @@ def replace_secret(*, name: str, secret: str, by: Actor) -> Credential:
     return row
 
 
+def open_to_members(*, name: str, is_open: bool, by: Actor) -> Credential:
+    """Whether members import with it, and so read what it reads. The same again changes nothing. Raises as above."""
+    _require_right(by)
+    with write_transaction():
+        row = get_credential(name)
+        if row.ended_at is not None:
+            raise StatusConflict(f"The credential '{name}' is ended: make another one")
+        if row.is_open != is_open:
+            update_row(row, is_open=is_open)
+            audit.record(by=by, verb="credential.open" if is_open else "credential.close", subject=name)
+    return row
+
+
 def end_credential(*, name: str, by: Actor, why: str = "") -> Credential:
     """Forget the secret; what uses it stops. Ending twice changes nothing. Raises `NotFound`, `Forbidden`."""
     _require_right(by)

@@ -9,7 +9,7 @@ from registry.feature import Feature, SectionTab
 
 FEATURE: Final = Feature(
     name="credentials",
-    events=tuple(EventType(f"credential.{verb}") for verb in ("create", "end", "replace", "use")),
+    events=tuple(EventType(f"credential.{verb}") for verb in ("close", "create", "end", "open", "replace", "use")),
     job_handlers={"credential.encrypt": "features.credentials.credential_store.encrypt_stored"},
     daily_jobs=("credential.encrypt",),
     pages="features.credentials.urls",
@@ -27,5 +27,7 @@ FEATURE: Final = Feature(
     dangerous_actions="features.credentials.dangerous_actions.ACTIONS",
     rows_kept={"credentials_credential": "credentials"},
     rights=("features.credentials.rights.RIGHTS",),
+    import_login="features.credentials.git_logins.open_for_import",
+    panels={"import.git": "features.credentials.panels.draw_choice"},
     secret_fields=("Credential.secret",),
 )

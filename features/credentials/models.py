@@ -24,6 +24,7 @@ class Credential(models.Model):
     replaced_at = models.DateTimeField(null=True, help_text="When the secret was replaced last.")
     last_used_at = models.DateTimeField(null=True)
     last_used_for = optional_text(200, help_text="What used it last.")
+    is_open = models.BooleanField(default=False, db_default=False, help_text="Whether members import with it.")
     ended_at = models.DateTimeField(null=True)
     ended_by = optional_text(200)
 

@@ -57,7 +57,10 @@ def credential_list(request: StudioRequest) -> HttpResponse:
     """All of them, and a form for one more."""
     form = CredentialForm(request.POST if request.method == "POST" else None)
     if row := submit_form(request, form, _create, field=_find_field):
-        messages.success(request, _("%(name)s is kept. Choose it where a source is added.") % {"name": row.name})
+        messages.success(
+            request,
+            _("%(name)s is kept. Choose it for a source, an import or a git mirror.") % {"name": row.name},
+        )
         return redirect("studio:credential_list")
     page = get_page(request, credential_store.list_credentials())
     context = {"page": page, "form": form}
@@ -81,6 +84,17 @@ def credential_replace(request: StudioRequest) -> HttpResponse:
     words = _("%(name)s has its new secret.") % {"name": name}
     to = redirect("studio:credential_list")
     return run_action(request, credential_store.replace_secret, words, to=to, name=name, secret=secret)
+
+
+@admin_required(form_on="studio:credential_list")
+def credential_open(request: StudioRequest) -> HttpResponse:
+    """Let members import with it, or admins alone."""
+    name, is_open = get_text(request, "name", most=70), bool(request.POST.get("open"))
+    words = _("Members can import with %(name)s.") if is_open else _("Only admins can import with %(name)s.")
+    to = redirect("studio:credential_list")
+    return run_action(
+        request, credential_store.open_to_members, words % {"name": name}, to=to, name=name, is_open=is_open
+    )  # fmt: skip
 
 
 @admin_required("GET", "POST")

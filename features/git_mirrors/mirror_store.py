@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
 from features.credentials import credential_store
+from features.credentials.git_logins import open_login
 from features.git_mirrors.git_branch import RemoteBranch, open_branch
 from features.git_mirrors.mirror_content import FORMS, SKILLS, MirrorContent, own_host, read_content
 from features.git_mirrors.models import GitMirror, nothing_pushed
@@ -26,7 +27,7 @@ from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.importing.git_reader import GitLogin, is_ref_name, parse_git_url
+from registry.importing.git_reader import is_ref_name, parse_git_url
 from registry.models import Incident, Operator, Team, TeamMember
 
 KIND: Final = "git_mirror.push"
@@ -89,8 +90,8 @@ def create_mirror(
 
 def open_mirror(mirror: GitMirror) -> AbstractContextManager[RemoteBranch]:
     """Its branch as a context (`git_branch.open_branch`). Raises `SourceMisconfigured` without its credential."""
-    username, secret = credential_store.open_secret(mirror.credential, mirror.url, used_for=f"mirror {mirror}")
-    return open_branch(mirror.url, mirror.branch, GitLogin(mirror.credential.name, username, secret), own_host())
+    login = open_login(mirror.credential, mirror.url, used_for=f"mirror {mirror}")
+    return open_branch(mirror.url, mirror.branch, login, own_host())
 
 
 def get_mirror(mirror_id: int) -> GitMirror:

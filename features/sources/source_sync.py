@@ -7,18 +7,17 @@ here meanwhile is not overwritten but stored as a draft. features/sources/drift.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation.isolation.pool import ChecksUnfinished
 from features.credentials import credential_store
+from features.credentials.git_logins import open_login, take_login
 from features.credentials.models import Credential
 from features.sources import incidents
 from features.sources.audit_rows import record_event
@@ -61,8 +60,6 @@ _FOREIGN: Final = "It is here already and did not come from this source; it was 
 _FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED", "SEC_HELD", "WAS_RETIRED"}
 _FOR_SOMEBODY: Final = "Saved as a draft; publish it manually"
 _Status = GitSourceItem.Status
-# A name, a token or both before the host.
-_LOGIN: Final = re.compile(r"https://(?P<login>[^/?#@\s]+)@")
 
 
 @dataclass(frozen=True)
@@ -92,9 +89,8 @@ def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor, crede
     """
     following = SyncSettings(mode, every_minutes)
     _check(following)
-    if (found := _LOGIN.match(spec)) is not None:
-        spec = _LOGIN.sub("https://", spec, count=1)
-        credential = _keep_login(found["login"], spec, by).name
+    spec, kept = take_login(spec, by)
+    credential = kept or credential
     address = parse_git_url(spec)
     if len(spec) > 1000 or len(address.folder) > 500:
         raise InvalidRequest("The address has at most 1,000 characters, its folder 500")
@@ -107,19 +103,8 @@ def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor, crede
     return _add(named, following, by)
 
 
-def _keep_login(login: str, spec: str, by: Actor) -> Credential:
-    """The name and token of an address as a credential of its host, where the host takes it."""
-    first, _, second = (unquote(part) for part in login.partition(":"))
-    username, secret = (first, second) if second else ("", first)
-    host = urlsplit(parse_git_url(spec).url).netloc
-    check_access(spec, GitLogin("in the address", username or credential_store.USERNAME, secret))
-    name = f"{host}, {timezone.now():%Y-%m-%d %H:%M:%S}"
-    return credential_store.create_credential(name=name, hosts=[host], username=username, secret=secret, by=by)
-
-
 def _open_login(row: Credential, spec: str) -> GitLogin:
-    username, secret = credential_store.open_secret(row, parse_git_url(spec).url, used_for=f"source {spec}")
-    return GitLogin(row.name, username, secret)
+    return open_login(row, spec, used_for=f"source {spec}")
 
 
 def add_registry(

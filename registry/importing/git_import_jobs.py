@@ -10,7 +10,7 @@ from django.utils import timezone
 from capability_rules.discovery.bundle_discovery import require_id, with_id
 from capability_rules.errors import RegistryError, SourceUnreadable
 from registry.common.actors import Actor
-from registry.common.errors import NotFound
+from registry.common.errors import Forbidden, NotFound
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, JobState, Lease
@@ -18,7 +18,7 @@ from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
 from registry.importing import git_reader
 from registry.importing.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
-from registry.importing.git_discovery import discover_source
+from registry.importing.git_discovery import discover_source, open_login
 from registry.models import GitImport
 
 KIND: Final = "import.git"
@@ -27,22 +27,29 @@ RETENTION: Final = timedelta(days=30)
 State = GitImport.State
 
 
-def start_import(*, source: str, by: Actor, replace_existing: bool = False, as_id: str = "") -> GitImport:
+def start_import(
+    *, source: str, by: Actor, replace_existing: bool = False, as_id: str = "", credential: str = ""
+) -> GitImport:
     """Queue the fetch of `https://host/repository[@ref][#folder]`; `as_id` is the id of the one Agent Skill there.
 
-    Raises `SourceUnreadable` for another form of address, `InvalidRequest` for another form of id.
+    Raises `SourceUnreadable` for another form of address, `InvalidRequest` for another form of id, and as
+    `git_discovery.open_login` for a credential.
     """
     if len(source) > 500:
         raise SourceUnreadable("A git source has at most 500 characters")
-    git_reader.parse_git_url(source)
     require_id(as_id)
+    # Whether it may be used is said at once; the job asks again.
+    source, login = open_login(source, credential, by)
+    git_reader.parse_git_url(source)
+    name = login.name if login else ""
     with write_transaction():
         run = GitImport.objects.create(
-            source=source, replace_existing=replace_existing, as_id=as_id, created_by=str(by)
+            source=source, replace_existing=replace_existing, as_id=as_id, credential=name, created_by=str(by)
         )
         payload = {"import": run.pk, "by": by.name}
         queue.enqueue(KIND, payload, concurrency_key="import", max_attempts=2)
-        audit.record(by=by, verb="import.begin", subject=source[:200], detail={"import": run.pk})
+        detail = {"import": run.pk} | ({"credential": name} if name else {})
+        audit.record(by=by, verb="import.begin", subject=source[:200], detail=detail)
     return run
 
 
@@ -65,8 +72,8 @@ def run_import(lease: Lease) -> CommitAction | None:
     number, by = run.pk, Actor("operator", lease.payload["by"])
     _step(number, State.FETCHING)
     try:
-        sources = discover_source(run.source)
-    except SourceUnreadable as error:
+        sources = discover_source(*open_login(run.source, run.credential, by))
+    except (SourceUnreadable, NotFound, Forbidden) as error:
         words = error.message
         return lambda: _end(number, reason=words)
     if len(sources) > BUNDLES_MAX:

@@ -26,6 +26,7 @@ class GitImport(models.Model):
     source = models.CharField(max_length=500)
     replace_existing = models.BooleanField(default=False)
     as_id = optional_text(64, db_default="", help_text="The capability_id of its one Agent Skill, or empty.")
+    credential = optional_text(70, db_default="", help_text="The name of what it signs in with, or empty.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     found = models.PositiveIntegerField(default=0)
     results = models.JSONField(default=list)

@@ -17,11 +17,13 @@ PAGES = FeaturePages(
     roles={
         "credential_list": ("admin", "admin"),
         "credential_replace": ("admin", "admin"),
+        "credential_open": ("admin", "admin"),
         "credential_end": ("admin", "admin"),
     },
     confirmed={"credential_end": lambda: {"name": "alpha"}},
     harmless={
         "credential_list": "adds a credential, which can be ended",
+        "credential_open": "the same button again takes it back",
         "credential_replace": "the secret of before can be entered again",
     },
     ordinary=frozenset({"credential_end"}),

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from registry.cli.command import add_format_choices, pick, terminal_actor
 from registry.cli.scan_verbs import ScanVerbs
 from registry.core import queries
 from registry.importing.folder_watcher import POLL_SECONDS, FolderWatcher
-from registry.importing.git_discovery import discover_source
+from registry.importing.git_discovery import discover_source, open_login
 from registry.importing.git_reader import is_git_url, redact_address
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
@@ -78,6 +79,8 @@ class Command(AcceptanceVerbs, ScanVerbs):
         parser = self.verb(verbs, "import", self.import_, "Take bundles and Agent Skills in as drafts.")
         where = "a folder, a zip or tar.gz, a SKILL.md, or https://host/repository[@branch-or-tag][#folder]"
         parser.add_argument("paths", nargs="+", metavar="SOURCE", help=where)
+        words = "what git signs in with, as kept by: credential create"
+        parser.add_argument("--credential", default="", metavar="NAME", help=words)
         modes = parser.add_mutually_exclusive_group()
         modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
         modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
@@ -173,7 +176,9 @@ class Command(AcceptanceVerbs, ScanVerbs):
             return self.report_usage_error("--as-id goes with one SOURCE", options)
         if options["watch"]:
             return self._watch(options)
-        read = _read_all(options["paths"], discover_source)
+        if options["credential"] and not all(map(is_git_url, options["paths"])):
+            return self.report_usage_error("--credential goes with addresses of git", options)
+        read = _read_all(options["paths"], partial(_discover, credential=options["credential"]))
         if options["as_id"] and not read.unreadable:
             read = _Read([*with_id(read.sources, options["as_id"])])
         results = batch.import_all(read.sources, **pick(options, "mode", "note", "acknowledge"))
@@ -361,6 +366,12 @@ def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = 
             error.extra["path"] = redact_address(path)
             found.append(error)
     return _Read(found)
+
+
+def _discover(path: str, credential: str) -> list[SourceBundle]:
+    """What is at a path or an address, which the credential of this name is for."""
+    login = open_login(path, credential, terminal_actor()) if is_git_url(path) else (path, None)
+    return discover_source(*login)
 
 
 def _source_finding(error: SourceUnreadable) -> Finding:

@@ -101,10 +101,15 @@ def import_git(request: StudioRequest) -> HttpResponse:
     context: dict[str, Any] = {"way": "git"}
     if request.method == "POST":
         source, as_id = get_text(request, "source", most=501), get_text(request, "as_id", most=64)
+        credential = get_text(request, "credential", most=70)
         replace_existing = bool(request.POST.get("replace"))
         try:
             run = git_import_jobs.start_import(
-                source=source, by=actor_of(request), replace_existing=replace_existing, as_id=as_id
+                source=source,
+                by=actor_of(request),
+                replace_existing=replace_existing,
+                as_id=as_id,
+                credential=credential,
             )
         except RegistryError as error:
             context |= {
@@ -112,6 +117,7 @@ def import_git(request: StudioRequest) -> HttpResponse:
                 "source": redact_address(source),
                 "replace_existing": replace_existing,
                 "as_id": as_id,
+                "credential": credential,
             }
         else:
             return redirect("studio:capability_git_show", run.pk)

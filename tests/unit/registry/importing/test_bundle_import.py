@@ -127,7 +127,7 @@ def test_pasted_texts_are_a_bundle_or_a_skill() -> None:
 
 
 def _sources(monkeypatch: pytest.MonkeyPatch, found: list[SourceBundle] | SourceUnreadable) -> None:
-    def read(_: str) -> list[SourceBundle]:
+    def read(*_: object) -> list[SourceBundle]:
         if isinstance(found, SourceUnreadable):
             raise found
         return found
@@ -183,7 +183,7 @@ def test_a_git_import_of_one_skill_gives_it_the_id_that_was_asked_for(monkeypatc
 
 def test_a_job_that_died_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     run = git_import_jobs.start_import(source="https://git.example/repo", by=OLGA)
-    monkeypatch.setattr(git_import_jobs, "discover_source", lambda _: 1 / 0)
+    monkeypatch.setattr(git_import_jobs, "discover_source", lambda *_: 1 / 0)
     for _ in range(2):
         Job.objects.update(run_after=run.created_at)
         queue.run_next_job()

@@ -59,7 +59,7 @@ def test_an_agent_skill_gets_the_id_that_is_asked_for(client: Client, monkeypatc
     assert Capability.objects.get().capability_id == "my_forms"
     refused = client.post(FILES, {"skill_md": SKILL, "as_id": "My Forms"})
     assert (refused.status_code, 'value="My Forms"' in refused.content.decode()) == (400, True)
-    monkeypatch.setattr(git_import_jobs, "discover_source", lambda _: [SourceBundle("repo", {"SKILL.md": SKILL})])
+    monkeypatch.setattr(git_import_jobs, "discover_source", lambda *_: [SourceBundle("repo", {"SKILL.md": SKILL})])
     form_with(client.get("/new-capability/git/"), "Import").submit(
         client, source="https://git.example/repo", as_id="from_git"
     )  # fmt: skip
@@ -140,7 +140,7 @@ def test_odd_files_are_told(sent: dict[str, Any], words: str, client: Client) ->
 
 
 def test_a_git_address_shows_how_far_it_is(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_import_jobs, "discover_source", lambda _: [SourceBundle("repo", bundle())])
+    monkeypatch.setattr(git_import_jobs, "discover_source", lambda *_: [SourceBundle("repo", bundle())])
     answer = form_with(client.get("/new-capability/git/"), "Import").submit(
         client, source="https://git.example/repo@v1#skills"
     )  # fmt: skip

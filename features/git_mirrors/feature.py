@@ -32,6 +32,7 @@ FEATURE: Final = Feature(
     daily_jobs=("git_mirror.check",),
     audit_observers=dict.fromkeys(CHANGES, ("features.git_mirrors.mirror_push.on_change",)),
     pages="features.git_mirrors.urls",
+    operator_api={"git_mirror_list": "features.git_mirrors.api.git_mirror_list"},
     section_tabs=(
         SectionTab(
             "studio:operator_list",

@@ -18,6 +18,7 @@ from features.git_mirrors import mirror_store
 from features.git_mirrors.confirmations import remove_mirror as remove_question
 from features.git_mirrors.git_branch import list_allowed_signers
 from features.git_mirrors.mirror_content import SKILLS, own_host, read_members
+from features.git_mirrors.mirror_state import version_here
 from features.git_mirrors.mirror_store import MirrorPreview
 from features.git_mirrors.models import GitMirror
 from features.sets.set_store import query_sets
@@ -79,7 +80,7 @@ def git_mirror_list(request: StudioRequest) -> HttpResponse:
 def _listed(request: StudioRequest, form: GitMirrorForm, *, status: int = 200) -> HttpResponse:
     page = get_page(request, mirror_store.list_mirrors())
     words = dict(_FORMS)
-    rows = [(row, words[row.form]) for row in page.object_list]
+    rows = [(row, words[row.form], version_here(row)) for row in page.object_list]
     context = {"page": page, "rows": rows, "form": form, "has_credentials": bool(list_credentials(in_force=True))}
     return render(request, "studio/git_mirror/list.html", context, status=status)
 

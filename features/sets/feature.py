@@ -22,6 +22,7 @@ FEATURE: Final = Feature(
             "studio:capability_list", gettext_lazy("Sets"), "studio:set_list", shortcut="1", around=("studio:set_",)
         ),
     ),
+    panels={"capability.overview": "features.sets.panels.draw_sets"},
     navigation="features.sets.navigation.SECTIONS",
     dangerous_actions="features.sets.dangerous_actions.ACTIONS",
     set_members="features.sets.set_reader.list_member_ids",

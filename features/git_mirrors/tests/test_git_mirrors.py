@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from capability_kit.errors import readable_name
@@ -31,9 +32,9 @@ from registry.common.errors import Forbidden, StatusConflict
 from registry.importing.git_reader import BareCopy
 from registry.models import AuditEvent, Capability, Incident, Job, Operator, Team, TeamMember
 from registry.publishing import publication, quarantine
-from tests.factories import OLGA, agent_key, bundle, publish, unlisted
+from tests.factories import OLGA, agent_key, bearer, bundle, publish, unlisted
 from tests.git_https import commit, git, make_certificate, served
-from tests.shapes import assert_event
+from tests.shapes import assert_event, assert_shape
 
 pytestmark = pytest.mark.django_db
 COMMAND = Actor("command_line", "root")
@@ -348,15 +349,21 @@ def test_the_publish_page_says_where_it_goes(url: str, signed_in: Any) -> None:
 
 @pytest.mark.rare
 def test_killed_at_any_moment_a_release_is_one_commit(url: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before and after each program and each write of a push, until there is no such moment any more."""
+    """Before and after each program and each write of a push, until there is no such moment any more, of releases and
+    of what leaves and comes back."""
     publish("alpha")
+    publish("beta")
     row = _mirror(url)
     moments = 0
-    for is_after in (False, True):
+    for is_after, is_release in itertools.product((False, True), repeat=2):
         for at in range(1, 60):
             before = len(_log(there))
             words = f"Way {at}, {'after' if is_after else 'before'} it."
-            publish("alpha", body=words)
+            visibility: Any = "unlisted" if at % 2 else "listed"
+            if is_release:
+                publish("alpha", body=words)
+            else:
+                publication.set_visibility(capability_id="beta", visibility=visibility, by=COMMAND)
             with monkeypatch.context() as patched, contextlib.suppress(_Killed):
                 calls = itertools.count(1)
                 for owner, name in ((BareCopy, "run"), (mirror_push, "update_row"), (mirror_store, "record")):
@@ -366,8 +373,13 @@ def test_killed_at_any_moment_a_release_is_one_commit(url: str, there: Path, mon
             moments += 1
             mirror_push.push_mirror(row.pk)
             assert len(_log(there)) == before + 1, (at, is_after)
-            assert words in git(there, "show", "main:skills/alpha/SKILL.md")
-    assert moments >= 20
+            if is_release:
+                assert words in git(there, "show", "main:skills/alpha/SKILL.md")
+            else:
+                assert ("skills/beta/SKILL.md" in _paths(there)) == (visibility == "listed")
+        publication.set_visibility(capability_id="beta", visibility="listed", by=COMMAND)
+        mirror_push.push_mirror(row.pk)
+    assert moments >= 40
 
 
 class _Killed(BaseException):
@@ -418,3 +430,31 @@ def test_a_publish_reads_no_list_of_files(url: str) -> None:
     asked = [each["sql"] for each in queries if "git_mirrors_gitmirror" in each["sql"]]
     assert len(asked) == 1
     assert '"pushed"' not in asked[0]
+
+
+def test_where_it_is_served_is_told_to_keys_and_on_pages(url: str, client: Client, signed_in: Any) -> None:
+    publish("alpha")
+    document = {"set_id": "desk", "name": "Front desk", "description": "x", "members": [{"capability_id": "alpha"}]}
+    set_store.save_set(document, by=COMMAND)
+    row = _mirror(url, set_id="desk")
+    served = GitMirror.objects.get().pushed["version"]
+    publish("alpha", body="Another way.")
+
+    key = bearer("publish")
+    answer = client.get("/api/v1/operator/git_mirror_list", headers=key)
+    assert_shape(answer.json(), "git_mirror_list")
+    [told] = answer.json()["mirrors"]
+    assert (told["id"], told["set_id"], told["version"], told["capabilities"]) == (row.pk, "desk", served, {"alpha": 1})
+    assert told["version_here"] not in (served, None)
+    assert client.get("/api/v1/operator/git_mirror_list", headers=bearer("read")).status_code == 403
+
+    listed = signed_in("viewer").get("/mirrors/").content.decode()
+    assert served in listed
+    assert told["version_here"] in listed
+    page = signed_in("viewer").get("/capabilities/alpha/").content.decode()
+    assert "/sets/desk/" in page
+
+    set_store.delete_set(set_id="desk", by=COMMAND)
+    [told] = client.get("/api/v1/operator/git_mirror_list", headers=key).json()["mirrors"]
+    assert (told["version"], told["version_here"]) == (served, None)
+    assert "/sets/desk/" not in signed_in("viewer").get("/capabilities/alpha/").content.decode()

@@ -6,8 +6,8 @@ from typing import Any
 
 from features.git_mirrors import mirror_push, mirror_store
 from features.git_mirrors.mirror_content import FORMS, SKILLS
-from features.git_mirrors.models import GitMirror
-from registry.cli.command import SubcommandBase, format_moment, terminal_actor
+from features.git_mirrors.mirror_state import describe_mirror
+from registry.cli.command import SubcommandBase, terminal_actor
 
 
 class Command(SubcommandBase):
@@ -46,10 +46,11 @@ class Command(SubcommandBase):
             set_id=options["set"],
             by=terminal_actor(),
         )
-        return self.tell(_row(row), f"{row.pk}: kept. See what it pushes: git_mirror preview {row.pk}", options)
+        words = f"{row.pk}: kept. See what it pushes: git_mirror preview {row.pk}"
+        return self.tell(describe_mirror(row), words, options)
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = [_row(row) for row in mirror_store.list_mirrors()]
+        rows = [describe_mirror(row) for row in mirror_store.list_mirrors()]
         self.tell({"mirrors": rows}, map(_line, rows), options)
         return int(any(row["error"] for row in rows))
 
@@ -62,19 +63,19 @@ class Command(SubcommandBase):
     def start(self, options: dict[str, Any]) -> int:
         head = mirror_store.preview(options["id"]).head
         row = mirror_store.start_mirror(mirror_id=options["id"], head=head, by=terminal_actor())
-        return self.tell(_row(row), f"{row}: started", options)
+        return self.tell(describe_mirror(row), f"{row}: started", options)
 
     def push(self, options: dict[str, Any]) -> int:
         mirror_store.push_now(mirror_id=options["id"], by=terminal_actor())
         mirror_push.push_mirror(options["id"])
-        row = _row(mirror_store.get_mirror(options["id"]))
+        row = describe_mirror(mirror_store.get_mirror(options["id"]))
         self.tell(row, _line(row), options)
         return int(bool(row["error"]))
 
     def go_on(self, options: dict[str, Any]) -> int:
         head = mirror_store.get_mirror(options["id"]).found_head
         row = mirror_store.continue_mirror(mirror_id=options["id"], head=head, by=terminal_actor())
-        return self.tell(_row(row), f"{row}: continues from {head[:12]}", options)
+        return self.tell(describe_mirror(row), f"{row}: continues from {head[:12]}", options)
 
     def remove(self, options: dict[str, Any]) -> int:
         row = mirror_store.remove_mirror(mirror_id=options["id"], by=terminal_actor())
@@ -82,28 +83,11 @@ class Command(SubcommandBase):
 
     def consent(self, options: dict[str, Any]) -> int:
         given = {"mirror_id": options["id"], "team": options["team"], "by": terminal_actor()}
-        return self.tell(_row(mirror_store.give_consent(**given)), f"{options['team']}: goes out", options)
+        return self.tell(describe_mirror(mirror_store.give_consent(**given)), f"{options['team']}: goes out", options)
 
     def withdraw(self, options: dict[str, Any]) -> int:
         given = {"mirror_id": options["id"], "team": options["team"], "by": terminal_actor()}
-        return self.tell(_row(mirror_store.withdraw_consent(**given)), f"{options['team']}: leaves", options)
-
-
-def _row(row: GitMirror) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "url": row.url,
-        "branch": row.branch,
-        "layout": row.form,
-        "set_id": row.set_id or None,
-        "started_at": format_moment(row.started_at),
-        "commit": row.head or None,
-        "version": row.pushed["version"] or None,
-        "capabilities": row.pushed["revisions"],
-        "pushed_at": format_moment(row.pushed_at),
-        "checked_at": format_moment(row.checked_at),
-        "error": row.last_error or None,
-    }
+        return self.tell(describe_mirror(mirror_store.withdraw_consent(**given)), f"{options['team']}: leaves", options)
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -141,7 +141,9 @@ def _host_of(url: str) -> str:
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host
-    return host if parts.port in (None, 443) else f"{host}:{parts.port}"
+    place = host if parts.port in (None, 443) else f"{host}:{parts.port}"
+    # No credential is for what is not encrypted on its way.
+    return place if parts.scheme == "https" else f"{parts.scheme}://{place}"
 
 
 def open_secret(row: Credential, url: str, *, used_for: str) -> tuple[str, str]:

@@ -52,10 +52,16 @@ def open_for_import(source: str, name: str, by: Actor) -> tuple[str, GitLogin | 
     source, kept = take_login(source, by)
     if not (kept or name):
         return source, None
-    row = credential_store.get_credential(kept or name)
+    row = find_for_import(kept or name, by)
+    return source, open_login(row, source, used_for=f"import of {source} by {by.name}")
+
+
+def find_for_import(name: str, by: Actor) -> Credential:
+    """The credential of this name. Raises `NotFound`, and `Forbidden` where `by` may not import with it."""
+    row = credential_store.get_credential(name)
     if not may_import_with(row, by):
         raise Forbidden(f"The credential '{row.name}' is not open to members: ask an admin to import, or to open it")
-    return source, open_login(row, source, used_for=f"import of {source} by {by.name}")
+    return row
 
 
 def may_import_with(row: Credential, by: Actor) -> bool:

@@ -55,7 +55,9 @@ def _add(values: dict[str, Any], by: Actor) -> ToolSource:
     if url and parameters.flag(values, "mcp"):
         name = parameters.string(values, "header_name", most=100)
         value = parameters.string(values, "header_value", most=2000)
-        return source_store.add_mcp_server(url=url, by=by, header_name=name, header_value=value)
+        credential = parameters.string(values, "credential", most=70)
+        header = {"header_name": name, "header_value": value, "credential": credential}
+        return source_store.add_mcp_server(url=url, by=by, **header)
     if url:
         return source_store.add_address(url=url, by=by)
     document = _document(values)

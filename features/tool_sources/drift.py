@@ -11,10 +11,11 @@ from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.json_locations import build_pointer, locate_path
 from capability_rules.bundles.tool_list import list_tool_contracts, locate_tool
 from capability_rules.semantic_diff.tools import compare_tools
-from features.tool_sources.models import ToolBinding, ToolSourceItem
+from features.tool_sources.models import ToolBinding, ToolSource, ToolSourceItem
 from registry.catalog.incidents import cause_of, close_incidents, open_tool_incident
 from registry.common.actors import SYSTEM, Actor
 from registry.core.queries import LOADABLE_STATUSES
+from registry.core.rows import update_row
 from registry.models import AuditEvent, Capability, Incident
 
 CHANGED: Final = "TOOL_SOURCE_CHANGED"
@@ -83,14 +84,17 @@ def _words(changes: Changes) -> str:
     return f"{shown}; and {more} more" if more > 0 else shown
 
 
-def note_checked(bindings: Iterable[ToolBinding], was_broken: Collection[int], by: Actor) -> None:
+def note_checked(
+    bindings: Iterable[ToolBinding], was_broken: Collection[int], by: Actor, *, had_failed: bool = False
+) -> None:  # fmt: skip
     """Open an incident for each capability with published tools that are broken after a check of their source, and
-    close it where the last one of those that were broken before is fine again; the caller holds the lock.
+    close it where the last one of those that were broken before is fine again, or the source can be read again; the
+    caller holds the lock.
 
     A tool that was taken over into a draft was not broken before the check: its incident waits for the release.
     """
     for capability, listed in _by_capability(bindings).items():
-        if not _open(capability, listed, by) and any(one.pk in was_broken for one in listed):
+        if not _open(capability, listed, by) and (had_failed or any(one.pk in was_broken for one in listed)):
             close_incident(capability, listed[0].source_id)
 
 
@@ -117,6 +121,21 @@ def _open(capability: Capability, bindings: Iterable[ToolBinding], by: Actor) ->
     cause = _cause(broken[0].source_id)
     open_tool_incident(capability=capability, cause=cause, message=message, details=details, by=by)
     return True
+
+
+def stop_without_credential(event: AuditEvent) -> None:
+    """For `Feature.audit_observers`: tools of a source whose credential is ended are compared no more, which is an
+    incident of each capability at once; under the lock of the registry."""
+    words = f"The credential '{event.subject}' is ended"
+    by = Actor(event.actor_kind, event.actor_name)  # type: ignore[arg-type]
+    for source in ToolSource.objects.filter(credential__name=event.subject):
+        update_row(source, last_error=words)
+        bindings = source.bindings.select_related("capability")
+        for capability in _by_capability(bindings):
+            message = f"Its tools of {source.title} are no longer compared with it"
+            details = f"{words}: add the server again with another one."
+            cause = _cause(source.pk)
+            open_tool_incident(capability=capability, cause=cause, message=message, details=details, by=by)
 
 
 def close_incident(capability: Capability, source_id: int) -> None:

@@ -13,6 +13,7 @@ _VERBS: Final = ("add", "check", "fail", "remove", "take_over", "use")
 
 FEATURE: Final = Feature(
     name="tool_sources",
+    requires=("credentials",),
     events=tuple(EventType(f"tool_source.{verb}") for verb in _VERBS),
     job_handlers={"tool_source.check": "features.tool_sources.watch.check_all"},
     job_queues={"tool_source.check": IMPORTS},
@@ -20,6 +21,7 @@ FEATURE: Final = Feature(
     audit_observers={
         "draft.save": ("features.tool_sources.watch.follow_renames",),
         "draft.import": ("features.tool_sources.watch.follow_renames",),
+        "credential.end": ("features.tool_sources.drift.stop_without_credential",),
         "tool_source.check": ("features.tool_sources.email.write_to_members",),
         **{f"capability.{verb}": ("features.tool_sources.drift.follow_release",) for verb in _RELEASE_VERBS},
     },

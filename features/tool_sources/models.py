@@ -30,6 +30,13 @@ class ToolSource(models.Model):
     query_secret = optional_text(4000, db_default="", help_text="The query of the address, encrypted.")
     header_name = optional_text(100)
     header_secret = optional_text(4000, help_text="The header's value, encrypted.")
+    credential = models.ForeignKey(
+        "credentials.Credential",
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="+",
+        help_text="Whose secret it is.",
+    )
     digest = models.CharField(max_length=64, help_text="SHA-256 of what was read, in hexadecimal.")
     skipped = models.JSONField(default=list, help_text="Sentences on what is in it and was left out.")
     created_at = models.DateTimeField(default=timezone.now)
@@ -46,8 +53,9 @@ class ToolSource(models.Model):
                 name="tool_source_url_fits_kind",
             ),
             models.CheckConstraint(
-                condition=Q(header_name="", header_secret="") | (~Q(header_name="") & ~Q(header_secret="")),
-                name="tool_source_header_paired",
+                condition=Q(header_name="", header_secret="", credential=None)
+                | (~Q(header_name="") & (~Q(header_secret="") ^ Q(credential__isnull=False))),
+                name="tool_source_header_has_value",
             ),
         ]
 

@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import RegistryError, SourceUnreadable
+from features.credentials.credential_store import list_credentials
+from features.credentials.git_logins import may_import_with
 from features.tool_sources import adoption, source_store
 from features.tool_sources.adoption import ToolChoice
 from features.tool_sources.drafting import build_files, explain_missing_form
@@ -24,6 +26,7 @@ from features.tool_sources.readers.limits import BYTES_MAX
 from features.tool_sources.tool_documents import DocumentFormat, build_document
 from registry.authoring.capability_creation import CapabilitySpec, suggest_id
 from registry.catalog.integrity import is_intact
+from registry.common.actors import Actor
 from registry.common.errors import DraftConflict
 from registry.core import queries
 from registry.models import Capability
@@ -70,6 +73,11 @@ class ToolSourceForm(forms.Form):
         help_text=gettext_lazy("Kept encrypted. You won't see it again."),
         widget=forms.PasswordInput(attrs={"class": "input mono", "autocomplete": "off"}),
     )
+    credential = forms.ChoiceField(
+        label=gettext_lazy("Credential"),
+        required=False,
+        help_text=gettext_lazy("In place of a value: one that an admin keeps, and has opened to members."),
+    )
     pasted = forms.CharField(
         label=gettext_lazy("Paste"),
         required=False,
@@ -77,6 +85,12 @@ class ToolSourceForm(forms.Form):
         help_text=gettext_lazy("OpenAPI, or definitions in the form of OpenAI, Anthropic, Gemini or MCP."),
         widget=forms.Textarea(attrs={"class": "textarea mono", "rows": 8, "spellcheck": "false"}),
     )
+
+    def __init__(self, by: Actor, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        names = [row.name for row in list_credentials(in_force=True) if may_import_with(row, by)]
+        fields: Any = self.fields
+        fields["credential"].choices = [("", _("None")), *((name, name) for name in names)]
 
 
 @author_required("GET", "POST")
@@ -93,7 +107,8 @@ def tool_source_add(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def _bring(request: StudioRequest, capability: Capability | None) -> HttpResponse:
     is_sent = request.method == "POST"
-    form = ToolSourceForm(request.POST if is_sent else None, request.FILES if is_sent else None)
+    sent = (request.POST, request.FILES) if is_sent else ()
+    form = ToolSourceForm(actor_of(request), *sent)
     if is_sent and form.is_valid():
         try:
             source = _add_source(request, form.cleaned_data)
@@ -125,7 +140,7 @@ def _add_source(request: StudioRequest, given: dict[str, Any]) -> ToolSource:
             raise SourceUnreadable(_("The file has more than 10 MB"))
         return source_store.add_document(content=given["document"].read(), by=by)
     if given["url"] and given["is_mcp"]:
-        header = {"header_name": given["header_name"], "header_value": given["header_value"]}
+        header = {name: given[name] for name in ("header_name", "header_value", "credential")}
         return source_store.add_mcp_server(url=given["url"], by=by, **header)
     if given["url"]:
         return source_store.add_address(url=given["url"], by=by)

@@ -13,6 +13,8 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest, SourceUnreadable
+from features.credentials.credential_store import open_secret
+from features.credentials.git_logins import find_for_import
 from features.tool_sources import source_client
 from features.tool_sources.drift import close_incident
 from features.tool_sources.isolation import read_tools_isolated
@@ -34,6 +36,7 @@ SOURCES_MAX: Final = 500
 RETENTION: Final = timedelta(days=7)
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
 _HEADER_VALUE_MAX: Final = 2000
+_AUTHORIZATION: Final = "Authorization"
 Kind = ToolSource.Kind
 
 
@@ -48,18 +51,39 @@ def add_address(*, url: str, by: Actor) -> ToolSource:
     return _add(Kind.ADDRESS, source_client.fetch_document(address), by, **_address_columns(address))
 
 
-def add_mcp_server(*, url: str, by: Actor, header_name: str = "", header_value: str = "") -> ToolSource:
-    """As `add_address`, of an MCP server; the header is sent with each request."""
+def add_mcp_server(
+    *, url: str, by: Actor, header_name: str = "", header_value: str = "", credential: str = ""
+) -> ToolSource:  # fmt: skip
+    """As `add_address`, of an MCP server; the header is sent with each request. `credential` is the name of one whose
+    secret is its value, as a bearer token where no other header is named.
+
+    Raises `NotFound`, `Forbidden`, and `SourceUnreadable` for a credential that is not for `by`, or not for this host.
+    """
     address, name, value = source_client.check_url(url), header_name.strip(), header_value.strip()
-    if bool(name) != bool(value):
+    if credential and value:
+        raise InvalidRequest("A header has a value or a credential, not both")
+    name = name or (_AUTHORIZATION if credential else "")
+    if bool(name) != bool(value or credential):
         raise InvalidRequest("A header has a name and a value")
     if name and not (_HEADER_NAME.fullmatch(name) and _is_header_value(value)):
         raise InvalidRequest(f"A header's value has at most {_HEADER_VALUE_MAX:,} printable characters of ASCII")
     if is_client_header(name):
         raise InvalidRequest(f"The header {name} is set by the client itself; expected another, such as Authorization")
-    header = (name, value) if name else None
-    columns = _address_columns(address) | {"header_name": name, "header_secret": encrypt_secret(value) if name else ""}
-    return _add(Kind.MCP, source_client.list_mcp_tools(address, header), by, **columns)
+    row = find_for_import(credential, by) if credential else None
+    columns = {"header_name": name, "credential": row, "header_secret": encrypt_secret(value) if value else ""}
+    content = source_client.list_mcp_tools(address, _header(ToolSource(url=address, **columns)))
+    return _add(Kind.MCP, content, by, **columns, **_address_columns(address))
+
+
+def _header(source: ToolSource) -> tuple[str, str] | None:
+    """Raises `SourceUnreadable` where its secret cannot be had."""
+    if not source.header_name:
+        return None
+    if source.credential is None:
+        return source.header_name, _decrypted(source.header_secret)
+    _, secret = open_secret(source.credential, source.url, used_for=f"tools of {mask_query(source.url)}")
+    is_token = source.header_name.lower() == _AUTHORIZATION.lower()
+    return source.header_name, f"Bearer {secret}" if is_token else secret
 
 
 def _address_columns(url: str) -> dict[str, str]:
@@ -85,7 +109,7 @@ def _is_header_value(value: str) -> bool:
     return len(value) <= _HEADER_VALUE_MAX and value.isascii() and value.isprintable()
 
 
-def _add(kind: Kind, content: bytes, by: Actor, **columns: str) -> ToolSource:
+def _add(kind: Kind, content: bytes, by: Actor, **columns: Any) -> ToolSource:
     catalog = read_tools_isolated(content)
     with write_transaction():
         _unused().delete()
@@ -177,8 +201,7 @@ def _fetch(source: ToolSource) -> bytes:
     if source.kind == Kind.ADDRESS:
         return source_client.fetch_document(full_address(source))
     if source.kind == Kind.MCP:
-        header = (source.header_name, _decrypted(source.header_secret)) if source.header_name else None
-        return source_client.list_mcp_tools(full_address(source), header)
+        return source_client.list_mcp_tools(full_address(source), _header(source))
     raise SourceUnreadable("This document has no address: upload a newer one")
 
 

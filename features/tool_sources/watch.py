@@ -54,12 +54,13 @@ def check_source(*, source_id: int, by: Actor, content: bytes | None = None) -> 
     with write_transaction():
         # A tool may have been taken from it meanwhile.
         require_owner(source, by)
+        had_failed = bool(source.last_error)
         store_reading(source, found, catalog)
         bindings = list(source.bindings.select_related("source", "capability__published_revision"))
         was_broken = {one.pk for one in bindings if one.is_broken}
         before = {one.pk: one.changes for one in bindings}
         noticed = [one for one in bindings if _compare(one)]
-        note_checked(bindings, was_broken, by)
+        note_checked(bindings, was_broken, by, had_failed=had_failed)
         told = [f"{one.capability.capability_id}.{one.tool_name}" for one in noticed][:50]
         record_event(source, "check", by, {"changed": told})
     for capability in {one.capability for one in bindings if one.changes != before[one.pk]}:

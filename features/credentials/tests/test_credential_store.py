@@ -50,6 +50,8 @@ def test_a_secret_is_sent_to_its_hosts_alone() -> None:
         "https://git.example.evil/x",
         "https://git.example:8443/x",
         "https://x/git.example",
+        "http://git.example/x",
+        "http://git.example:443/x",
     ):
         with pytest.raises(SourceMisconfigured, match="not for"):
             _open(row, url)

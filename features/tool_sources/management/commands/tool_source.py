@@ -29,6 +29,8 @@ class Command(SubcommandBase):
         parser.add_argument(
             "--header", default="", metavar="NAME", help="sent to the server; its value is read from stdin"
         )
+        words = "what is sent to the server, as kept by: credential create"
+        parser.add_argument("--credential", default="", metavar="NAME", help=words)
         parser = self.verb(verbs, "import", self.import_, "Take operations as tools into the draft of a capability.")
         parser.add_argument("id", type=int, metavar="SOURCE")
         parser.add_argument("capability_id", metavar="ID")
@@ -97,8 +99,10 @@ def _add(options: dict[str, Any]) -> ToolSource:
     if not place.startswith(("https://", "http://")):
         return source_store.add_document(content=_content(place), by=by)
     if options["mcp"]:
-        value = sys.stdin.readline().strip() if options["header"] else ""
-        return source_store.add_mcp_server(url=place, by=by, header_name=options["header"], header_value=value)
+        credential = options["credential"]
+        value = sys.stdin.readline().strip() if options["header"] and not credential else ""
+        header = {"header_name": options["header"], "header_value": value, "credential": credential}
+        return source_store.add_mcp_server(url=place, by=by, **header)
     return source_store.add_address(url=place, by=by)
 
 

@@ -27,6 +27,7 @@ from features.sets.set_reader import list_sets
 from features.sharing import share_links
 from features.sharing.models import ShareLink
 from registry.access import agent_keys
+from registry.common.errors import NotFound
 from registry.models import AgentKey
 from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations.page import confirmed_first
@@ -83,6 +84,7 @@ def _page(
         "sets": [(row.set_id, row.document["name"]) for row in set_store.query_sets()],
         "reader": reader,
         "links": ShareLink.objects.filter(revoked_at__isnull=True) if request.user.can_administer else (),
+        "newest_link": _newest_link(),
         "is_open": settings.AGENT_API_PUBLIC_READ,
     }
     return no_store(render(request, "studio/set/connect.html", context | more, status=status))
@@ -140,6 +142,10 @@ def connect_link_create(request: StudioRequest) -> HttpResponse:
     reader = _reader(request, get_text(request, "set", most=64))
     name = _("Connect, %(at)s") % {"at": f"{timezone.now():%Y-%m-%d %H:%M:%S}"}
     days = get_int_at(request.POST, "days") if request.POST.get("days") else None
+    if request.POST.get("after", _newest_link()) != _newest_link():
+        # The page was loaded again, which sends the form again.
+        words = _("The share link is made already. It is shown once: revoke it, and make another one.")
+        return _page(request, reader, status=409, error=words)
     try:
         link, url = share_links.create_link(name=name, set_id=reader.set_id, days=days, by=actor_of(request))
     except RegistryError as error:
@@ -147,6 +153,11 @@ def connect_link_create(request: StudioRequest) -> HttpResponse:
     origin, _slash, token = url.rpartition("/share/")
     shown = replace(reader, link=f"{reader.base_url or origin}/share/{token}")
     return _page(request, shown, new_link=link)
+
+
+def _newest_link() -> str:
+    """The number of the last one that was made; empty where there is none."""
+    return str(ShareLink.objects.order_by("-pk").values_list("pk", flat=True).first() or "")
 
 
 @admin_required("GET", "POST")
@@ -161,7 +172,10 @@ def connect_link_revoke(request: StudioRequest) -> HttpResponse:
 @endpoint("GET")
 def shared_connect(request: Request, token: str) -> HttpResponse:
     """The same for somebody without an account, with the link filled in."""
-    visitor = authorize_reader(request, token)
+    try:
+        visitor = authorize_reader(request, token)
+    except NotFound:
+        return no_store(render(request, "studio/set/shared_gone.html", status=404))
     found = list_sets(visitor.snapshot, visitor.caller.principal, only=visitor.shared_set)
     chosen = next((each for each in found if each.set_id == request.query_params.get("set", "")), None)
     chosen = chosen or (found[0] if len(found) == 1 else None)
@@ -177,13 +191,7 @@ def shared_connect(request: Request, token: str) -> HttpResponse:
         "chosen": chosen,
         "reader": reader,
     }
-    response = no_store(
-        render(
-            request,
-            "studio/set/shared_connect.html",
-            context,
-        )
-    )
+    response = no_store(render(request, "studio/set/shared_connect.html", context))
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex"
     return response

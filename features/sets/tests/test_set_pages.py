@@ -96,7 +96,17 @@ def test_a_link_of_a_set_is_shown_once_and_ends(client: Client) -> None:
     link = ShareLink.objects.get()
     assert (link.set_id, link.expires_at is None) == ("desk", False)
     ask_and_confirm(client, "/connect/link/revoke/", {"name": link.name})
-    assert client.get(f"/share/{token[1]}/connect").status_code == 404
+    gone = Client().get(f"/share/{token[1]}/connect")
+    assert (gone.status_code, gone["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
+def test_a_page_that_is_loaded_again_makes_no_second_link(client: Client) -> None:
+    sent = {"set": "", "days": "7", "after": ""}
+    assert client.post("/connect/link/", sent).status_code == 200
+    assert client.post("/connect/link/", sent).status_code == 409
+    link = ShareLink.objects.get()
+    assert client.post("/connect/link/", sent | {"after": str(link.pk)}).status_code == 200
+    assert ShareLink.objects.count() == 2
 
 
 def test_sets_work_for_a_sole_admin_and_with_teams(client: Client) -> None:

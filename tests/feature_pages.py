@@ -20,7 +20,8 @@ class FeaturePages:
     `confirmed` what a confirmed page is about, as its button sends it; `harmless` why another one needs no
     confirmation; `ordinary` those that are not dangerous actions. `numbered` are the models of the numbers in
     addresses, by the beginning of a name, and `furnish` stores a row in each table. `own` are pages of a row that is
-    the admin's alone: for all others it is not there.
+    the admin's alone: for all others it is not there. `variants` are addresses where a page shows something else by its
+    query.
     """
 
     roles: Mapping[str, tuple[str | None, str | None]]
@@ -30,6 +31,7 @@ class FeaturePages:
     numbered: Mapping[str, type[Model]] = field(default_factory=dict)
     furnish: Callable[[], object] = lambda: None
     own: frozenset[str] = frozenset()
+    variants: tuple[str, ...] = ()
 
 
 ALL: Final[tuple[FeaturePages, ...]] = tuple(

@@ -1,16 +1,15 @@
-"""The questions before a case or a chat is deleted, and before a rule is removed."""
+"""The questions before a case is deleted, and before a rule is removed."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
 from features.evaluations.case_store import get_case
-from features.evaluations.chat_store import get_chat
 from features.evaluations.rules import get_rule
 from registry.core.queries import get_capability
 from studio.pages.confirmations.page import Confirmation, found_or_404, sent_line
 from studio.pages.formatting import CANNOT_UNDO
-from studio.pages.permissions import StudioRequest, actor_of
+from studio.pages.permissions import StudioRequest
 
 
 def delete_case_question(request: StudioRequest, capability_id: str, number: int) -> Confirmation:  # noqa: ARG001 (a question)
@@ -39,15 +38,4 @@ def remove_rule_question(request: StudioRequest) -> Confirmation:
         ],
         undo=_("You can add the rule again."),
         fields={"group_id": rule.group_id},
-    )
-
-
-def delete_chat_question(request: StudioRequest, number: int) -> Confirmation:
-    """Whether to delete a chat."""
-    chat = found_or_404(get_chat, number, actor_of(request))
-    return Confirmation(
-        title=_("Delete chat %(number)s?") % {"number": chat.pk},
-        button=_("Delete chat"),
-        effects=[_("What was said is deleted."), _("Cases that were saved from it stay.")],
-        undo=CANNOT_UNDO,
     )

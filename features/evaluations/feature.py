@@ -8,7 +8,7 @@ from registry.common.event_type import EventType
 from registry.core.jobs.celery_dispatch import CeleryQueue
 from registry.feature import Feature
 
-_QUEUE: Final = CeleryQueue("studio.evaluations", soft_seconds=1800, hard_seconds=1860)
+QUEUE: Final = CeleryQueue("studio.evaluations", soft_seconds=1800, hard_seconds=1860)
 
 FEATURE: Final = Feature(
     name="evaluations",
@@ -23,8 +23,6 @@ FEATURE: Final = Feature(
         EventType("evaluation.start", gettext_lazy("Evaluation started")),
         EventType("evaluation.cancel", gettext_lazy("Evaluation canceled")),
         EventType("evaluation.upload", gettext_lazy("Evaluation results of %(tool)s uploaded"), in_timeline=True),
-        EventType("playground.chat"),
-        EventType("playground.delete"),
         EventType("evaluation_rule.set"),
         EventType("evaluation_rule.drop"),
     ),
@@ -32,14 +30,10 @@ FEATURE: Final = Feature(
     publish_conditions=("features.evaluations.release_conditions.find_unmet",),
     job_handlers={
         "evaluation.case": "features.evaluations.runs.run_case_job",
-        "evaluation.chat": "features.evaluations.chat_store.run_chat_job",
         "evaluation.prune": "features.evaluations.runs.prune_transcripts",
     },
-    job_observers={
-        "evaluation.case": "features.evaluations.runs.on_job_state_change",
-        "evaluation.chat": "features.evaluations.chat_store.on_job_state_change",
-    },
-    job_queues={"evaluation.case": _QUEUE, "evaluation.chat": _QUEUE},
+    job_observers={"evaluation.case": "features.evaluations.runs.on_job_state_change"},
+    job_queues={"evaluation.case": QUEUE},
     daily_jobs=("evaluation.prune",),
     import_observers=("features.evaluations.case_store.on_import", "features.evaluations.uploads.on_import"),
     export_files="features.evaluations.case_store.list_export_files",
@@ -48,9 +42,6 @@ FEATURE: Final = Feature(
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
     dangerous_actions="features.evaluations.dangerous_actions.ACTIONS",
     rights=("features.evaluations.rights.RIGHTS",),
-    panels={
-        "publishing_policy": "features.evaluations.rule_pages.draw_rules",
-        "playground.head": "features.evaluations.chat_pages.draw_switch",
-    },
+    panels={"publishing_policy": "features.evaluations.rule_pages.draw_rules"},
     rows_kept={"evaluations_evaluationrule": "rules that publishing needs evaluations"},
 )

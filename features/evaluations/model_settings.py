@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.db.models import QuerySet, Sum
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from capability_client.evaluation.model_port import ModelSettings
 from capability_rules.errors import InvalidRequest
-from features.evaluations.models import EvaluationResult, PlaygroundStep
+from features.evaluations.models import ModelUse
 
 BUDGET_SPENT: Final = "Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"
 
@@ -48,13 +48,13 @@ def tokens_left(member: str) -> int | None:
     if not settings.MODEL_TOKENS_A_DAY:
         return None
     begin = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    # What another harness has used is not of this budget.
-    results = EvaluationResult.objects.filter(finished_at__gte=begin, run__tool="", run__created_by=member)
-    used = _tokens_of(results) + _tokens_of(PlaygroundStep.objects.filter(finished_at__gte=begin, member=member))
+    used = sum(
+        _tokens_of(table.list_of_member(member).filter(finished_at__gte=begin)) for table in ModelUse.__subclasses__()
+    )
     return max(0, settings.MODEL_TOKENS_A_DAY - used)
 
 
-def _tokens_of(rows: QuerySet[EvaluationResult] | QuerySet[PlaygroundStep]) -> int:
+def _tokens_of(rows: QuerySet[Any]) -> int:
     found = rows.aggregate(prompt=Sum("prompt_tokens"), reply=Sum("reply_tokens"))
     return (found["prompt"] or 0) + (found["reply"] or 0)
 

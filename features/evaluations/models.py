@@ -1,8 +1,8 @@
-"""The tables: cases, runs, results, what publishing asks of them, and chats of the playground."""
+"""The tables: cases, runs, results, and what publishing asks of them."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -77,7 +77,24 @@ class EvaluationRun(models.Model):
         ]
 
 
-class EvaluationResult(models.Model):
+class ModelUse(models.Model):
+    """What was asked of a model: each table of them counts in the budget of a member (model_settings.py)."""
+
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    reply_tokens = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    finished_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def list_of_member(cls, member: str) -> models.QuerySet[Any]:
+        """The rows whose tokens a member (`str` of the actor) has used."""
+        raise NotImplementedError
+
+
+class EvaluationResult(ModelUse):
     """One repetition of one case. It has passed where `failures` is empty."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="results")
@@ -86,11 +103,7 @@ class EvaluationResult(models.Model):
     repetition = models.PositiveIntegerField()
     must = models.BooleanField(default=False)
     failures = models.JSONField(default=list)
-    prompt_tokens = models.PositiveIntegerField(default=0)
-    reply_tokens = models.PositiveIntegerField(default=0)
-    seconds = models.FloatField(default=0)
     transcript = models.JSONField(default=list, help_text="Forgotten after 30 days.")
-    finished_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering: ClassVar = ["id"]
@@ -98,6 +111,11 @@ class EvaluationResult(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "case", "repetition"], name="evaluation_result_once"),
         ]
+
+    @classmethod
+    def list_of_member(cls, member: str) -> models.QuerySet[EvaluationResult]:
+        """What another harness has used is not of the budget."""
+        return cls.objects.filter(run__tool="", run__created_by=member)
 
 
 class EvaluationRule(models.Model):
@@ -115,68 +133,4 @@ class EvaluationRule(models.Model):
             models.CheckConstraint(
                 condition=models.Q(share__gte=1, share__lte=100), name="evaluation_rule_share_is_percent"
             ),
-        ]
-
-
-class PlaygroundChat(models.Model):
-    """A conversation with a model. Its steps are what was said: it is played again from them."""
-
-    class State(models.TextChoices):
-        IDLE = "idle"
-        RUNNING = "running"
-        FAILED = "failed"
-
-    created_by = models.CharField(max_length=150, help_text="The username of the member who began it.")
-    model = models.CharField(max_length=200)
-    with_drafts = models.BooleanField(default=False)
-    answers_by_example = models.BooleanField(default=True, help_text="A call without a mock is not put to the person.")
-    mocks = models.JSONField(default=list, help_text="Of the case that it began with, as evals.json has them.")
-    state = models.CharField(max_length=16, choices=State.choices, default=State.IDLE)
-    failure = optional_text(400, help_text="Why the model did not answer.")
-    partial = models.JSONField(
-        null=True, help_text="{text, calls}: what has come of the reply that is being written. It is not a step."
-    )
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering: ClassVar = ["-id"]
-        indexes: ClassVar = [models.Index(fields=["created_by", "-id"], name="playground_chats_of_member")]
-        constraints: ClassVar = [
-            check_choice("state", ["idle", "running", "failed"], name="playground_chat_state_known"),
-        ]
-
-
-class PlaygroundStep(models.Model):
-    """What somebody put into a chat: a message, a reply of the model, or what a person decided.
-
-    One without a chat is empty, and counts its tokens: the chat was deleted, or the reply broke off.
-    """
-
-    class Kind(models.TextChoices):
-        MESSAGE = "message"
-        REPLY = "reply"
-        APPROVAL = "approval"
-        RESULT = "result"
-        FORM = "form"
-
-    chat = models.ForeignKey(PlaygroundChat, on_delete=models.SET_NULL, null=True, related_name="steps")
-    member = models.CharField(max_length=200, help_text="Whose budget its tokens count in, also without its chat.")
-    number = models.PositiveIntegerField()
-    kind = models.CharField(max_length=16, choices=Kind.choices)
-    content = models.JSONField(
-        default=dict,
-        help_text="{text}; {text, calls}; {approved}; {result} or {error}; {event}, null where it was closed.",
-    )
-    sent = models.JSONField(null=True, help_text="The body of the request that a reply came to.")
-    prompt_tokens = models.PositiveIntegerField(default=0)
-    reply_tokens = models.PositiveIntegerField(default=0)
-    seconds = models.FloatField(default=0)
-    finished_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering: ClassVar = ["number"]
-        indexes: ClassVar = [models.Index(fields=["finished_at"], name="playground_step_of_day")]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["chat", "number"], name="playground_step_once"),
-            check_choice("kind", ["message", "reply", "approval", "result", "form"], name="playground_step_kind_known"),
         ]

@@ -17,7 +17,6 @@ from capability_client.evaluation.running import Observation
 from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.errors import InvalidRequest
 from features.evaluations import case_store
-from features.evaluations.chat_store import forget_old_chats
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
@@ -288,14 +287,10 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
 
 
 def prune_transcripts(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets what was said more than 30 days ago, chats too; the results stay."""
+    """The handler: forgets what was said more than 30 days ago; the results stay."""
     old = EvaluationResult.objects.filter(finished_at__lt=timezone.now() - TRANSCRIPT_RETENTION)
 
-    def forget() -> None:
-        old.exclude(transcript=[]).update(transcript=[])
-        forget_old_chats()
-
-    return forget
+    return lambda: old.exclude(transcript=[]).update(transcript=[])
 
 
 def play_now(

@@ -6,26 +6,61 @@ import threading
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import orjson
+
 from capability_client.evaluation.model_port import VendorModel
 from capability_client.evaluation.running import Observation, run_case
 from capability_client.session.options import SessionOptions
-from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
 from capability_kit.errors import CapabilityNotFound
 from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.errors import InvalidRequest
+from features.evaluations.drafts_index import get_drafts_index
 from registry.common import caches, errors
 from registry.common.errors import RevisionNotFound
 from registry.core.rows import get_row
 from registry.matching.index import MatchIndex, MatchIndexCache
-from registry.matching.playground_index import get_playground_index
 from registry.models import Release
-from registry.snapshot import current_snapshot
+from registry.snapshot import Snapshot, current_snapshot
+from registry.snapshot.response_cache import get_load_response
 from registry.snapshot.snapshot import build_entry
-from studio.pages.playground_session import SnapshotSource
 
 _HINTS_LOOKED_AT: Final = 5
 _NAMED_MAX: Final = 20
 _INDEX_SECONDS: Final = 2.0
+
+
+# The list of the newest snapshot that was asked for, made once: of thousands it takes as long as all the rest.
+_listed: tuple[object, tuple[ListingEntry, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotSource:
+    """What there is, for a session in this process."""
+
+    snapshot: Snapshot
+
+    def list(self) -> Listing:
+        """Every capability that can be loaded."""
+        global _listed
+        kept = _listed
+        if kept is None or kept[0] is not self.snapshot.entries:
+            entries = tuple(
+                ListingEntry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values()
+            )
+            kept = _listed = (self.snapshot.entries, entries)
+        return Listing(kept[1], self.snapshot.registry_revision)
+
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
+        """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""
+        entry = self.snapshot.entries.get(capability_id)
+        if entry is None:
+            raise errors.CapabilityNotFound(capability_id)
+        return Bundle.from_answer(orjson.loads(get_load_response(entry).identity))
+
+    def reload(self, capability_id: str) -> Bundle:
+        """As `load`: nothing is kept here."""
+        return self.load(capability_id)
 
 
 @dataclass(frozen=True)
@@ -117,7 +152,7 @@ def clear_cache() -> None:
 
 
 def _read_current(capability_id: str, side: str) -> PlayedSide:
-    snapshot, index = get_playground_index(with_drafts=side == "draft")
+    snapshot, index = get_drafts_index(with_drafts=side == "draft")
     if side == "without":
         entries = {name: entry for name, entry in snapshot.entries.items() if name != capability_id}
         return PlayedSide(SideSource(replace(snapshot, entries=entries)), index, "", capability_id)

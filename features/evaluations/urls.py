@@ -1,8 +1,8 @@
-"""Pages of evaluations: below a capability, the publishing policy and the playground."""
+"""Pages of evaluations: below a capability and the publishing policy."""
 
 from django.urls import path
 
-from features.evaluations import chat_pages, pages, rule_pages
+from features.evaluations import pages, rule_pages
 
 _HERE = "capabilities/<capability_id:capability_id>/evaluations/"
 urlpatterns = [
@@ -16,10 +16,6 @@ urlpatterns = [
     path(f"{_HERE}runs/<int:number>/", pages.evaluation_run, name="evaluation_run"),
     path(f"{_HERE}runs/<int:number>/cancel/", pages.evaluation_cancel, name="evaluation_cancel"),
     path(f"{_HERE}runs/<int:number>/results.<str:form>", pages.evaluation_results, name="evaluation_results"),
-    path("playground/model/", chat_pages.playground_chat_list, name="playground_chat_list"),
-    path("playground/model/<int:number>/", chat_pages.playground_chat, name="playground_chat"),
-    path("playground/model/<int:number>/save/", chat_pages.playground_chat_save, name="playground_chat_save"),
-    path("playground/model/<int:number>/delete/", chat_pages.playground_chat_delete, name="playground_chat_delete"),
     path("settings/publishing/evaluations/", rule_pages.evaluation_rule_set, name="evaluation_rule_set"),
     path("settings/publishing/evaluations/drop/", rule_pages.evaluation_rule_drop, name="evaluation_rule_drop"),
 ]

@@ -1,15 +1,10 @@
-"""Messages that authors say their capabilities are for: what somebody can try in the playground without thinking."""
+"""A message that an author says the capability is for."""
 
 from __future__ import annotations
 
 import json
 from typing import Final
 
-from registry.models import Capability
-
-SUGGESTIONS_MAX: Final = 3
-# Capabilities that are looked at: some have no examples.
-_LOOKED_AT: Final = 30
 _LENGTH_MAX: Final = 200
 
 
@@ -20,11 +15,3 @@ def read_first_example(capability_json: str | None) -> str:
     except (ValueError, RecursionError, LookupError, TypeError):
         return ""
     return found[:_LENGTH_MAX] if isinstance(found, str) else ""
-
-
-def list_example_messages() -> list[str]:
-    """Return one message each of some published capabilities."""
-    published = Capability.objects.filter(published_revision__isnull=False).order_by("capability_id")
-    texts = published.values_list("published_revision__capability_json", flat=True)[:_LOOKED_AT]
-    found = [read_first_example(text) for text in texts]
-    return [one for one in found if one][:SUGGESTIONS_MAX]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy
@@ -127,10 +127,6 @@ _OF_CORE: Final = (
         inbox.count_reviews, "accent",
     ),
     NavSection(
-        MONITOR, gettext_lazy("Playground"), "message-square-text",
-        (NavItem(gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),),
-    ),
-    NavSection(
         MONITOR, gettext_lazy("Insights"), "chart-column",
         (
             NavItem(gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),
@@ -233,6 +229,14 @@ def find_current_page(request: HttpRequest) -> NavItem | None:
     exact = next((page for page in PAGES if page.url_name == match.view_name), None)
     around = next((page for page in PAGES if page.around and match.view_name.startswith(page.around)), None)
     return exact or around or (_CAPABILITIES if "capability_id" in match.kwargs else None)
+
+
+def find_url(url_name: str) -> str:
+    """The address of a page, "" where the feature that it is of is not installed."""
+    try:
+        return reverse(url_name)
+    except NoReverseMatch:
+        return ""
 
 
 def list_section_tabs(groups: Sequence[NavGroup]) -> tuple[NavTab, ...]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from registry.access import operators
 from registry.selectors.onboarding import completed_steps
-from studio.pages.navigation import MAY, Right
+from studio.pages.navigation import MAY, Right, find_url
 from studio.pages.permissions import StudioRequest, actor_of
 
 _LEFT: Final = "left"
@@ -83,7 +83,8 @@ def get_tour(request: StudioRequest) -> Tour | None:
     if _LEFT in marks:
         return None
     done = marks | {"sign_in"} | completed_steps(by=actor_of(request))
-    return Tour([(step, step.key in done) for step in STEPS if MAY[step.right](request.user)])
+    steps = (step for step in STEPS if MAY[step.right](request.user) and find_url(step.url_name))
+    return Tour([(step, step.key in done) for step in steps])
 
 
 def is_to_visit(request: StudioRequest, key: str) -> bool:

@@ -17,6 +17,7 @@ from registry.core.queries import LOADABLE_STATUSES
 from registry.feature import installed_features
 from registry.models import Capability
 from registry.selectors.capability_head import CapabilityHead, describe_head
+from studio.pages.navigation import find_url
 
 register = template.Library()
 # The label of each tab, and its pages by url name.
@@ -52,14 +53,14 @@ _OF_RELEASE: Final = ("capability_instructions", "capability_tools", "capability
 def capability_head(context: dict[str, Any], capability: Capability) -> dict[str, Any]:
     """Its name, what can be done with it, and its tabs."""
     request, head = context["request"], _head(context["request"], capability)
-    capability_id = capability.capability_id
+    capability_id, playground = capability.capability_id, find_url("studio:playground_show")
     test = urlencode({"m": head.first_trigger}) if head.first_trigger and capability.status in LOADABLE_STATUSES else ""
     return {
         "capability": capability,
         "head": head,
         "user": request.user,
         "tabs": _tabs(request, capability, head),
-        "test_url": reverse("studio:playground_show") + (f"?{test}" if test else ""),
+        "test_url": playground and playground + (f"?{test}" if test else ""),
         "overview_url": reverse("studio:capability_show", args=[capability_id]),
         "can_publish_draft": head.has_draft and request.user.can_publish,
     }

@@ -21,7 +21,8 @@ from features.acceptances import waiver_store
 from features.acceptances.models import Acceptance
 from features.credentials import credential_store
 from features.evaluations import case_store, rules
-from features.evaluations.models import EvaluationRun, PlaygroundChat, PlaygroundStep, SavedCase
+from features.evaluations.models import EvaluationRun, SavedCase
+from features.playground.models import PlaygroundChat, PlaygroundStep
 from features.sets import set_store
 from features.sources import source_sync
 from features.sources.models import GitSource

@@ -9,14 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from features.evaluations.models import (
-    EvaluationResult,
-    EvaluationRule,
-    EvaluationRun,
-    PlaygroundChat,
-    PlaygroundStep,
-    SavedCase,
-)
+from features.evaluations.models import EvaluationResult, EvaluationRule, EvaluationRun, SavedCase
 from registry.models import Capability
 from tests.factories import publish
 
@@ -38,11 +31,6 @@ def _result() -> object:
     return EvaluationResult.objects.create(run=run, case="a", case_digest="d", repetition=1)
 
 
-def _step() -> object:
-    chat = PlaygroundChat.objects.get_or_create(created_by="x", model="m")[0]
-    return PlaygroundStep.objects.create(chat=chat, number=1, kind="message")
-
-
 def _twice(make: Callable[[], object]) -> None:
     make()
     make()
@@ -55,9 +43,6 @@ BITES: dict[str, Callable[[], object]] = {
     "evaluation_run_state_known": lambda: _run(state="other"),
     "evaluation_run_end_fits_state": lambda: _run(finished_at=timezone.now()),
     "evaluation_result_once": lambda: _twice(_result),
-    "playground_chat_state_known": lambda: PlaygroundChat.objects.create(created_by="x", model="m", state="other"),
-    "playground_step_once": lambda: _twice(_step),
-    "playground_step_kind_known": lambda: PlaygroundStep.objects.create(number=1, kind="other"),
     "evaluation_rule_share_is_percent": lambda: EvaluationRule.objects.create(share=101, updated_by="x"),
 }
 
@@ -72,5 +57,5 @@ def test_a_constraint_bites(name: str) -> None:
 
 
 def test_every_constraint_has_a_case_here() -> None:
-    models = (SavedCase, EvaluationRun, EvaluationResult, EvaluationRule, PlaygroundChat, PlaygroundStep)
+    models = (SavedCase, EvaluationRun, EvaluationResult, EvaluationRule)
     assert {constraint.name for model in models for constraint in model._meta.constraints} == set(BITES)

@@ -25,6 +25,7 @@ from registry.usage.demand import DemandKind, MessageGroup
 from studio.pages.actions import Undo, run_action
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.lists import get_page
+from studio.pages.navigation import find_url
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
 _ON_A_PAGE: Final = 25
@@ -106,9 +107,9 @@ def utterance_add(request: StudioRequest) -> HttpResponse:
         if saved is None:
             words = _("%(capability_id)s already has this message.")
         messages.success(request, words % {"capability_id": capability_id})
-    if request.POST.get("back") == "playground":
+    if request.POST.get("back") == "playground" and (playground := find_url("studio:playground_show")):
         query = get_text(request, "query", most=8000)
-        return redirect(f"{reverse('studio:playground_show')}?{query}")
+        return redirect(f"{playground}?{query}")
     if request.POST.get("back") == "capability" and is_capability_id(capability_id):
         return redirect("studio:capability_show", capability_id)
     return _board("messages")

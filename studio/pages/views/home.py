@@ -16,6 +16,7 @@ from studio.pages.actions import Undo, report_done
 from studio.pages.charts import build_bar_chart
 from studio.pages.figures import build_figures
 from studio.pages.inbox import build_inbox_row
+from studio.pages.navigation import find_url
 from studio.pages.permissions import StudioRequest, operator_required
 
 SHOWN_MAX: Final = 8
@@ -52,10 +53,11 @@ def home(request: StudioRequest) -> HttpResponse:
 @operator_required("POST")
 def tour_step(request: StudioRequest, step: str) -> HttpResponse:
     """Note that a step was looked at, and lead to its page."""
-    if step not in tour.VISITED:
+    url = find_url(tour.VISITED[step].url_name) if step in tour.VISITED else ""
+    if not url:
         raise Http404(_("The tour has no step %(step)s") % {"step": step})
     tour.mark_visited(request, step)
-    return redirect(tour.VISITED[step].url_name)
+    return redirect(url)
 
 
 @operator_required(form_on="studio:home")

@@ -59,11 +59,10 @@ VARIANTS: Final = (
     "/new-capability/?start=request",
     "/new-capability/copy/?of=alpha",
     "/nowhere/",
-    "/playground/?m=alpha+please",
-    "/playground/?m=alpha+please&compare=yes",
     "/reviews/1/?file=skill.md&line=3",
     "/reviews/?show=mine",
     "/usage/?by=revision&days=365",
+    *(address for pages in feature_pages.ALL for address in pages.variants),
 )
 
 

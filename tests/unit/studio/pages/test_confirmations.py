@@ -111,7 +111,6 @@ REVERSIBLE = {
     "operator_details": "name and address can be set back",
     "operator_role": "the role can be set back; one's own is refused",
     "password": "asks for the current password",
-    "playground_action": "reads",
     "proposal_accept": "the draft before is kept for 30 days",
     "release_change": "the time can be set back",
     "release_rule_list": "the policy can be set back",

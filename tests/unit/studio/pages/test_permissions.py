@@ -113,7 +113,6 @@ NAMED: dict[str, tuple[str | None, str | None]] = {
     "review_reviewer_remove": ("viewer", "author"),
     # Of olga's review: only the author of a review and admins.
     "review_withdraw": ("admin", "admin"),
-    "playground_action": ("viewer", "viewer"),
 }
 for _pages in feature_pages.ALL:
     NAMED |= _pages.roles

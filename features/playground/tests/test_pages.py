@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from features.playground.conversation import match_standing
 from registry.authoring import form_generator
 from registry.catalog import drafts
 from registry.matching.matcher import Match, MatchResult
 from registry.publishing import publication
 from studio.pages.labels import label
-from studio.pages.playground_session import match_standing
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with, forms_in

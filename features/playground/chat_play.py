@@ -24,8 +24,8 @@ from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import ToolCall
 from capability_rules.errors import InvalidRequest
 from features.evaluations.clean_json import clean_json
-from features.evaluations.models import PlaygroundChat, PlaygroundStep
 from features.evaluations.sides import PlayedSide
+from features.playground.models import PlaygroundChat, PlaygroundStep
 
 REPLY_LENGTH_MAX: Final = 32_000
 Kind = PlaygroundStep.Kind

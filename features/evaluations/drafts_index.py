@@ -18,7 +18,7 @@ _made: tuple[object, MatchIndex] | None = None
 _lock: Final = threading.Lock()
 
 
-def get_playground_index(*, with_drafts: bool) -> tuple[Snapshot, MatchIndex]:
+def get_drafts_index(*, with_drafts: bool) -> tuple[Snapshot, MatchIndex]:
     """What there is, and the index over it. Raises `RegistryUnavailable` where nothing was ever read."""
     snapshot = current_snapshot()
     if not with_drafts:

@@ -15,13 +15,13 @@ from django.utils.translation import gettext_lazy
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.environment.probe import KINDS, TOLD_KINDS, Environment, Kind
 from capability_rules.errors import RegistryError
+from features.playground.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
+from features.playground.example_messages import list_example_messages
+from features.playground.form_action import dry_run_form, parse_plain_event
 from registry.core import queries
-from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
-from studio.pages.form_dry_run import dry_run_form, parse_plain_event
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, operator_required
-from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
 WORDS: Final = {
@@ -142,13 +142,13 @@ def _outcome(step: TurnView) -> tuple[str, tuple[str, ...]]:
 def playground_examples(request: StudioRequest) -> HttpResponse:
     """Every example message of one capability or of all as a table: where it leads now, and whether it should."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
-    from registry.matching import example_run
-    from registry.matching.playground_index import get_playground_index
+    from features.evaluations.drafts_index import get_drafts_index
+    from features.playground import example_run
 
     capability_id, with_drafts = get_text_at(request.GET, "capability_id", most=64), request.GET.get("drafts") == "yes"
     context: dict[str, Any] = {"capability_id": capability_id, "with_drafts": with_drafts}
     try:
-        _snapshot, index = get_playground_index(with_drafts=with_drafts)
+        _snapshot, index = get_drafts_index(with_drafts=with_drafts)
         page = get_page(request, example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
         results = example_run.run_examples(index, list(page.object_list))
     except RegistryError as error:

@@ -13,11 +13,12 @@ from capability_client.evaluation.model_port import ModelFailed, Usage, VendorMo
 from capability_client.evaluation.streamed_reply import PartialReply
 from capability_client.session.messages import ModelReply
 from capability_rules.errors import InvalidRequest, RegistryError
-from features.evaluations.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
-from features.evaluations.models import PlaygroundChat, PlaygroundStep, SavedCase
+from features.evaluations.models import SavedCase
 from features.evaluations.sides import read_side
+from features.playground.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
+from features.playground.models import PlaygroundChat, PlaygroundStep
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
@@ -183,8 +184,12 @@ def _forget(numbers: Any) -> None:
     PlaygroundChat.objects.filter(pk__in=old).delete()
 
 
-def forget_old_chats() -> None:
-    """Those that began more than 30 days ago."""
+def prune_chats(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets chats that began more than 30 days ago, and what they have used."""
+    return _forget_old_chats
+
+
+def _forget_old_chats() -> None:
     _forget(PlaygroundChat.objects.filter(created_at__lt=timezone.now() - RETENTION).values_list("pk", flat=True))
     PlaygroundStep.objects.filter(chat=None, finished_at__lt=timezone.now() - RETENTION).delete()
 

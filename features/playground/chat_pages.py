@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from capability_rules.errors import InvalidRequest, RegistryError
-from features.evaluations import case_store, chat_store
-from features.evaluations.chat_play import AwaitedStep, PlayedChat, document_of
-from features.evaluations.chat_store import ChatRequest
-from features.evaluations.confirmations import delete_chat_question
+from features.evaluations import case_store
 from features.evaluations.model_settings import is_model_set, list_models, price_of, tokens_left
-from features.evaluations.models import PlaygroundChat, PlaygroundStep, SavedCase
+from features.evaluations.models import SavedCase
+from features.playground import chat_store
+from features.playground.chat_play import AwaitedStep, PlayedChat, document_of
+from features.playground.chat_store import ChatRequest
+from features.playground.confirmations import delete_chat_question
+from features.playground.models import PlaygroundChat, PlaygroundStep
 from registry.common.errors import Forbidden
 from registry.core import queries
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
@@ -28,11 +28,6 @@ from studio.pages.html_forms import build_html_form, parse_event
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 _SHOWN_LENGTH_MAX: Final = 4000
-
-
-def draw_switch(request: HttpRequest, _context: Mapping[str, Any]) -> SafeString:
-    """The way from the playground to the one with a model."""
-    return render_to_string("studio/evaluation/chat_switch.html", {}, request)
 
 
 @author_required("GET", "POST")
@@ -62,7 +57,7 @@ def playground_chat_list(request: StudioRequest) -> HttpResponse:
         "message_length_max": chat_store.MESSAGE_LENGTH_MAX,
     }
     status = 400 if "error" in context else 200
-    return render(request, "studio/evaluation/chat_list.html", context, status=status)
+    return render(request, "studio/playground/chat_list.html", context, status=status)
 
 
 def _case_of(request: StudioRequest) -> SavedCase | None:
@@ -147,7 +142,7 @@ def _show(request: StudioRequest, chat: PlaygroundChat, *, error: str = "", stat
     is_shown = any((chat.partial or {}).values()) and (is_running or (waiting is not None and waiting.kind == "model"))
     context["partial"] = chat.partial if is_shown else None
     part = "#conversation" if is_fragment(request) else ""
-    return vary_on_htmx(render(request, f"studio/evaluation/chat.html{part}", context, status=status))
+    return vary_on_htmx(render(request, f"studio/playground/chat.html{part}", context, status=status))
 
 
 def _played(played: PlayedChat) -> dict[str, Any]:
@@ -196,4 +191,4 @@ def _show_sent(request: StudioRequest, chat: PlaygroundChat, step: int) -> HttpR
     if row is None:
         raise Http404
     text = json.dumps(row.sent, indent=2, ensure_ascii=False) if row.sent is not None else ""
-    return render(request, "studio/evaluation/chat_sent.html", {"chat": chat, "step": row, "text": text})
+    return render(request, "studio/playground/chat_sent.html", {"chat": chat, "step": row, "text": text})

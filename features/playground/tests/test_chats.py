@@ -14,10 +14,11 @@ from django.utils import timezone
 
 from capability_client.evaluation import model_port
 from capability_rules.errors import InvalidRequest
-from features.evaluations import case_store, chat_store, runs
-from features.evaluations.chat_store import ChatRequest
+from features.evaluations import case_store, runs
 from features.evaluations.model_settings import tokens_left
-from features.evaluations.models import PlaygroundChat, PlaygroundStep
+from features.playground import chat_store
+from features.playground.chat_store import ChatRequest
+from features.playground.models import PlaygroundChat, PlaygroundStep
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
@@ -433,7 +434,9 @@ def test_a_list_has_the_chats_of_a_member_and_the_newest_are_kept(
 def test_old_chats_are_forgotten(server: ModelServer) -> None:
     chat = _begin()
     PlaygroundChat.objects.update(created_at=timezone.now() - timedelta(days=31))
-    chat_store.forget_old_chats()
+    forget = chat_store.prune_chats(None)  # type: ignore[arg-type]
+    assert forget is not None
+    forget()
     assert not PlaygroundChat.objects.filter(pk=chat.pk).exists()
     assert PlaygroundStep.objects.filter(chat=None).exists()
 

@@ -11,21 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_client.session import Session, SessionOptions, User
-from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
+from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.forms import form_messages
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import RegistryError as ClientError
 from capability_kit.prompt import CHARACTERS_MAX, Prompt, skill_text
 from capability_rules.errors import RegistryError
-from registry.common.errors import CapabilityNotFound
+from features.evaluations.sides import SnapshotSource
 from registry.snapshot import Snapshot
-from registry.snapshot.response_cache import get_load_response
 from studio.pages.html_forms import HtmlForm, build_html_form
 
 if TYPE_CHECKING:
@@ -156,48 +154,15 @@ class PlaygroundSession:
     forms: tuple[ShownForm, ...]
 
 
-# The list of the newest snapshot that was asked for, made once: of thousands it takes as long as all the rest.
-_listed: tuple[object, tuple[ListingEntry, ...]] | None = None
-
-
-@dataclass(frozen=True)
-class SnapshotSource:
-    """What there is, for a session in this process."""
-
-    snapshot: Snapshot
-
-    def list(self) -> Listing:
-        """Every capability that can be loaded."""
-        global _listed
-        kept = _listed
-        if kept is None or kept[0] is not self.snapshot.entries:
-            entries = tuple(
-                ListingEntry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values()
-            )
-            kept = _listed = (self.snapshot.entries, entries)
-        return Listing(kept[1], self.snapshot.registry_revision)
-
-    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
-        """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""
-        entry = self.snapshot.entries.get(capability_id)
-        if entry is None:
-            raise CapabilityNotFound(capability_id)
-        return Bundle.from_answer(orjson.loads(get_load_response(entry).identity))
-
-    def reload(self, capability_id: str) -> Bundle:
-        """As `load`: nothing is kept here."""
-        return self.load(capability_id)
-
-
 def run_conversation(
     messages: Sequence[str], environment: Environment, *, with_drafts: bool = False
 ) -> PlaygroundSession:
     """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
     place of what is published."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
-    from registry.matching.playground_index import get_playground_index
+    from features.evaluations.drafts_index import get_drafts_index
 
-    snapshot, index = get_playground_index(with_drafts=with_drafts)
+    snapshot, index = get_drafts_index(with_drafts=with_drafts)
     session = Session(
         SnapshotSource(snapshot),
         environment=environment,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from capability_rules.bundles.profile import CapabilityProfile
-from registry.matching.example_run import list_examples, run_examples
+from features.playground.example_run import list_examples, run_examples
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.index import IndexRevisions, MatchIndex
 from registry.matching.matcher import Matcher

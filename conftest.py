@@ -159,12 +159,12 @@ def _vectors_are_not_timed(pytestconfig: pytest.Config) -> Iterator[None]:
     if not pytestconfig.pluginmanager.hasplugin("django"):
         yield
         return
-    from features.evaluations import drafts_index
+    from features.evaluations import sides
     from registry.matching import index
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(index, "_SECONDS_AT_ONCE", 600.0)
-        patch.setattr(drafts_index, "_SECONDS", 600.0)
+        patch.setattr(sides, "_INDEX_SECONDS", 600.0)
         yield
 
 

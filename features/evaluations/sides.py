@@ -15,28 +15,25 @@ from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
 from capability_kit.errors import CapabilityNotFound
 from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.errors import InvalidRequest
-from features.evaluations.drafts_index import get_drafts_index
 from registry.common import caches, errors
 from registry.common.errors import RevisionNotFound
 from registry.core.rows import get_row
-from registry.matching.index import MatchIndex, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndex, MatchIndexCache
 from registry.models import Release
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.response_cache import get_load_response
-from registry.snapshot.snapshot import build_entry
+from registry.snapshot.snapshot import build_entry, read_drafts
 
 _HINTS_LOOKED_AT: Final = 5
 _NAMED_MAX: Final = 20
 _INDEX_SECONDS: Final = 2.0
-
-
 # The list of the newest snapshot that was asked for, made once: of thousands it takes as long as all the rest.
 _listed: tuple[object, tuple[ListingEntry, ...]] | None = None
 
 
 @dataclass(frozen=True)
-class SnapshotSource:
-    """What there is, for a session in this process."""
+class SideSource:
+    """What there is, for a session in this process; refusals are those that a session reads."""
 
     snapshot: Snapshot
 
@@ -52,29 +49,21 @@ class SnapshotSource:
         return Listing(kept[1], self.snapshot.registry_revision)
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
-        """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""
+        """The newest release, or the draft in its place.
+
+        Raises `SkillMalformed`, and `CapabilityNotFound` of the client with what there is instead.
+        """
         entry = self.snapshot.entries.get(capability_id)
         if entry is None:
-            raise errors.CapabilityNotFound(capability_id)
+            known = list(self.snapshot.entries)
+            data = {"available_capabilities": known[:_NAMED_MAX], "available_total": len(known)}
+            message = errors.CapabilityNotFound(capability_id).message
+            raise CapabilityNotFound(message, data=data, capability_id=capability_id)
         return Bundle.from_answer(orjson.loads(get_load_response(entry).identity))
 
     def reload(self, capability_id: str) -> Bundle:
         """As `load`: nothing is kept here."""
         return self.load(capability_id)
-
-
-@dataclass(frozen=True)
-class SideSource(SnapshotSource):
-    """A snapshot whose refusals are those that a session reads."""
-
-    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
-        """Raises `CapabilityNotFound` of the client, with what there is instead."""
-        try:
-            return super().load(capability_id, digest=digest)
-        except errors.CapabilityNotFound as error:
-            known = list(self.snapshot.entries)
-            data = {"available_capabilities": known[:_NAMED_MAX], "available_total": len(known)}
-            raise CapabilityNotFound(error.message, data=data, capability_id=capability_id) from error
 
 
 @dataclass(frozen=True)
@@ -122,9 +111,27 @@ def read_side(capability_id: str, side: str) -> PlayedSide:
     return _read_current(capability_id, kind)
 
 
-# The index of the last revision that was played: each case of a run is a job, which would build it again.
-_built: tuple[object, MatchIndex] | None = None
+# By what is played, drafts or a revision, the last index: each case of a run is a job, which would build it again.
+_built: Final[dict[str, tuple[object, MatchIndex]]] = {}
+_DRAFTS: Final = MatchIndexCache(previews=True)
 _lock: Final = threading.Lock()
+
+
+def _build_index(kind: str, cache: MatchIndexCache, snapshot: Snapshot, *played: object) -> MatchIndex:
+    key = (snapshot.registry_revision, snapshot.access_revision, snapshot.epoch, played)
+    with _lock:
+        kept = _built.get(kind)
+        if kept is None or kept[0] != key or kept[1].is_waiting:
+            kept = _built[kind] = (key, cache.build(snapshot, seconds=_INDEX_SECONDS))
+        return kept[1]
+
+
+@caches.register
+def clear_cache() -> None:
+    """Begin again, as in a new process."""
+    with _lock:
+        _built.clear()
+        _DRAFTS.forget()
 
 
 def _read_revision(capability_id: str, number: int) -> PlayedSide:
@@ -135,24 +142,20 @@ def _read_revision(capability_id: str, number: int) -> PlayedSide:
     entry = replace(build_entry(release), status="published", replaced_by=None)
     snapshot = current_snapshot()
     snapshot = replace(snapshot, entries={**snapshot.entries, capability_id: entry})
-    key = (snapshot.registry_revision, snapshot.access_revision, snapshot.epoch, capability_id, number)
-    global _built
-    with _lock:
-        if _built is None or _built[0] != key:
-            _built = (key, MatchIndexCache().build(snapshot, seconds=_INDEX_SECONDS))
-        return PlayedSide(SideSource(snapshot), _built[1], entry.digest)
-
-
-@caches.register
-def clear_cache() -> None:
-    """Begin again, as in a new process."""
-    global _built
-    with _lock:
-        _built = None
+    index = _build_index("revision", MatchIndexCache(), snapshot, capability_id, number)
+    return PlayedSide(SideSource(snapshot), index, entry.digest)
 
 
 def _read_current(capability_id: str, side: str) -> PlayedSide:
-    snapshot, index = get_drafts_index(with_drafts=side == "draft")
+    snapshot = current_snapshot()
+    if side == "draft":
+        # Drafts that pass replace what is published, whether any key previews them or not.
+        drafts = read_drafts()
+        snapshot = replace(snapshot, drafts=drafts, entries={**snapshot.entries, **drafts})
+        versions = sorted((name, entry.draft, entry.digest) for name, entry in drafts.items())
+        index = _build_index("draft", _DRAFTS, snapshot, *versions)
+    else:
+        index = PUBLISHED_INDEX.get()
     if side == "without":
         entries = {name: entry for name, entry in snapshot.entries.items() if name != capability_id}
         return PlayedSide(SideSource(replace(snapshot, entries=entries)), index, "", capability_id)

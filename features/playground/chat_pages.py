@@ -19,12 +19,13 @@ from features.playground.chat_play import AwaitedStep, PlayedChat, document_of
 from features.playground.chat_store import ChatRequest
 from features.playground.confirmations import delete_chat_question
 from features.playground.models import PlaygroundChat, PlaygroundStep
+from features.playground.pages import parse_sent_event
 from registry.common.errors import Forbidden
 from registry.core import queries
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_int_at, get_text
-from studio.pages.html_forms import build_html_form, parse_event
+from studio.pages.html_forms import build_html_form
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 _SHOWN_LENGTH_MAX: Final = 4000
@@ -114,8 +115,7 @@ def _event(request: StudioRequest, chat: PlaygroundChat) -> Mapping[str, Any]:
     waiting = chat_store.play_stored(chat).waiting
     if waiting is None or waiting.form is None:
         raise InvalidRequest(_("No form is open any more"))
-    pressed = get_int(request, "press")
-    return parse_event(_definition(waiting), dict(request.POST.lists()), -1 if pressed is None else pressed)
+    return parse_sent_event(request, _definition(waiting))
 
 
 def _definition(waiting: AwaitedStep) -> dict[str, Any]:

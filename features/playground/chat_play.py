@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from capability_client.evaluation.model_port import VendorModel
 from capability_client.evaluation.running import (
@@ -16,7 +16,6 @@ from capability_client.evaluation.running import (
     list_loads,
 )
 from capability_client.session.messages import Message, ModelCall, ModelReply
-from capability_client.session.options import SessionOptions, User
 from capability_client.session.session import Session
 from capability_client.session.skill_forms import SkillForm
 from capability_kit.evaluation_cases import ToolMock
@@ -24,8 +23,11 @@ from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import ToolCall
 from capability_rules.errors import InvalidRequest
 from features.evaluations.clean_json import clean_json
-from features.evaluations.sides import PlayedSide
 from features.playground.models import PlaygroundChat, PlaygroundStep
+from features.playground.sessions import describe_event, open_session
+
+if TYPE_CHECKING:
+    from features.evaluations.sides import PlayedSide
 
 REPLY_LENGTH_MAX: Final = 32_000
 Kind = PlaygroundStep.Kind
@@ -134,17 +136,11 @@ class _Player:
         self.by_example = chat.answers_by_example
         self.found = PlayedChat()
         self.names: dict[str, str] = {}
-        self.skill_names = {entry.capability_id: entry.name for entry in side.source.list().entries}
+        self.matcher = side.index.matcher
         self.events_seen = 0
         self.last_step: PlaygroundStep | None = None
-        self.session = Session(
-            side.source,
-            matcher=side.match,
-            environment=everything_there(side.source),
-            options=SessionOptions(exclusive_groups=side.index.exclusive),
-            user=User(name="Alex", is_introduced=True),
-            session_id=f"playground-{chat.pk}",
-        )
+        environment, session_id = everything_there(side.source), f"playground-{chat.pk}"
+        self.session = open_session(side, environment, session_id=session_id, user_name="Alex", matcher=side.match)
 
     def play(self) -> None:
         while (step := self._next()) is not None:
@@ -227,9 +223,7 @@ class _Player:
     def _show_events(self) -> None:
         for event in self.session.events:
             if event.event_id > self.events_seen and event.kind not in ("call", "messages"):
-                name = self.skill_names.get(event.capability_id, event.capability_id)
-                words = f"{name} {event.kind}: {event.words}" if name else event.words
-                self._add(ChatItem("event", one_line(words, most=300)))
+                self._add(ChatItem("event", one_line(describe_event(event, event.words, self.matcher), most=300)))
         self.events_seen = self.session.events[-1].event_id if self.session.events else 0
 
     def _add(self, item: ChatItem) -> None:

@@ -16,9 +16,9 @@ from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
 from features.evaluations.models import SavedCase
-from features.evaluations.sides import read_side
 from features.playground.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
 from features.playground.models import PlaygroundChat, PlaygroundStep
+from features.playground.sessions import read_side
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
@@ -100,7 +100,7 @@ def list_steps(chat: PlaygroundChat) -> list[PlaygroundStep]:
 
 def play_stored(chat: PlaygroundChat) -> PlayedChat:
     """Where it is now. Raises `StepsDiverged`, and what reading the registry raises."""
-    return play_chat(chat, list_steps(chat), read_side("", "draft" if chat.with_drafts else "live"))
+    return play_chat(chat, list_steps(chat), read_side(with_drafts=chat.with_drafts))
 
 
 def say(*, chat: PlaygroundChat, message: str) -> None:
@@ -217,7 +217,7 @@ def _answer_by_model(chat: PlaygroundChat, lease: Lease) -> str:
         while_answering=lambda partial: _show_partial(chat, lease, partial),
     )
     try:
-        side = read_side("", "draft" if chat.with_drafts else "live")
+        side = read_side(with_drafts=chat.with_drafts)
         play_chat(chat, list_steps(chat), side, model=model, store=store)
     except (ModelFailed, StepsDiverged, RegistryError) as error:
         return str(error)

@@ -7,27 +7,29 @@ an agent gets. Where a message matches, the capability is loaded, as a model wou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_client.session import Session, SessionOptions, User
+from capability_client.session import Session
 from capability_kit.bundles.bundle import Bundle
-from capability_kit.bundles.forms import form_messages
+from capability_kit.bundles.forms import FormError, form_messages
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import RegistryError as ClientError
 from capability_kit.prompt import CHARACTERS_MAX, Prompt, skill_text
 from capability_rules.errors import RegistryError
-from features.evaluations.sides import SnapshotSource
+from capability_rules.validation.isolation.form_dry_run import dry_run_event
+from features.playground.sessions import describe_event, name_capability, open_session, read_side
 from registry.snapshot import Snapshot
+from studio.pages.form_dry_run import FormCall, describe_outcome
 from studio.pages.html_forms import HtmlForm, build_html_form
 
 if TYPE_CHECKING:
-    from registry.matching.index import MatchIndex
+    from features.evaluations.sides import PlayedSide
     from registry.matching.matcher import Match, Matcher, MatchResult
 
 MESSAGES_MAX: Final = 20
@@ -159,25 +161,17 @@ def run_conversation(
 ) -> PlaygroundSession:
     """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
     place of what is published."""
-    # numpy takes a tenth of a second to import: only what matches pays for it.
-    from features.evaluations.drafts_index import get_drafts_index
-
-    snapshot, index = get_drafts_index(with_drafts=with_drafts)
-    session = Session(
-        SnapshotSource(snapshot),
-        environment=environment,
-        options=SessionOptions(exclusive_groups=index.exclusive),
-        user=User(is_introduced=True),
-        session_id="playground",
-    )
-    steps = tuple(_step(session, message, index, snapshot) for message in messages[:MESSAGES_MAX])
+    side = read_side(with_drafts=with_drafts)
+    session = open_session(side, environment, session_id="playground")
+    steps = tuple(_step(session, message, side) for message in messages[:MESSAGES_MAX])
     return PlaygroundSession(steps, session.prompt(), tuple(_forms(session))[:_FORMS_MAX])
 
 
-def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot) -> TurnView:
+def _step(session: Session, message: str, side: PlayedSide) -> TurnView:
+    index = side.index
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
-    events = [_event_text(event, index.matcher) for event in turn.events]
+    events = [describe_event(event, _with_names(event.words, index.matcher), index.matcher) for event in turn.events]
     loaded: dict[str, Bundle] = {}
     for capability_id in verdict.needed:
         before = len(session.events)
@@ -185,8 +179,11 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
             loaded[capability_id] = session.load(capability_id)
         except (ClientError, RegistryError) as error:
             events.append(str(error))
-        events += [_event_text(event, index.matcher) for event in session.events[before:]]
-    candidates = tuple(_candidate(one, verdict, snapshot, index.matcher) for one in verdict.matches)
+        events += [
+            describe_event(event, _with_names(event.words, index.matcher), index.matcher)
+            for event in session.events[before:]
+        ]
+    candidates = tuple(_candidate(one, verdict, side.source.snapshot, index.matcher) for one in verdict.matches)
     matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
     groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
     return TurnView(
@@ -199,7 +196,9 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
         answers=tuple(_answers(candidates, verdict, loaded, session.environment)),
         active=tuple(
             ActiveSkillView(
-                _name_of(one.capability_id, index.matcher), one.turns_left(session.number), len(_text(one.bundle))
+                name_capability(one.capability_id, index.matcher),
+                one.turns_left(session.number),
+                len(_text(one.bundle)),
             )
             for one in session.active
         ),
@@ -215,16 +214,11 @@ def match_standing(one: Match, verdict: MatchResult, threshold: float) -> str:
     return "tie" if verdict.decision == "ambiguous" else "fits"
 
 
-def _name_of(capability_id: str, matcher: Matcher) -> str:
-    place = matcher.places.get(capability_id)
-    return capability_id if place is None else matcher.known[place].name or capability_id
-
-
 def _with_names(text: str, matcher: Matcher) -> str:
     """A sentence that quotes ids, with names in their place."""
 
     def named(found: re.Match[str]) -> str:
-        return f"“{_name_of(found[1], matcher)}”" if found[1] in matcher.places else found[0]
+        return f"“{name_capability(found[1], matcher)}”" if found[1] in matcher.places else found[0]
 
     return _QUOTED_ID.sub(named, text)
 
@@ -232,7 +226,7 @@ def _with_names(text: str, matcher: Matcher) -> str:
 def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot, matcher: Matcher) -> CandidateView:
     return CandidateView(
         one.capability_id,
-        _name_of(one.capability_id, matcher),
+        name_capability(one.capability_id, matcher),
         ScoreBar(_("Score"), one.score),
         tuple(ScoreBar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
@@ -274,7 +268,7 @@ def _found_by(one: CandidateView) -> str:
 def _budget(session: Session, matcher: Matcher) -> PromptBudget:
     prompt = session.prompt()
     used = sum(len(_text(one.bundle)) for one in session.active if one.capability_id in prompt.included)
-    omitted = tuple((_name_of(capability_id, matcher), why) for capability_id, why in prompt.omitted)
+    omitted = tuple((name_capability(capability_id, matcher), why) for capability_id, why in prompt.omitted)
     return PromptBudget(min(used, CHARACTERS_MAX), omitted)
 
 
@@ -296,11 +290,6 @@ def _forms(session: Session) -> Iterator[ShownForm]:
             yield ShownForm(one.capability_id, whose, name, title, messages, calls, plain)
 
 
-def _event_text(event: Any, matcher: Matcher) -> str:
-    words = _with_names(event.words, matcher)
-    return f"{_name_of(event.capability_id, matcher)} {event.kind}: {words}" if event.capability_id else words
-
-
 def _pieces(message: str, matches: Sequence[Match]) -> Iterator[TextPart]:
     """The message split at its triggers; of two that overlap the first one is shown."""
     at = 0
@@ -313,3 +302,16 @@ def _pieces(message: str, matches: Sequence[Match]) -> Iterator[TextPart]:
         at = hit.end
     if at < len(message):
         yield TextPart(message[at:], "")
+
+
+def dry_run_form(
+    *, capability_id: str, schema_id: str, read_event: Callable[[Bundle], Mapping[str, Any]], with_drafts: bool
+) -> FormCall:
+    """As a session of the playground takes what a renderer has delivered: what the form means by it, then the gate of
+    the calls. `read_event` makes the event for the bundle that an agent has loaded."""
+    try:
+        bundle = read_side(with_drafts=with_drafts).source.load(capability_id)
+        event = read_event(bundle)
+    except (ClientError, RegistryError, FormError) as error:
+        return FormCall("refused", f"{error}.")
+    return describe_outcome(dry_run_event(bundle, schema_id, event))

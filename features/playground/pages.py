@@ -13,13 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_kit.bundles.bundle import Bundle
+from capability_kit.bundles.forms import parse_form
 from capability_kit.environment.probe import KINDS, TOLD_KINDS, Environment, Kind
 from capability_rules.errors import RegistryError
-from features.playground.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
+from features.playground.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, dry_run_form, run_conversation
 from features.playground.example_messages import list_example_messages
-from features.playground.form_action import dry_run_form, parse_plain_event
+from features.playground.sessions import read_side
 from registry.core import queries
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
+from studio.pages.html_forms import parse_event
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, operator_required
 
@@ -142,13 +144,12 @@ def _outcome(step: TurnView) -> tuple[str, tuple[str, ...]]:
 def playground_examples(request: StudioRequest) -> HttpResponse:
     """Every example message of one capability or of all as a table: where it leads now, and whether it should."""
     # numpy takes a tenth of a second to import: only what matches pays for it.
-    from features.evaluations.drafts_index import get_drafts_index
     from features.playground import example_run
 
     capability_id, with_drafts = get_text_at(request.GET, "capability_id", most=64), request.GET.get("drafts") == "yes"
     context: dict[str, Any] = {"capability_id": capability_id, "with_drafts": with_drafts}
     try:
-        _snapshot, index = get_drafts_index(with_drafts=with_drafts)
+        index = read_side(with_drafts=with_drafts).index
         page = get_page(request, example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
         results = example_run.run_examples(index, list(page.object_list))
     except RegistryError as error:
@@ -170,7 +171,7 @@ def playground_action(request: StudioRequest) -> HttpResponse:
     def read_event(bundle: Bundle) -> Mapping[str, Any]:
         if request.htmx:
             return get_json(request)
-        return parse_plain_event(bundle, schema_id, dict(request.POST.lists()), get_int(request, "press"))
+        return parse_sent_event(request, parse_form(bundle, schema_id)["definition"])
 
     told = dry_run_form(
         capability_id=capability_id, schema_id=schema_id, read_event=read_event, with_drafts=with_drafts
@@ -180,3 +181,9 @@ def playground_action(request: StudioRequest) -> HttpResponse:
     context = _conversation(QueryDict(get_text(request, "query", most=_ADDRESS_MAX + 2000)))
     context |= {"told": told, "told_of": (capability_id, schema_id)}
     return render(request, "studio/playground/show.html", context)
+
+
+def parse_sent_event(request: StudioRequest, definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The event of a form that was drawn without scripts (components/plain_form_fields.html)."""
+    pressed = get_int(request, "press")
+    return parse_event(definition, dict(request.POST.lists()), -1 if pressed is None else pressed)

@@ -20,7 +20,7 @@ from capability_rules.bundles.problem import (
     Path,
     RawFinding,
     Severity,
-    limit_findings,
+    collect_findings,
 )
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.bundles.supporting_files import (
@@ -274,7 +274,7 @@ def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Seve
         message = f"The bundle has {total:,} bytes; at most {texts.BUNDLE_BYTES_MAX:,} are allowed"
         problem = RawFinding("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
         documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
-    documents.report(limit_findings(_mark_problems(files, named)))
+    documents.report(collect_findings(_mark_problems(files, named)))
     unknown = [name for name in files if not is_part(name, named) and name not in EVALUATION_FILES]
     if "capability.json" in documents.unread:
         # It may name them all, but for those that nothing can name.

@@ -6,8 +6,9 @@ that has the texts (`capability_rules.bundles.parsed_bundle`) turns each into a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, Literal, get_args
 
 # A note blocks nothing and stands in no list of findings: reviewers see it.
@@ -58,14 +59,14 @@ class RawFinding:
     certainty: float = 0.0
 
 
-def limit_findings(problems: Iterable[RawFinding], most: int = EXAMINED_MAX) -> Iterator[RawFinding]:
-    """The first of them; where there are more, the last one says so."""
-    source = iter(problems)
-    for number, problem in enumerate(source, start=1):
-        if number == most:
-            yield problem if next(source, None) is None else replace(problem, more_follow=True)
-            return
-        yield problem
+def collect_findings(*checks: Iterable[RawFinding], most: int = EXAMINED_MAX) -> list[RawFinding]:
+    """The first `most` that each check finds; where it finds more, the last one of it says so."""
+    collected: list[RawFinding] = []
+    for found in map(iter, checks):
+        collected += islice(found, most)
+        if next(found, None) is not None:
+            collected[-1] = replace(collected[-1], more_follow=True)
+    return collected
 
 
 @dataclass(frozen=True, slots=True)

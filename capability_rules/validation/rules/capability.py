@@ -11,7 +11,7 @@ from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import has_words
 from capability_kit.text.trigger_matching import is_substring
 from capability_rules.bundles.needed_skills import get_needed_skills
-from capability_rules.bundles.problem import FileName, RawFinding, limit_findings
+from capability_rules.bundles.problem import FileName, RawFinding, collect_findings
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.validation.rules.json_schema import check_shape
 
@@ -30,10 +30,12 @@ def check_capability(capability: Any) -> list[RawFinding]:
     that has no effect."""
     problems = check_shape(FILE, capability, schema="capability")
     if isinstance(capability, dict):
-        problems += limit_findings(_check_triggers(capability))
-        problems += _check_version(capability)
-        problems += _check_file_name(capability.get("capability_id"))
-        problems += _check_own_need(capability)
+        problems += collect_findings(
+            _check_triggers(capability),
+            _check_version(capability),
+            _check_file_name(capability.get("capability_id")),
+            _check_own_need(capability),
+        )
     return problems
 
 

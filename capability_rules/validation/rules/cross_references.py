@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from capability_rules.bundles.json_reader import iterate_values
 from capability_rules.bundles.markdown_outline import MarkdownLine
-from capability_rules.bundles.problem import RawFinding, limit_findings
+from capability_rules.bundles.problem import RawFinding, collect_findings
 from capability_rules.bundles.skill_document import SkillDocument
 from capability_rules.validation.rules.json_schema import SpellingSuggester
 from capability_rules.validation.rules.sections import TOOLS
@@ -51,13 +51,15 @@ def check_cross_references(
     known = _KnownNames.of(tools, ui_schemas, capability)
     # An Agent Skill without a tools.json speaks of the tools of its host.
     is_of_host = capability.get("skill_profile") == "agent_skill" and not tools
-    undefined = [*limit_findings(_undefined_tools(skill, known)), *limit_findings(_unknown_calls(skill, known))]
+    undefined = collect_findings(_undefined_tools(skill, known), _unknown_calls(skill, known))
     return [
         *((replace(one, severity="warning") for one in undefined) if is_of_host else undefined),
-        *limit_findings(_undocumented_tools(skill, tools)),
-        *limit_findings(_misplaced_tools(skill, known)),
-        *limit_findings(_unknown_words(skill, known)),
-        *limit_findings(_unknown_schemas(skill, known)),
+        *collect_findings(
+            _undocumented_tools(skill, tools),
+            _misplaced_tools(skill, known),
+            _unknown_words(skill, known),
+            _unknown_schemas(skill, known),
+        ),
     ]
 
 

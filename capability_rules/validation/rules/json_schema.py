@@ -19,7 +19,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from capability_kit.json_schema.evaluator import first_error
-from capability_rules.bundles.problem import FileName, Path, RawFinding, limit_findings
+from capability_rules.bundles.problem import FileName, Path, RawFinding, collect_findings
 from capability_rules.schema_loader import read_schema
 
 # Each costs some 50 microseconds here.
@@ -59,11 +59,11 @@ def check_shape(file: FileName, value: Any, *, schema: str, definition: str = ""
     problems: list[RawFinding] = []
     if not _fast(schema, definition).is_valid(value):
         errors = _slow(schema, definition).iter_errors(shorten_lists(value, ITEMS_READ_MAX))
-        problems += limit_findings(_explained(file, at, errors), FINDINGS_MAX)
+        problems += collect_findings(_explained(file, at, errors), most=FINDINGS_MAX)
         # The error is beyond what the slow layer reads.
         problems = problems or _first_fault(file, value, _fast(schema, definition), at)
-    problems += limit_findings(_unknown_keys(file, value, _schema(schema, definition), at), FINDINGS_MAX)
-    return problems
+    unknown = _unknown_keys(file, value, _schema(schema, definition), at)
+    return problems + collect_findings(unknown, most=FINDINGS_MAX)
 
 
 def _first_fault(file: FileName, value: Any, validator: jsonschema_rs.Validator, at: Path) -> list[RawFinding]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from capability_kit.bundles.confidence_header import OWN_CONFIDENCE
 from capability_rules.bundles.markdown_outline import Heading
-from capability_rules.bundles.problem import RawFinding, limit_findings
+from capability_rules.bundles.problem import RawFinding, collect_findings
 from capability_rules.bundles.scaffolds import PLACEHOLDERS
 from capability_rules.bundles.skill_document import SkillDocument
 
@@ -89,15 +89,13 @@ def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_sche
     if profile == "agent_skill" and not skill.skill_doc.strip():
         hint = "Write below the front matter what the agent should do."
         return [RawFinding("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint)]
-    problems = [] if profile in WITHOUT_TITLE else list(limit_findings(_check_title(skill)))
+    problems = [] if profile in WITHOUT_TITLE else collect_findings(_check_title(skill))
     near = NearHeadings(skill)
     for section in required_sections(profile, tools, ui_schemas):
         problems += _check_section(skill, section, near)
     if profile == "playbook":
-        problems += limit_findings(_check_steps(skill))
-        problems += limit_findings(_check_own_confidence(skill))
-    problems += limit_findings(_check_placeholders(skill))
-    return problems
+        problems += collect_findings(_check_steps(skill), _check_own_confidence(skill))
+    return problems + collect_findings(_check_placeholders(skill))
 
 
 def _check_own_confidence(skill: SkillDocument) -> Iterator[RawFinding]:

@@ -16,7 +16,7 @@ from capability_kit.json_schema.pattern_cost import (
     read_pattern,
 )
 from capability_rules.bundles.deadline import NEVER, Deadline
-from capability_rules.bundles.problem import FileName, Path, RawFinding, limit_findings
+from capability_rules.bundles.problem import FileName, Path, RawFinding, collect_findings
 
 TOOLS: Final[FileName] = "tools.json"
 
@@ -65,7 +65,7 @@ class Patterns:
         for valid in (False, True):
             found = (one for one in refused if self.verdict(one[1]).valid is valid)
             problems = (_problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found)
-            yield from limit_findings(problems)
+            yield from collect_findings(problems)
 
 
 def collect_patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:

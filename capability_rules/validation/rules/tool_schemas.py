@@ -17,7 +17,7 @@ import jsonschema_rs
 from capability_kit.json_schema.evaluator import first_error
 from capability_kit.json_schema.graph import EXPANSIONS_MAX, Node, SchemaGraph
 from capability_kit.json_schema.measure import find_endless, is_too_complex
-from capability_rules.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
+from capability_rules.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, collect_findings
 from capability_rules.validation.rules.json_schema import closest_match
 from capability_rules.validation.rules.tool_patterns import Patterns
 
@@ -55,9 +55,9 @@ def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[RawF
     if graph.is_overfull:
         # It is not read to its end, and nothing is to be gained by what else is wrong with it.
         return [*problems, _too_complex(path)], None
-    problems += limit_findings(_check_metaschema(schema, path))
+    problems += collect_findings(_check_metaschema(schema, path))
     patterns.deadline.check()
-    problems += limit_findings(_check_references(graph, path))
+    problems += collect_findings(_check_references(graph, path))
     problems += patterns.check(graph, path)
     problems += _check_size(graph, path)
     patterns.deadline.check()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from capability_kit.json_schema.graph import SchemaGraph
 from capability_rules.bundles.deadline import NEVER, Deadline
-from capability_rules.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, limit_findings
+from capability_rules.bundles.problem import EXAMINED_MAX, FileName, Path, RawFinding, collect_findings
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.bundles.vendor_tools import convert_tools, find_vendor
 from capability_rules.validation.rules.json_schema import check_shape
@@ -135,8 +135,7 @@ def _check_schemas(tool: dict[str, Any], index: int, patterns: Patterns) -> list
         found, graph = check_schema(tool[key], path, patterns)
         problems += found
         if graph is not None:
-            problems += limit_findings(check_slips(graph, path))
-            problems += limit_findings(_check_defaults(graph, path, patterns))
+            problems += collect_findings(check_slips(graph, path), _check_defaults(graph, path, patterns))
         if key == "args_schema" and isinstance(tool[key], dict):
             problems += _check_arguments(tool[key], graph, path)
     return problems
@@ -154,8 +153,7 @@ def _check_arguments(schema: dict[str, Any], graph: SchemaGraph | None, path: Pa
         hint = "Remove it: the runtime knows the user and sets it itself."
         yield RawFinding("TOOL_USER_ID_ARGUMENT", FILE, (*path, "properties", "user_id"), message, hint, at_key=True)
     if graph is not None:
-        yield from limit_findings(_check_descriptions(graph, path))
-        yield from limit_findings(check_vendor_limits(graph, path))
+        yield from collect_findings(_check_descriptions(graph, path), check_vendor_limits(graph, path))
 
 
 def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:

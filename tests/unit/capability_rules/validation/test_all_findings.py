@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from capability_rules.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, RawFinding, limit_findings
+from capability_rules.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, RawFinding, collect_findings
 from capability_rules.validation import Finding, validate_bundle
 from tests import costs
 from tests.cases import valid_bundle
@@ -176,6 +176,6 @@ def test_hints_for_a_thousand_words_among_a_thousand_tools_are_bounded() -> None
 
 def test_upto_marks_the_last_one_only_where_more_follow() -> None:
     problems = [RawFinding("FIELD_INVALID", "tools.json", (number,), "x") for number in range(3)]
-    assert [each.more_follow for each in limit_findings(problems, 3)] == [False] * 3
-    assert [each.more_follow for each in limit_findings(problems, 2)] == [False, True]
-    assert list(limit_findings([], 2)) == []
+    assert [each.more_follow for each in collect_findings(problems, most=3)] == [False] * 3
+    assert [each.more_follow for each in collect_findings(problems, most=2)] == [False, True]
+    assert collect_findings([], most=2) == []

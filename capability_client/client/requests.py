@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from capability_client.client import response_json
 from capability_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name, cache_scope
@@ -35,6 +35,7 @@ from capability_kit.errors import (
     SupportingFileNotFound,
     Unavailable,
 )
+from capability_kit.http_address import HttpAddress
 from capability_kit.text.sanitize import strip_surrogates
 
 T = TypeVar("T")
@@ -85,10 +86,10 @@ class RegistryProtocol:
         self.key = (self.key or "").strip() or None
         if self.key is not None and _HEADER_VALUE.fullmatch(self.key) is None:
             raise ValueError("The key holds characters that no agent key has; copy it again")
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        address = HttpAddress.parse(self.url)
+        if address is None:
             raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
-        if parts.username or parts.password:
+        if address.has_user:
             raise ValueError("A key does not belong in the registry's address; give it as key=")
         self.requester = Requester(self.url, self.limits)
 
@@ -324,7 +325,9 @@ class RegistryProtocol:
         if age > self.max_stale:
             error.data["kept_age_seconds"] = age
             raise error
-        return CachedResponse(response_json.parse_json(kept.body), len(kept.body), is_stale=True, age_seconds=age)
+        return CachedResponse(
+            response_json.parse_json(kept.body), len(kept.body), is_stale=True, age_seconds=age
+        )
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]

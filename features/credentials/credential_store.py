@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
-from urllib.parse import urlsplit
 
 from django.utils import timezone
 
+from capability_kit.http_address import HttpAddress
 from capability_rules.errors import InvalidRequest
 from features.credentials.models import Credential
 from registry.access.stored_secrets import SecretUnreadable, decrypt_secret, encrypt_secret, renew_encryption
@@ -138,12 +138,11 @@ def require_host(row: Credential, url: str) -> None:
 
 
 def _host_of(url: str) -> str:
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
-    place = host if parts.port in (None, 443) else f"{host}:{parts.port}"
+    address = HttpAddress.parse(url)
+    if address is None:
+        return ""
     # No credential is for what is not encrypted on its way.
-    return place if parts.scheme == "https" else f"{parts.scheme}://{place}"
+    return address.host_and_port if address.scheme == "https" else f"http://{address.host_and_port}"
 
 
 def open_secret(row: Credential, url: str, *, used_for: str) -> tuple[str, str]:

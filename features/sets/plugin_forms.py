@@ -6,15 +6,14 @@ plugins, and cursor.com/schemas/cursor-plugin.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from capability_kit.bundles.front_matter import read_front_matter
 from capability_kit.bundles.skill_names import is_skill_name, skill_name_of
+from capability_kit.http_address import HttpAddress
 from capability_rules.agent_skills.embedded_files import FOLDER
 from features.sets.set_document import SetDocument
 
@@ -216,14 +215,8 @@ def has_server(source: PluginSource) -> bool:
 
 def is_reachable_origin(base_url: str) -> bool:
     """Whether an address is one that Agent Plugins allows for an MCP server."""
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
-    if parts.scheme == "https" or host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    address = HttpAddress.parse(base_url)
+    return address is not None and (address.scheme == "https" or address.is_loopback)
 
 
 def list_losses(source: PluginSource) -> list[SkillLoss]:

@@ -15,6 +15,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
+from capability_kit.http_address import is_loopback
 from registry.common.installation import DATA_DIR_NAME, list_leaf_names
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
 from studio.config.parsers import (
@@ -26,7 +27,6 @@ from studio.config.parsers import (
     Network,
     Rate,
     format_host,
-    is_loopback,
     parse_allowed_hosts,
     parse_boolean,
     parse_collector_url,

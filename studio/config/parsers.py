@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from capability_kit.http_address import HttpAddress
 from registry.common.installation import list_leaf_names
 from registry.common.redis_clients import SENTINEL_EXAMPLE, parse_sentinels
 
@@ -80,14 +81,6 @@ DATABASE_OPTIONS = (
     "tcp_user_timeout",
 )
 SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host` (an address, bracketed or not, or a name)."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def parse_boolean(text: str) -> bool:
@@ -385,8 +378,8 @@ def parse_embedder(text: str) -> str:
     """`auto`, `multilingual`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
     if text.lower() in ("auto", "multilingual", "minilm", "none"):
         return text.lower()
-    parts = urlsplit(text)
-    if parts.scheme in ("http", "https") and parts.hostname and not parts.username:
+    address = HttpAddress.parse(text)
+    if address is not None and not address.has_user:
         return text
     raise ValueError(
         f"is '{text[:60]}': expected auto, multilingual, minilm, none or the URL of an embeddings endpoint, "
@@ -396,8 +389,8 @@ def parse_embedder(text: str) -> str:
 
 def parse_model_url(text: str) -> str:
     """The base address of a model's interface, without a slash at its end."""
-    parts = urlsplit(text)
-    if parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query or parts.fragment):
+    address = HttpAddress.parse(text)
+    if address is not None and not (address.has_user or address.query or address.fragment):
         return text.rstrip("/")
     raise ValueError(f"is '{text[:60]}': expected an http(s) address, for example http://127.0.0.1:11434/v1")
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from studio.config.parsers import is_loopback, split_items, split_url
+from capability_kit.http_address import is_loopback
+from studio.config.parsers import split_items, split_url
 
 # Those of `registry.models.Operator`, which cannot be imported before Django is set up; a test compares them.
 ROLES: Final = ("viewer", "author", "publisher", "admin")

@@ -19,12 +19,12 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.http import HttpRequest
 
+from capability_kit.http_address import HttpAddress
 from studio.pages.id_tokens import IdTokenInvalid, iterate_keys, verify_id_token
 from studio.pages.provider_claims import read_subject
 
 logger = logging.getLogger(__name__)
 _ADDRESSES: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint")
-_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 # What reading a document of another shape raises.
 _SHAPE_ERRORS: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -118,5 +118,5 @@ def _get_object(url: str, **headers: str) -> dict[str, Any]:
 
 
 def _is_safe(address: Any) -> bool:
-    parts = urlsplit(address) if isinstance(address, str) else urlsplit("")
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    parsed = HttpAddress.parse(address) if isinstance(address, str) else None
+    return parsed is not None and (parsed.scheme == "https" or parsed.is_loopback)

@@ -32,7 +32,7 @@ def query(request: HttpRequest | Request) -> QueryDict:
     return parameters
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_body(raw: bytes) -> Any:
     """JSON from the wire. Raises ValueError with the reason, also where an object has a key twice: a proxy or a log
     that takes the first one would have seen another call than the one that is made."""
     value = orjson.loads(raw)

@@ -9,7 +9,7 @@ from django.conf import settings
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from agent_api.http.parameters import parse_json
+from agent_api.http.parameters import parse_body
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
 from capability_rules.errors import RegistryError
 
@@ -38,7 +38,7 @@ class BoundedJSONParser(BaseParser):
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
         raw = read_bounded(stream, parser_context, self.bytes_max or settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         try:
-            return parse_json(raw)
+            return parse_body(raw)
         except ValueError as error:
             encoding = json.detect_encoding(raw)
             if not encoding.startswith("utf-8"):

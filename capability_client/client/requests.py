@@ -295,7 +295,7 @@ class RegistryProtocol:
             return read(self._stale(kept or (self._kept_release(query) if operation == LOAD else None), error))
         is_confirmed = kept is not None and reply.status == 304
         body = kept.body if kept is not None and is_confirmed else reply.body
-        found = response_json.parse_json(body) if is_confirmed else response_json.parse_document(reply)
+        found = response_json.parse_strict_json(body) if is_confirmed else response_json.parse_document(reply)
         try:
             result = read(CachedResponse(found, len(body), is_stale=reply.headers.get("warning", "").startswith("110")))
         except ResponseRejected:
@@ -326,7 +326,7 @@ class RegistryProtocol:
             error.data["kept_age_seconds"] = age
             raise error
         return CachedResponse(
-            response_json.parse_json(kept.body), len(kept.body), is_stale=True, age_seconds=age
+            response_json.parse_strict_json(kept.body), len(kept.body), is_stale=True, age_seconds=age
         )
 
     def _send(

@@ -28,13 +28,13 @@ def parse_document(reply: Response) -> dict[str, Any]:
     if media_type != "application/json":
         message = f"The answer is '{media_type[:60] or 'nothing'}', not application/json"
         raise ResponseRejected(message, status=reply.status)
-    value = parse_json(reply.body)
+    value = parse_strict_json(reply.body)
     if not isinstance(value, dict):
         raise ResponseRejected("The answer is JSON, but no object", status=reply.status)
     return value
 
 
-def parse_json(raw: bytes) -> Any:
+def parse_strict_json(raw: bytes) -> Any:
     """JSON of at most LEVELS_MAX levels. Raises `ResponseRejected`."""
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)

@@ -44,7 +44,7 @@ def find_embedded_files(files: Mapping[str, bytes | str], capability: Mapping[st
             text, fault = decode_text(content)
             if fault is None:
                 texts[name] = text
-    parsed = json_reader.parse_json(texts.get("capability.json", ""))
+    parsed = json_reader.read_json(texts.get("capability.json", ""))
     if not isinstance(parsed.value, dict) or parsed.value.get("capability_id") != capability["capability_id"]:
         return None
     return EmbeddedFiles(texts, parsed.value, tuple(f"{FOLDER}/{name}" for name in texts))

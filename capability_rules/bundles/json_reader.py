@@ -43,7 +43,7 @@ class ParsedJson:
     faults: tuple[JsonError, ...] = ()
 
 
-def parse_json(text: str) -> ParsedJson:
+def read_json(text: str) -> ParsedJson:
     """Read one JSON document under the rules of docs/contract.md 1; never raises.
 
     A text with duplicate keys (the last wins) or numbers out of range (they are clamped) stays readable, so that

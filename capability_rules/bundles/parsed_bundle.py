@@ -78,7 +78,7 @@ class JsonDocument:
 
 def parse_json_document(file: str, text: str) -> tuple[JsonDocument, list[RawFinding], list[tuple[RawFinding, int]]]:
     """Parse one file. The second list pairs problems with their offset in the text: they need no look-up."""
-    parsed = json_reader.parse_json(text)
+    parsed = json_reader.read_json(text)
     placed = [
         (RawFinding(fault.code, file, fault.path, fault.message, fault.hint), fault.offset) for fault in parsed.faults
     ]

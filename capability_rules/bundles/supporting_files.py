@@ -65,7 +65,7 @@ def paths_named_in(content: bytes | str) -> tuple[str, ...]:
     text, fault = decode_text(content)
     if fault is not None or (METADATA_KEY not in text and "\\u" not in text):
         return ()
-    return tuple(named_paths(json_reader.parse_json(text).value))
+    return tuple(named_paths(json_reader.read_json(text).value))
 
 
 def list_named_paths(content: bytes | str) -> frozenset[str]:

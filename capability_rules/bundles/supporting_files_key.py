@@ -16,7 +16,7 @@ def add_supporting_files_key(text: str, *, add: Collection[str] = (), drop: Coll
 
     Raises `InvalidRequest` for a text that cannot be read, or whose metadata has another form.
     """
-    value = json_reader.parse_json(text)
+    value = json_reader.read_json(text)
     before = tuple(named_paths(value.value))
     kept = [name for name in before if name not in drop]
     after = [*kept, *(name for name in dict.fromkeys(add) if name not in kept)]

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from capability_rules.bundles.json_reader import parse_json
+from capability_rules.bundles.json_reader import read_json
 from capability_rules.bundles.problem import BUNDLE_FILES, Severity
 from capability_rules.bundles.text import Lines, decode_text
 from capability_rules.errors import InvalidRequest
@@ -64,7 +64,7 @@ def parse_sarif(content: bytes) -> Any:
     text, fault = decode_text(content)
     if fault is not None:
         raise InvalidRequest(f"The log is not text in UTF-8: {fault.message}")
-    parsed = parse_json(text)
+    parsed = read_json(text)
     if parsed.faults or not parsed.readable:
         first = parsed.faults[0]
         line, column = Lines(text).place(first.offset)

@@ -38,7 +38,7 @@ def draw_change(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
     changes = []
     held = snapshot.current_snapshot()
     if capability.visibility == "listed" and draft is not None and len(held.entries) <= _ENTRIES_MAX:
-        value = json_reader.parse_json(draft.capability_json or "").value
+        value = json_reader.read_json(draft.capability_json or "").value
         if isinstance(value, dict):
             changes = compare_release(held, capability.capability_id, value)
     return render_to_string("studio/listing_budget/of_release.html", {"changes": changes}, request)

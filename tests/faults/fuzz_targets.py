@@ -16,7 +16,7 @@ from capability_rules.agent_skills.importer import import_skill
 from capability_rules.bundles.archives import read_members, write_tar_gz, write_zip
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.bundles.json_locations import locate_pointers
-from capability_rules.bundles.json_reader import parse_json
+from capability_rules.bundles.json_reader import read_json
 from capability_rules.bundles.markdown_outline import parse_outline
 from capability_rules.bundles.text import decode_text
 from capability_rules.errors import RegistryError
@@ -36,7 +36,7 @@ def fuzz_json(data: bytes) -> None:
     text, fault = decode_text(data)
     if fault is not None:
         return
-    parsed = parse_json(text)
+    parsed = read_json(text)
     assert parsed.readable or parsed.faults
     for error in parsed.faults:
         assert 0 <= error.offset <= len(text)

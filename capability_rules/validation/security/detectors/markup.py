@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import islice
 
+from capability_kit.json_text import parse_json
 from capability_rules.validation.security.context import Context
 from capability_rules.validation.security.engine import HITS_COUNTED_MAX, RuleHit, ScanBudget
 from capability_rules.validation.security.normalization import normalize_text
@@ -71,10 +71,7 @@ def find_embedded_tools(document: ScannedDocument) -> Iterator[tuple[int, dict[s
     if "args_schema" not in document.text and '"policy"' not in document.text:
         return
     for match in re.finditer(r"^```[a-z]{0,10}\n([\[{].{2,20000}?)\n```", document.text, re.DOTALL | re.MULTILINE):
-        try:
-            value = json.loads(match.group(1))
-        except (ValueError, RecursionError):
-            continue
+        value = parse_json(match.group(1))
         for tool in value if isinstance(value, list) else [value]:
             if isinstance(tool, dict) and "policy" in tool:
                 yield match.start(1), tool

@@ -27,6 +27,6 @@ def test_a_target_notices_a_reader_that_fails(monkeypatch: pytest.MonkeyPatch) -
     def wrong(_text: str) -> json_reader.ParsedJson:
         return json_reader.ParsedJson({"another": "value"}, readable=True)
 
-    monkeypatch.setattr("tests.faults.fuzz_targets.parse_json", wrong)
+    monkeypatch.setattr("tests.faults.fuzz_targets.read_json", wrong)
     with pytest.raises(AssertionError):
         TARGETS["json"](b"[]")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capability_rules.bundles.json_locations import build_pointer, locate_pointers, string_offset
-from capability_rules.bundles.json_reader import parse_json
+from capability_rules.bundles.json_reader import read_json
 from capability_rules.bundles.problem import Path
 from tests.sweeps import check_each
 
@@ -38,7 +38,7 @@ def _paths(value: Any, at: Path = ()) -> list[tuple[Path, Any]]:
 @given(values, st.booleans(), st.sampled_from([None, 1, 3]))
 def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    parsed = parse_json(text)
+    parsed = read_json(text)
     assert parsed.readable
     assert parsed.value == value
     everything = _paths(value)
@@ -54,7 +54,7 @@ def test_every_value_is_found_where_it_stands(value: Any, ascii_only: bool, inde
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_explained(text: str) -> None:
-    parsed = parse_json(text)
+    parsed = read_json(text)
     assert parsed.readable or parsed.faults
     for fault in parsed.faults:
         assert 0 <= fault.offset <= len(text)
@@ -72,7 +72,7 @@ def test_an_offset_inside_a_string_leads_to_its_character(content: str, ascii_on
 def test_breach_of_the_strict_rules_is_named_with_its_place() -> None:
     def check(cell: tuple[str, str, int]) -> None:
         text, code, place = cell
-        [fault] = parse_json(text).faults
+        [fault] = read_json(text).faults
         assert (fault.code, fault.offset) == (code, place)
 
     check_each(
@@ -101,7 +101,7 @@ def test_breach_of_the_strict_rules_is_named_with_its_place() -> None:
     "text", ["[" * 64 + "]" * 64, "[9007199254740991, -9007199254740991, 1e308]", '"\\ud83d\\ude00"', " 1 "]
 )
 def test_what_is_just_allowed_passes(text: str) -> None:
-    assert parse_json(text).faults == ()
+    assert read_json(text).faults == ()
 
 
 def test_a_pointer_escapes_tilde_and_slash() -> None:

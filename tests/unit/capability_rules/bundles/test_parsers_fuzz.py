@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from capability_kit.bundles.front_matter import split_front_matter
 from capability_rules.bundles.archives import read_members, write_zip
-from capability_rules.bundles.json_reader import parse_json
+from capability_rules.bundles.json_reader import read_json
 from capability_rules.bundles.markdown_outline import parse_outline
 from capability_rules.errors import RegistryError
 
@@ -91,7 +91,7 @@ def test_an_outline_covers_the_text_in_order(text: str) -> None:
 @FUZZ
 @given(TEXTS)
 def test_json_is_read_as_the_standard_reader_reads_it_or_explained(text: str) -> None:
-    parsed = parse_json(text)
+    parsed = read_json(text)
     assert parsed.readable or parsed.faults
     if parsed.readable and not parsed.faults:
         assert json.loads(text) == parsed.value

@@ -19,6 +19,8 @@ from capability_kit.text.sanitize import one_line
 
 Json = dict[str, Any]
 Path = tuple[str, ...]
+# In the place of data: a form is walked without.
+UNKNOWN: Final[Any] = object()
 # The steps of a path; of a list that a template repeats, this one is any item.
 ANY_ITEM: Final = "*"
 INPUTS: Final = frozenset({"TextField", "CheckBox", "ChoicePicker", "Slider", "DateTimeInput"})
@@ -123,8 +125,11 @@ def _paths_sent(argument: _Argument, written: Mapping[str, Any], scope: Path) ->
     return found
 
 
-def walk_components(definition: Mapping[str, Any]) -> Iterator[tuple[Json, Path]]:
-    """Each component that is drawn, with the path that its relative bindings begin with; in the order of drawing."""
+def walk_components(definition: Mapping[str, Any], data: Any = UNKNOWN) -> Iterator[tuple[Json, Path]]:
+    """Each component that is drawn, with the path that its relative bindings begin with; in the order of drawing.
+
+    A template is drawn once for each item that its list has in `data`; without data once, for `ANY_ITEM`.
+    """
     known = {each["id"]: each for each in definition.get("components", ()) if isinstance(each, dict) and "id" in each}
     left: list[tuple[str, Path]] = [("root", ())]
     seen: set[tuple[str, Path]] = set()
@@ -135,10 +140,11 @@ def walk_components(definition: Mapping[str, Any]) -> Iterator[tuple[Json, Path]
             continue
         seen.add((name, scope))
         yield component, scope
-        left += reversed(list(_children(component, scope)))
+        # A stack: what stands first is drawn first.
+        left += reversed(list(_children(component, scope, data)))
 
 
-def _children(component: Mapping[str, Any], scope: Path) -> Iterator[tuple[str, Path]]:
+def _children(component: Mapping[str, Any], scope: Path, data: Any) -> Iterator[tuple[str, Path]]:
     for key in ("child", "trigger", "content"):
         if isinstance(component.get(key), str):
             yield component[key], scope
@@ -151,7 +157,10 @@ def _children(component: Mapping[str, Any], scope: Path) -> Iterator[tuple[str, 
     elif isinstance(children, dict) and isinstance(children.get("componentId"), str):
         path = binding_of(children, scope)
         if path is not None:
-            yield children["componentId"], (*path, ANY_ITEM)
+            items = () if data is UNKNOWN else find_value(data, path)
+            count = len(items) if isinstance(items, list) else 0
+            steps = [ANY_ITEM] if data is UNKNOWN else map(str, range(count))
+            yield from ((children["componentId"], (*path, step)) for step in steps)
 
 
 def binding_of(value: Any, scope: Path) -> Path | None:
@@ -164,6 +173,18 @@ def binding_of(value: Any, scope: Path) -> Path | None:
     pointer = value["path"]
     named = tuple(decode_step(step) for step in pointer.split("/") if step and pointer != ".")
     return named if pointer.startswith("/") else (*scope, *named)
+
+
+def find_value(data: Any, path: Path, missing: Any = None) -> Any:
+    """The value at a path of the data; `missing` where there is none."""
+    for step in path:
+        if isinstance(data, list) and step.isdecimal() and int(step) < len(data):
+            data = data[int(step)]
+        elif isinstance(data, dict) and step in data:
+            data = data[step]
+        else:
+            return missing
+    return data
 
 
 def format_shape(entry: Mapping[str, Any]) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import takewhile
+from collections.abc import Mapping
 from typing import Any, Final
 
-from capability_kit.bundles.form_data import ANY_ITEM, INPUTS, Path, binding_of, walk_components
+from capability_kit.bundles.form_data import INPUTS, Path, binding_of, find_value, walk_components
 from capability_kit.text.sanitize import one_line
 
 Json = dict[str, Any]
@@ -19,7 +18,7 @@ _LINE_CHARACTERS: Final = 200
 def draw_form(definition: Mapping[str, Any], data: Any) -> str:
     """The form with its values, one line for each text, field and button; paths name the fields of `data`."""
     lines: list[str] = []
-    for component, scope in _drawn(definition, data):
+    for component, scope in walk_components(definition, data):
         line = _line(component, scope, data, definition)
         if line and len(lines) < _LINES_MAX:
             lines.append(line)
@@ -28,7 +27,7 @@ def draw_form(definition: Mapping[str, Any], data: Any) -> str:
 
 def press_button(definition: Mapping[str, Any], data: Any, name: str) -> Json:
     """The event `{"name", "context"}` of a button, by its id or by the name of its event. Raises `ValueError`."""
-    buttons = [(each, scope) for each, scope in _drawn(definition, data) if _event(each)]
+    buttons = [(each, scope) for each, scope in walk_components(definition, data) if _event(each)]
     found = [pair for pair in buttons if pair[0]["id"] == name] or [
         pair for pair in buttons if _event(pair[0])["name"] == name
     ]
@@ -53,28 +52,6 @@ def set_value(data: Any, pointer: str, value: Any) -> None:
         data[key] = value
     except (KeyError, IndexError, TypeError, ValueError):
         raise ValueError(f"The form has no value {one_line(pointer, most=60)!r}") from None
-
-
-def _drawn(definition: Mapping[str, Any], data: Any) -> Iterator[tuple[Json, Path]]:
-    """The components as they are drawn: those of a template once for each item."""
-    yield from _expanded(list(walk_components(definition)), data)
-
-
-def _expanded(components: list[tuple[Json, Path]], data: Any) -> Iterator[tuple[Json, Path]]:
-    at = 0
-    while at < len(components):
-        component, scope = components[at]
-        if ANY_ITEM not in scope:
-            yield component, scope
-            at += 1
-            continue
-        path = scope[: scope.index(ANY_ITEM)]
-        group = list(takewhile(lambda each: each[1][: len(path) + 1] == (*path, ANY_ITEM), components[at:]))  # noqa: B023
-        at += len(group)
-        rows = _find(data, path)
-        for number in range(len(rows) if isinstance(rows, list) else 0):
-            below = [(each, (*path, str(number), *inner[len(path) + 1 :])) for each, inner in group]
-            yield from _expanded(below, data)
 
 
 def _line(component: Json, scope: Path, data: Any, definition: Mapping[str, Any]) -> str:
@@ -122,21 +99,12 @@ def _value(written: Any, scope: Path, data: Any) -> Any:
     """What a value of a component means: a literal, a path, or a text with paths; other functions are not computed."""
     path = binding_of(written, scope)
     if path is not None:
-        return _find(data, path)
+        return find_value(data, path)
     if isinstance(written, dict) and written.get("call") == "formatString":
         text = written.get("args", {}).get("value")
         if isinstance(text, str):
             return _EXPRESSION.sub(lambda found: _shown(_value({"path": found[1].strip()}, scope, data)), text)
     return "" if isinstance(written, dict) and "call" in written else written
-
-
-def _find(data: Any, path: Path) -> Any:
-    for step in path:
-        if isinstance(data, list):
-            data = data[int(step)] if step.isdecimal() and int(step) < len(data) else None
-        else:
-            data = data.get(step) if isinstance(data, dict) else None
-    return data
 
 
 def _shown(value: Any) -> str:

@@ -7,19 +7,17 @@ What a function of the surface would compute is left out: nothing here runs the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from capability_kit.bundles.form_data import Path, binding_of, find_value, walk_components
 from capability_kit.json_text import as_mapping
-from capability_rules.validation.a2ui.data_paths import MISSING, join_paths, parse_path, resolve
+from capability_rules.validation.a2ui.data_paths import MISSING, join_paths, parse_path
 
 Json = dict[str, Any]
-Steps = tuple[str, ...]
 Kind = Literal["text", "long", "number", "date", "time", "datetime-local", "check", "choice", "choices"]
-ROOT: Final = "root"
 FIELDS_MAX: Final = 100
-_VISITS_MAX: Final = 2000
 _TEXT_MAX: Final = 4000
 
 
@@ -41,7 +39,7 @@ class HtmlButton:
     number: int
     label: str
     event: Json
-    scope: Steps
+    scope: Path
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,8 @@ def build_html_form(definition: Mapping[str, Any], data: Any = None) -> HtmlForm
     data = definition.get("dataModel", {}) if data is None else data
     fields: dict[str, HtmlField] = {}
     buttons: list[HtmlButton] = []
-    for component, scope, by_id in _drawn(definition, data):
+    by_id = {one.get("id"): one for one in definition.get("components", ()) if isinstance(one, dict)}
+    for component, scope in walk_components(definition, data):
         made = _field(component, scope, data)
         if made is not None and len(fields) < FIELDS_MAX:
             fields.setdefault(made.name, made)
@@ -81,44 +80,11 @@ def parse_event(definition: Mapping[str, Any], given: Mapping[str, Sequence[str]
     return {"name": button.event["name"], "context": context if isinstance(context, dict) else {}}
 
 
-def _drawn(definition: Mapping[str, Any], data: Any) -> Iterator[tuple[Json, Steps, dict[Any, Json]]]:
-    """Each component where it is drawn, in order, a template once for each item of its list."""
-    by_id = {one.get("id"): one for one in definition.get("components", ()) if isinstance(one, dict)}
-    waiting: list[tuple[Any, Steps]] = [(ROOT, ())]
-    for _visit in range(_VISITS_MAX):
-        if not waiting:
-            return
-        name, scope = waiting.pop()
-        component = by_id.get(name) if isinstance(name, str) else None
-        if component is None:
-            continue
-        yield component, scope, by_id
-        # A stack: what stands first is drawn first.
-        waiting += reversed(list(_children(component, scope, data)))
-
-
-def _children(component: Json, scope: Steps, data: Any) -> Iterator[tuple[Any, Steps]]:
-    for key in ("child", "trigger", "content"):
-        yield component.get(key), scope
-    for tab in component.get("tabs", ()) if isinstance(component.get("tabs"), list) else ():
-        yield as_mapping(tab).get("child"), scope
-    children = component.get("children")
-    if isinstance(children, list):
-        for child in children:
-            yield child, scope
-    elif isinstance(children, dict) and isinstance(children.get("path"), str):
-        place = _place(children["path"], scope)
-        items = resolve(data, place)[0]
-        for number in range(len(items) if isinstance(items, list) else 0):
-            yield children.get("componentId"), (*place, str(number))
-
-
-def _field(component: Json, scope: Steps, data: Any) -> HtmlField | None:
-    kind, bound = _kind(component), as_mapping(component.get("value")).get("path")
-    if kind is None or not isinstance(bound, str):
+def _field(component: Json, scope: Path, data: Any) -> HtmlField | None:
+    kind, place = _kind(component), binding_of(component.get("value"), scope)
+    if kind is None or place is None:
         return None
-    place = _place(bound, scope)
-    value, label = resolve(data, place)[0], _text(component.get("label"), scope, data)
+    value, label = find_value(data, place, MISSING), _text(component.get("label"), scope, data)
     options = [as_mapping(one) for one in component.get("options", ()) if isinstance(component.get("options"), list)]
     choices = tuple((str(one.get("value", "")), _text(one.get("label"), scope, data)) for one in options)
     if kind in ("choice", "choices"):
@@ -158,9 +124,9 @@ def _entered(field: HtmlField, given: Sequence[str]) -> Any:
     return texts[0] if texts else ""
 
 
-def _put(data: Any, steps: Steps, value: Any) -> None:
+def _put(data: Any, steps: Path, value: Any) -> None:
     for step in steps[:-1]:
-        inner = resolve(data, (step,))[0]
+        inner = find_value(data, (step,), MISSING)
         if inner is MISSING:
             if not isinstance(data, dict):
                 return
@@ -168,28 +134,25 @@ def _put(data: Any, steps: Steps, value: Any) -> None:
         data = inner
     if steps and isinstance(data, dict):
         data[steps[-1]] = value
-    elif steps and isinstance(data, list) and resolve(data, steps[-1:])[0] is not MISSING:
+    elif steps and isinstance(data, list) and find_value(data, steps[-1:], MISSING) is not MISSING:
         data[int(steps[-1])] = value
 
 
-def _evaluated(value: Any, scope: Steps, data: Any) -> Any:
+def _evaluated(value: Any, scope: Path, data: Any) -> Any:
     """A context with what its paths lead to; what is not there, or is computed, is left out."""
     if isinstance(value, list):
         return [one for one in (_evaluated(one, scope, data) for one in value) if one is not MISSING]
     if not isinstance(value, dict):
         return value
-    if isinstance(value.get("path"), str) and len(value) == 1:
-        return resolve(data, _place(value["path"], scope))[0]
+    place = binding_of(value, scope)
+    if place is not None and len(value) == 1:
+        return find_value(data, place, MISSING)
     if "call" in value:
         return MISSING
     parts = {key: _evaluated(one, scope, data) for key, one in value.items()}
     return {key: one for key, one in parts.items() if one is not MISSING}
 
 
-def _text(value: Any, scope: Steps, data: Any) -> str:
+def _text(value: Any, scope: Path, data: Any) -> str:
     found = _evaluated(value, scope, data)
     return found[:200] if isinstance(found, str) else ""
-
-
-def _place(path: str, scope: Steps) -> Steps:
-    return parse_path(path) if path.startswith("/") else (*scope, *parse_path(path))

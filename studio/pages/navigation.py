@@ -223,12 +223,16 @@ def get_first_settings_url(operator: Operator) -> str:
 
 def find_current_page(request: HttpRequest) -> NavItem | None:
     """The page of the navigation that a request's page is, or belongs to."""
+    match, name = request.resolver_match, _page_name(request)
+    exact = next((page for page in PAGES if page.url_name == name), None)
+    around = next((page for page in PAGES if page.around and name.startswith(page.around)), None)
+    return exact or around or (_CAPABILITIES if match and "capability_id" in match.kwargs else None)
+
+
+def _page_name(request: HttpRequest) -> str:
+    """The URL name of the page that is shown; of a form with an error, that of the page that it is on."""
     match = request.resolver_match
-    if match is None:
-        return None
-    exact = next((page for page in PAGES if page.url_name == match.view_name), None)
-    around = next((page for page in PAGES if page.around and match.view_name.startswith(page.around)), None)
-    return exact or around or (_CAPABILITIES if "capability_id" in match.kwargs else None)
+    return getattr(request, "form_on", "") or (match.view_name if match else "")
 
 
 def find_url(url_name: str) -> str:
@@ -265,7 +269,7 @@ def list_breadcrumbs(groups: Sequence[NavGroup]) -> list[tuple[str | Promise, st
 def _current(page: NavItem, here: NavItem | None, request: HttpRequest) -> Literal["", "page", "true"]:
     if page is not here:
         return ""
-    return "page" if request.resolver_match and request.resolver_match.view_name == page.url_name else "true"
+    return "page" if _page_name(request) == page.url_name else "true"
 
 
 def _count(section: NavSection, operator: Operator) -> str:

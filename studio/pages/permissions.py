@@ -44,10 +44,11 @@ _ROLE_PLURALS: Final = {
 
 
 class StudioRequest(HttpRequest):
-    """A request behind `operator_required`; `htmx` is set by django-htmx."""
+    """A request behind `operator_required`; `htmx` is set by django-htmx, `form_on` names the page of a form."""
 
     user: Operator
     htmx: Any
+    form_on: str
 
 
 def actor_of(request: StudioRequest) -> Actor:
@@ -182,7 +183,8 @@ def _required(
     def decorate(view: View) -> View:
         @require_http_methods([name for method in methods or _METHODS for name in _METHODS[method]])
         @wraps(view)
-        def accepted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def accepted(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            request.form_on = form_on
             is_elsewhere = bool(form_on) and request.method != "POST"
             return redirect(form_on, *args, **kwargs) if is_elsewhere else view(request, *args, **kwargs)
 

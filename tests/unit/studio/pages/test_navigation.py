@@ -87,6 +87,18 @@ def test_the_page_that_is_open_is_marked(
     assert tuple(tab.page for tab in context["section_tabs"]) == (section.pages if has_tabs else ())
 
 
+@pytest.mark.parametrize(
+    ("address", "shown_on"),
+    [("/mirrors/new/", "/mirrors/"), ("/new-source/", "/sources/"), ("/new-team/", "/teams/"), ("/keys/", "/keys/")],
+)
+def test_a_page_after_an_error_in_its_form_is_marked_as_it_was(address: str, shown_on: str, signed_in: SignIn) -> None:
+    client = signed_in("admin")
+    page, answer = client.get(shown_on), client.post(address, {})
+    assert answer.status_code == 400
+    for found in ("section_tabs", "navigation", "breadcrumbs"):
+        assert answer.context[found] == page.context[found], found
+
+
 def test_each_page_of_a_capability_is_of_a_section() -> None:
     names = [str(one.name) for one in urlpatterns if "<capability_id:capability_id>" in str(one.pattern)]
     assert len(names) > 40

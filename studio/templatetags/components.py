@@ -123,15 +123,27 @@ def th(kind: str, words: str) -> dict[str, str]:
     return {"kind": kind, "words": words}
 
 
+@register.filter
+def only_if(head: object, is_shown: object) -> object:
+    """The head of a column for `data_table`, None where the column is not shown."""
+    return head if is_shown else None
+
+
 @register.simple_block_tag
 def data_table(
     content: str,
-    *heads: str | dict[str, str],
+    *heads: str | dict[str, str] | None,
     columns: Sequence[TableColumn] = (),
     caption: str = "",
     css: str = "",
 ) -> str:
     """A table whose rows, between the two tags, are cards where it is narrow. The heads of `columns`, which sort, stand
-    before the others; `caption` is read aloud only."""
-    shown = {"rows": content, "heads": heads, "columns": columns, "caption": caption, "css": css}
+    before the others; those that are None are left out; `caption` is read aloud only."""
+    shown = {
+        "rows": content,
+        "heads": [head for head in heads if head is not None],
+        "columns": columns,
+        "caption": caption,
+        "css": css,
+    }
     return render_to_string("components/data_table.html", shown)

@@ -161,6 +161,115 @@ caches.register(_message_vector.cache_clear)
 
 
 @dataclass
+class MatchIndexBuilder:
+    """Builds one index after another, and keeps what the next one needs not read or compute again.
+
+    With `previews` drafts replace what is published, as they do for keys that may preview.
+    """
+
+    previews: bool = False
+    _words: KeptWords = field(default_factory=KeptWords)
+    _numbers: FeatureIndex = field(default_factory=FeatureIndex)
+    _doc_numbers: FeatureIndex = field(default_factory=partial(FeatureIndex, extract_stems))
+    _calibration: Calibration = field(default_factory=Calibration)
+    _matcher: Matcher | None = None
+    _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
+    _vectors: IndexVectors = field(default_factory=IndexVectors)
+
+    def build(
+        self,
+        snapshot: Snapshot,
+        *,
+        seconds: float | None,
+        between: Progress | None = None,
+        before: MatchIndex | None = None,
+    ) -> MatchIndex:
+        """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards.
+
+        Where no classifier is stored, the one of the index `before` is extended to what is new.
+        """
+        known = self.known(snapshot)
+        rows = list(SkillGroup.objects.all())
+        groups = [_known_group(group) for group in rows]
+        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
+        made = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
+        embedder = made.embedder
+        of_known, of_groups, of_counters, of_search, of_docs, everyday = made.lists
+        background = None if embedder is None or everyday is None else embedder.make_background(everyday)
+        docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
+        self._matcher = Matcher(
+            known,
+            self._evidence(known, samples, _Beside(of_known, embedder, docs, background), before),
+            triggers=changed_triggers(self._matcher, known),
+            trigger_evidence=self._trigger_evidence,
+        )
+        words, entries = self._words, self._entries(snapshot)
+        return MatchIndex(
+            revisions=_revisions(snapshot),
+            matcher=self._matcher,
+            groups=Matcher(
+                groups, ExampleSimilarity(group_samples, of_groups, background=background) if groups else None
+            ),
+            make_search=cache(lambda: words.search_index(known, entries, of_search)),
+            embedder=embedder,
+            counters=_by_capability(known, of_counters),
+            is_waiting=made.is_waiting,
+            described_groups=tuple(groups),
+            exclusive=_exclusive_ids(rows),
+        )
+
+    def _evidence(
+        self,
+        known: Sequence[CapabilityProfile],
+        samples: TrainingExamples,
+        beside: _Beside,
+        before: MatchIndex | None,
+    ) -> ExampleSimilarity | None:
+        if not samples.classes:
+            return None
+        can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
+        weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
+        is_fitted = weights is not None
+        # A classifier that was fitted on the vectors of one model says nothing about those of another.
+        if weights is None and before is not None and can_fit and before.embedder == beside.embedder:
+            weights = _extended_classifier(before.matcher, known, samples)
+        return ExampleSimilarity(
+            samples,
+            beside.vectors,
+            weights,
+            self._numbers,
+            is_fitted=is_fitted,
+            skill_docs=beside.skill_docs,
+            background=beside.background,
+            calibration=self._calibration,
+        )
+
+    def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
+        return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
+
+    def make_vectors(self, snapshot: Snapshot, *, seconds: float, between: Progress | None = None) -> bool:
+        """Make and store vectors of the chosen model for so many seconds; whether all are there. Raises
+        `EmbedderUnavailable`."""
+        return self._vectors.make(get_embedder(), self._texts(snapshot), seconds, between)
+
+    def find_embedder_meanwhile(self, snapshot: Snapshot) -> Embedder | None:
+        """As `index_vectors.find_embedder_meanwhile`."""
+        return find_embedder_meanwhile(get_embedder(), self._texts(snapshot))
+
+    def _texts(self, snapshot: Snapshot) -> TextLists:
+        known, groups = self.known(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
+        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
+        return list_texts(known, samples, group_samples)
+
+    def known(self, snapshot: Snapshot) -> list[CapabilityProfile]:
+        """What is published, by capability_id; only what is new since the last time is read."""
+        found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
+        if self.previews:
+            found |= profiles_of_drafts(snapshot.drafts)
+        return [one for _, one in sorted(found.items()) if one.samples]
+
+
+@dataclass
 class MatchIndexCache:
     """One per process; the first call after a publish builds the new index, the others wait for it.
 
@@ -169,18 +278,15 @@ class MatchIndexCache:
 
     previews: bool = False
     index: MatchIndex | None = None
-    _words: KeptWords = field(default_factory=KeptWords)
-    _numbers: FeatureIndex = field(default_factory=FeatureIndex)
-    _doc_numbers: FeatureIndex = field(default_factory=partial(FeatureIndex, extract_stems))
-    _calibration: Calibration = field(default_factory=Calibration)
-    # What the next index goes on from.
-    _made: Matcher | None = None
-    _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
-    _vectors: IndexVectors = field(default_factory=IndexVectors)
+    builder: MatchIndexBuilder = field(init=False)
+    # By time.monotonic(), when vectors or a classifier were last looked for.
     _looked_at: float = 0.0
     _took: float = 0.0
     _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.builder = MatchIndexBuilder(self.previews)
 
     def get(self, *, may_lag: bool = False, vector_seconds: float | None = None) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
@@ -208,13 +314,13 @@ class MatchIndexCache:
         self._looked_at = began
         if held is not None and held.revisions.epoch != snapshot.epoch:
             # Restored from a backup: the same row ids may refer to other texts.
-            self._words = KeptWords()
-            self.index = self._made = None
+            self.builder, self.index = MatchIndexBuilder(self.previews), None
             forget_known()
         elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
             self.index = replace(held, revisions=_revisions(snapshot), answers=KeptAnswers())
             return self.index
-        self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE if vector_seconds is None else vector_seconds)
+        seconds = _SECONDS_AT_ONCE if vector_seconds is None else vector_seconds
+        self.index = self.builder.build(snapshot, seconds=seconds, before=self.index)
         took = time.monotonic() - began
         # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
         self._took = took if held is not None and not held.is_waiting else 0.0
@@ -251,91 +357,11 @@ class MatchIndexCache:
         is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
         return not is_whole and time.monotonic() - self._looked_at > self._pause
 
-    def build(self, snapshot: Snapshot, *, seconds: float | None, between: Progress | None = None) -> MatchIndex:
-        """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""
-        known = self.known(snapshot)
-        rows = list(SkillGroup.objects.all())
-        groups = [_known_group(group) for group in rows]
-        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        made = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
-        embedder = made.embedder
-        of_known, of_groups, of_counters, of_search, of_docs, everyday = made.lists
-        background = None if embedder is None or everyday is None else embedder.make_background(everyday)
-        docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
-        self._made = Matcher(
-            known,
-            self._evidence(known, samples, _Beside(of_known, embedder, docs, background)),
-            triggers=changed_triggers(self._made, known),
-            trigger_evidence=self._trigger_evidence,
-        )
-        words, entries = self._words, self._entries(snapshot)
-        return MatchIndex(
-            revisions=_revisions(snapshot),
-            matcher=self._made,
-            groups=Matcher(
-                groups, ExampleSimilarity(group_samples, of_groups, background=background) if groups else None
-            ),
-            make_search=cache(lambda: words.search_index(known, entries, of_search)),
-            embedder=embedder,
-            counters=_by_capability(known, of_counters),
-            is_waiting=made.is_waiting,
-            described_groups=tuple(groups),
-            exclusive=_exclusive_ids(rows),
-        )
-
-    def _evidence(
-        self, known: Sequence[CapabilityProfile], samples: TrainingExamples, beside: _Beside
-    ) -> ExampleSimilarity | None:
-        if not samples.classes:
-            return None
-        can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
-        weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
-        is_fitted = weights is not None
-        # A classifier that was fitted on the vectors of one model says nothing about those of another.
-        if weights is None and self.index is not None and can_fit and self.index.embedder == beside.embedder:
-            weights = _extended_classifier(self.index.matcher, known, samples)
-        return ExampleSimilarity(
-            samples,
-            beside.vectors,
-            weights,
-            self._numbers,
-            is_fitted=is_fitted,
-            skill_docs=beside.skill_docs,
-            background=beside.background,
-            calibration=self._calibration,
-        )
-
-    def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
-        return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
-
-    def make_vectors(self, snapshot: Snapshot, *, seconds: float, between: Progress | None = None) -> bool:
-        """Make and store vectors of the chosen model for so many seconds; whether all are there. Raises
-        `EmbedderUnavailable`."""
-        return self._vectors.make(get_embedder(), self._texts(snapshot), seconds, between)
-
-    def find_embedder_meanwhile(self, snapshot: Snapshot) -> Embedder | None:
-        """As `index_vectors.find_embedder_meanwhile`."""
-        return find_embedder_meanwhile(get_embedder(), self._texts(snapshot))
-
-    def _texts(self, snapshot: Snapshot) -> TextLists:
-        known, groups = self.known(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
-        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        return list_texts(known, samples, group_samples)
-
-    def known(self, snapshot: Snapshot) -> list[CapabilityProfile]:
-        """What is published, by capability_id; only what is new since the last time is read."""
-        found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
-        if self.previews:
-            found |= profiles_of_drafts(snapshot.drafts)
-        return [one for _, one in sorted(found.items()) if one.samples]
-
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._made, self._looked_at, self._took = None, None, 0.0, 0.0
-            self._words, self._numbers, self._trigger_evidence = KeptWords(), FeatureIndex(), TriggerEvidence()
-            self._doc_numbers, self._calibration = FeatureIndex(extract_stems), Calibration()
-            self._vectors = IndexVectors()
+            self.builder, self.index = MatchIndexBuilder(self.previews), None
+            self._looked_at = self._took = 0.0
 
 
 def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:

@@ -101,7 +101,7 @@ def test_the_next_one_is_made_once_by_a_thread(monkeypatch: pytest.MonkeyPatch) 
         return before
 
     monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
-    monkeypatch.setattr(cache, "build", build)
+    monkeypatch.setattr(cache.builder, "build", build)
     monkeypatch.setattr(cache, "_has_same_words", lambda *_: False)
     cache._looked_at = 0.0
     publish("beta")

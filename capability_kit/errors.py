@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from capability_kit.json_text import as_string
 from capability_kit.sentences import say
 from capability_kit.text.sanitize import one_line
 
@@ -49,6 +50,17 @@ class RegistryError(Exception):
         """What a model can act on: `{"code", "message"}`, and what is known of the way out, all of limited length."""
         message = one_line(self.message, most=300)
         return {"code": self.error_code, "message": f"{message}. {self.advice}" if self.advice else message}
+
+    def _list(self, key: str) -> list[Any]:
+        found = self.data.get(key)
+        return found if isinstance(found, list) else []
+
+    def _suggestions(self) -> list[dict[str, str]]:
+        return [
+            {"capability_id": str(row["capability_id"]), "name": str(row.get("name", row["capability_id"]))}
+            for row in self._list("suggestions")
+            if isinstance(row, dict) and "capability_id" in row
+        ]
 
 
 class InvalidRequest(RegistryError):
@@ -99,13 +111,12 @@ class CapabilityNotFound(NotFound):
     @property
     def suggestions(self) -> list[dict[str, str]]:
         """At most 5 `{"capability_id", "name"}`, the nearest first."""
-        return _read_suggestions(self.data)
+        return self._suggestions()
 
     @property
     def available_capabilities(self) -> list[str]:
         """At most 100 ids, the nearest first."""
-        found = self.data.get("available_capabilities")
-        return [str(row) for row in found] if isinstance(found, list) else []
+        return [str(row) for row in self._list("available_capabilities")]
 
     @property
     def available_total(self) -> int:
@@ -162,8 +173,7 @@ class CapabilityQuarantined(RegistryError):
     @property
     def capability_id(self) -> str:
         """Which one; empty where the registry did not say."""
-        found = self.data.get("capability_id")
-        return found if isinstance(found, str) else ""
+        return as_string(self.data.get("capability_id"))
 
 
 class ModelInvocationDisabled(RegistryError):
@@ -189,8 +199,7 @@ class SupportingFileNotFound(NotFound):
     @property
     def available_files(self) -> list[str]:
         """The paths of those that it has."""
-        found = self.data.get("available_files")
-        return [str(path) for path in found] if isinstance(found, list) else []
+        return [str(path) for path in self._list("available_files")]
 
     def model_error(self) -> dict[str, object]:
         """With the paths that there are, at most fifty."""
@@ -227,13 +236,12 @@ class SkillMalformed(RegistryError):
     @property
     def capability_id(self) -> str:
         """Which one; empty where the registry did not say."""
-        found = self.data.get("capability_id")
-        return found if isinstance(found, str) else ""
+        return as_string(self.data.get("capability_id"))
 
     @property
     def suggestions(self) -> list[dict[str, str]]:
         """At most 5 others, `{"capability_id", "name"}`, the nearest first."""
-        return _read_suggestions(self.data)
+        return self._suggestions()
 
     @property
     def details(self) -> str:
@@ -243,14 +251,12 @@ class SkillMalformed(RegistryError):
     @property
     def findings(self) -> list[dict[str, object]]:
         """The findings for which the registry refused it."""
-        found = self.data.get("findings")
-        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+        return [row for row in self._list("findings") if isinstance(row, dict)]
 
     @property
     def last_good_digest(self) -> str | None:
         """An older release that can be pinned meanwhile."""
-        found = self.data.get("last_good_digest")
-        return found if isinstance(found, str) else None
+        return as_string(self.data.get("last_good_digest")) or None
 
     def model_error(self) -> dict[str, object]:
         """With `details`, and `findings` of `{"code", "file", "line", "message"}`, at most five."""
@@ -408,16 +414,6 @@ def error_for(code: str, message: str, *, data: Mapping[str, Any], status: int) 
     """The error of an envelope; an unknown code is a plain `RegistryError` that keeps its code in `error_code`."""
     kind = _BY_CODE.get(code, RegistryError)
     return kind(message, data=data, status=status, code=code)
-
-
-def _read_suggestions(data: Mapping[str, Any]) -> list[dict[str, str]]:
-    found = data.get("suggestions")
-    rows = found if isinstance(found, list) else []
-    return [
-        {"capability_id": str(row["capability_id"]), "name": str(row.get("name", row["capability_id"]))}
-        for row in rows
-        if isinstance(row, dict) and "capability_id" in row
-    ]
 
 
 def describe_exception(error: BaseException) -> str:

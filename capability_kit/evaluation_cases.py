@@ -110,7 +110,7 @@ def parse_cases(text: str) -> list[EvaluationCase]:
 
 
 def parse_case_file(text: str) -> CaseFile:
-    """Raises `CasesInvalid`."""
+    """The cases of an evals.json, with what stands beside them. Raises `CasesInvalid` with the place."""
     if len(text.encode()) > BYTES_MAX:
         raise CasesInvalid(f"{PATH} has more than {BYTES_MAX:,} bytes")
     document = parse_json(text)

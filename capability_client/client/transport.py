@@ -53,7 +53,7 @@ class _Body:
         self._unpack = zlib.decompressobj(_GZIP) if coding == "gzip" else None
 
     def add(self, chunk: bytes) -> bytes:
-        """The part, decompressed."""
+        """Return a part of the body, decompressed, and keep it. Raises `_TooLarge` past the limit of bytes."""
         if self._unpack is not None:
             try:
                 chunk = self._unpack.decompress(chunk, self._left + 1)
@@ -118,7 +118,7 @@ class SyncWire:
             _deadline.at = _deadline.listener = None
 
     def pause(self, seconds: float) -> None:
-        """Wait."""
+        """Wait, as a `Pause` asks for it."""
         time.sleep(seconds)
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class AsyncWire:
             await response.aclose()
 
     async def pause(self, seconds: float) -> None:
-        """Wait."""
+        """Wait, as a `Pause` asks for it."""
         await asyncio.sleep(seconds)
 
     async def close(self) -> None:

@@ -49,7 +49,7 @@ class Introduction:
         )
 
     def begin(self, capability_id: str) -> None:
-        """Start the introduction."""
+        """Note that the introduction by this capability is under way."""
         self.state, self.capability_id = "running", capability_id
 
     def count_message(self) -> bool:

@@ -120,7 +120,7 @@ def _end(row: Credential, by: Actor, why: str) -> None:
 
 
 def get_credential(name: str) -> Credential:
-    """Raises `NotFound`."""
+    """The credential of this name, ended ones too. Raises `NotFound`."""
     return get_row(Credential.objects.filter(name=name), NotFound(f"There is no credential named '{name[:70]}'"))
 
 

@@ -26,7 +26,7 @@ _SECRET: Any = forms.PasswordInput(attrs={"autocomplete": "off"})
 
 
 class CredentialForm(forms.Form):
-    """A new one."""
+    """What is typed for a new credential."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=70)
     hosts = forms.CharField(
@@ -100,7 +100,7 @@ def credential_open(request: StudioRequest) -> HttpResponse:
 @admin_required("GET", "POST")
 @confirmed_first(end_credential_question, page="studio:credential_list")
 def credential_end(request: StudioRequest) -> HttpResponse:
-    """Forget a secret."""
+    """Forget the secret of a credential, which nothing uses from then on."""
     name = get_text(request, "name", most=70)
     words = _("%(name)s is ended.") % {"name": name}
     return run_action(

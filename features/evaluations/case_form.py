@@ -131,7 +131,7 @@ class CaseForm(forms.Form):
             yield ToolFields(str(tool["name"]), str(tool.get("description", "")), fields, is_open)
 
     def clean_messages(self) -> list[str]:
-        """The lines."""
+        """The messages of the user, one per line that is not blank."""
         lines = [line.strip() for line in self.cleaned_data["messages"].splitlines() if line.strip()]
         if len(lines) > MESSAGES_MAX or any(len(line) > TEXT_LENGTH_MAX for line in lines):
             raise forms.ValidationError(

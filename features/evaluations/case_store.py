@@ -45,7 +45,7 @@ def list_cases(capability: Capability) -> list[models.SavedCase]:
 
 
 def get_case(capability: Capability, number: int) -> models.SavedCase:
-    """Raises `NotFound`."""
+    """The case of this number, one of the capability. Raises `NotFound`."""
     missing = NotFound(f"'{capability.capability_id}' has no evaluation case {number}")
     return get_row(models.SavedCase.objects.filter(capability=capability, pk=number), missing)
 
@@ -79,7 +79,7 @@ def save_case(
 
 
 def delete_case(*, capability: Capability, number: int, by: Actor) -> models.SavedCase:
-    """Raises `NotFound`."""
+    """Delete a case; results of earlier runs stay. Raises `NotFound`."""
     with write_transaction():
         require_edit_permission(capability.capability_id, by)
         row = get_case(capability, number)
@@ -117,7 +117,7 @@ def _refuse_secrets(text: str) -> None:
 
 
 def export_cases(capability: Capability) -> str:
-    """As `evals/evals.json`."""
+    """All cases of a capability as the text of an `evals/evals.json`."""
     file = models.CaseFileRest.objects.filter(capability=capability).first()
     cases = map(read_row, list_cases(capability))
     return write_cases(capability.capability_id, cases, file.beside if file else None)

@@ -31,12 +31,12 @@ class CaseOutcome:
 
     @property
     def passes_always(self) -> bool:
-        """In each repetition."""
+        """Whether every repetition passed."""
         return self.passed == self.total
 
     @property
     def fails_always(self) -> bool:
-        """In each repetition."""
+        """Whether no repetition passed."""
         return self.passed == 0
 
 

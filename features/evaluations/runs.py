@@ -148,7 +148,7 @@ def _key(run: EvaluationRun) -> str:
 
 
 def get_run(number: int) -> EvaluationRun:
-    """Raises `NotFound`."""
+    """The run of this number, with its capability. Raises `NotFound`."""
     found = EvaluationRun.objects.select_related("capability")
     return get_row(found.filter(pk=number), NotFound(f"There is no evaluation run {number}"))
 

@@ -58,7 +58,7 @@ class MirrorMembers:
 
     @property
     def revisions(self) -> dict[str, int]:
-        """By capability."""
+        """The revision that is to be there, by capability_id."""
         return {each.entry.capability_id: each.revision for each in self.found.members}
 
 

@@ -44,7 +44,7 @@ _FORMS: Final = (
 
 
 class GitMirrorForm(forms.Form):
-    """A new one."""
+    """What is typed for a new git mirror."""
 
     url = forms.CharField(
         label=gettext_lazy("Repository"),
@@ -168,7 +168,7 @@ def git_mirror_start(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required(form_on="studio:git_mirror_show")
 def git_mirror_push(request: StudioRequest, number: int) -> HttpResponse:
-    """Push at once."""
+    """Queue a push that does not wait for a release."""
     return _run(request, number, mirror_store.push_now, _("The push is queued."))
 
 
@@ -198,7 +198,7 @@ def git_mirror_withdraw(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required("GET", "POST")
 @confirmed_first(remove_question, page="studio:git_mirror_show", gone="studio:git_mirror_list")
 def git_mirror_remove(request: StudioRequest, number: int) -> HttpResponse:
-    """Push nothing more."""
+    """Remove a git mirror; what was pushed stays in its repository."""
     words = _("The mirror is removed.")
     to = redirect("studio:git_mirror_list")
     return run_action(request, mirror_store.remove_mirror, words, to=to, mirror_id=number)

@@ -179,7 +179,7 @@ def playground_chat_save(request: StudioRequest, number: int) -> HttpResponse:
 @author_required("GET", "POST")
 @confirmed_first(delete_chat_question, page="studio:playground_chat", gone="studio:playground_chat_list")
 def playground_chat_delete(request: StudioRequest, number: int) -> HttpResponse:
-    """Delete a chat."""
+    """Delete a chat with everything that was said in it."""
     chat = chat_store.get_chat(number, actor_of(request))
     to = redirect("studio:playground_chat_list")
     return run_action(request, chat_store.delete_chat, _("Chat deleted."), to=to, chat=chat)

@@ -77,7 +77,7 @@ class ChatTurn:
 
     @property
     def tokens(self) -> int:
-        """All of them."""
+        """The tokens that were read and written in this turn."""
         return self.prompt_tokens + self.reply_tokens
 
 

@@ -1,4 +1,4 @@
-"""Questions about sets."""
+"""The questions before a set is deleted, and before a link that shows one is revoked."""
 
 from __future__ import annotations
 

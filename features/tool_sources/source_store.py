@@ -177,7 +177,7 @@ def require_owner(source: ToolSource, by: Actor) -> None:
 
 
 def may_change(source: ToolSource, by: Actor) -> bool:
-    """As `require_owner`."""
+    """Whether somebody may change a source, as `require_owner` says."""
     try:
         require_owner(source, by)
     except Forbidden:
@@ -227,7 +227,7 @@ def remove_source(*, source_id: int, by: Actor) -> ToolSource:
 
 
 def get_source(source_id: int) -> ToolSource:
-    """Raises `NotFound`."""
+    """The source of this number. Raises `NotFound`."""
     missing = NotFound(f"No source of tools has the number {source_id}; one that nobody used is kept for a week")
     return get_row(ToolSource.objects.filter(pk=source_id), missing)
 

@@ -13,7 +13,7 @@ from registry.publishing import scan_results
 
 
 class ScanVerbs(SubcommandBase):
-    """The verb `scan-results`."""
+    """Adds the verb `scan-results` to a command: keep what scanners have found in a bundle."""
 
     def add_scan_verbs(self, verbs: Any) -> None:
         words = "Store what a scanner found in a draft or a revision, as SARIF 2.1.0."

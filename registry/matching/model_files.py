@@ -23,7 +23,7 @@ class RowFile:
     file would count as this process's memory, with what lies around each row that is read."""
 
     def __init__(self, path: Path, row_bytes: int, offset: int = 0) -> None:
-        """Raises OSError."""
+        """Open a file of rows of `row_bytes` each, the first at `offset`. Raises OSError."""
         self._file = FileIO(path)
         self._row_bytes, self._offset = row_bytes, offset
         self._lock = threading.Lock()

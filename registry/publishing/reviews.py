@@ -243,7 +243,7 @@ def close_active(capability: Capability, report: Report, *, revision: int, by: A
 
 
 def get_review(review_id: int) -> Review:
-    """Raises `NotFound`."""
+    """The review of this number, with its capability and what is live of it. Raises `NotFound`."""
     found = Review.objects.select_related("capability__published_revision").filter(pk=review_id)
     return get_row(found, NotFound(f"There is no review {review_id}"))
 

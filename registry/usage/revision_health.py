@@ -50,7 +50,7 @@ class OutcomeCounts:
 
     @property
     def total(self) -> int:
-        """All uses."""
+        """All uses, with a known outcome or without."""
         return self.known + self.used
 
     @property

@@ -47,7 +47,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 class _GivenUp(psycopg.OperationalError):
-    """We stopped waiting."""
+    """The server did not answer within the time that we wait for it."""
 
 
 def _check(heard_at: float) -> None:

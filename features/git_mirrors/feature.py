@@ -25,12 +25,12 @@ FEATURE: Final = Feature(
     ),
     job_handlers={
         "git_mirror.push": "features.git_mirrors.mirror_push.push_job",
-        "git_mirror.check": "features.git_mirrors.mirror_push.check_all",
+        "git_mirror.check": "features.git_mirrors.push_queue.check_all",
     },
     job_observers={"git_mirror.push": "features.git_mirrors.mirror_push.on_job_state_change"},
     job_queues={"git_mirror.push": IMPORTS},
     daily_jobs=("git_mirror.check",),
-    audit_observers=dict.fromkeys(CHANGES, ("features.git_mirrors.mirror_push.on_change",)),
+    audit_observers=dict.fromkeys(CHANGES, ("features.git_mirrors.push_queue.on_change",)),
     pages="features.git_mirrors.urls",
     operator_api={"git_mirror_list": "features.git_mirrors.api.git_mirror_list"},
     section_tabs=(

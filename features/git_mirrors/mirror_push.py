@@ -11,7 +11,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from capability_rules.errors import RegistryError, SourceUnreadable
-from features.git_mirrors import mirror_store
+from features.git_mirrors import mirror_store, push_queue
 from features.git_mirrors.feature import CHANGES
 from features.git_mirrors.git_branch import RemoteBranch
 from features.git_mirrors.mirror_content import plan_steps, read_content
@@ -124,29 +124,13 @@ def _queue_again(mirror_id: int) -> None:
         # A person has to choose first.
         return
     if mirror.failures:
-        mirror_store.queue_push(mirror, seconds=min(AGAIN_SECONDS * mirror.failures, _AGAIN_SECONDS_MAX))
+        push_queue.queue_push(mirror, seconds=min(AGAIN_SECONDS * mirror.failures, _AGAIN_SECONDS_MAX))
     elif AuditEvent.objects.filter(id__gt=mirror.pushed["cursor"], verb__in=CHANGES).exists():
-        mirror_store.queue_push(mirror)
+        push_queue.queue_push(mirror)
 
 
 def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     """A push that was parked or cancelled is not the last one."""
     mirror = GitMirror.objects.filter(pk=payload["mirror_id"], started_at__isnull=False).first()
     if state != "queued" and mirror is not None:
-        mirror_store.queue_push(mirror, seconds=_AGAIN_SECONDS_MAX)
-
-
-def on_change(_event: AuditEvent) -> None:
-    """For `Feature.audit_observers`: other files may belong to a branch. Under the lock."""
-    _queue_all()
-
-
-def _queue_all() -> None:
-    # A publish waits for this: what was pushed, of which there may be much, is not read.
-    for mirror in GitMirror.objects.filter(started_at__isnull=False).only("pk"):
-        mirror_store.queue_push(mirror)
-
-
-def check_all(_lease: Lease) -> CommitAction:
-    """The handler of the daily job: each branch is asked, so that a change by others is known without a release."""
-    return _queue_all
+        push_queue.queue_push(mirror, seconds=_AGAIN_SECONDS_MAX)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 from django.utils import timezone
@@ -14,6 +13,7 @@ from django.utils import timezone
 from capability_rules.errors import InvalidRequest
 from features.credentials import credential_store
 from features.credentials.git_logins import open_login
+from features.git_mirrors import push_queue
 from features.git_mirrors.git_branch import RemoteBranch, open_branch
 from features.git_mirrors.mirror_content import FORMS, SKILLS, MirrorContent, own_host, read_content
 from features.git_mirrors.models import GitMirror, nothing_pushed
@@ -24,13 +24,11 @@ from registry.catalog.incidents import close_at_address, open_at_address
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NameConflict, NotFound, StatusConflict
 from registry.core import audit
-from registry.core.jobs import queue
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.importing.git_reader import is_ref_name, parse_git_url
 from registry.models import Incident, Operator, Team, TeamMember
 
-KIND: Final = "git_mirror.push"
 MIRRORS_MAX: Final = 20
 # As git writes it: the branch is not there.
 NO_COMMIT: Final = "0" * 40
@@ -122,7 +120,7 @@ def start_mirror(*, mirror_id: int, head: str, by: Actor) -> GitMirror:
             raise StatusConflict(f"The mirror to {mirror} is started")
         update_row(mirror, started_at=timezone.now(), started_by=str(by), head=_checked_head(head))
         record(mirror, "git_mirror.start", by, {"head": mirror.head})
-        queue_push(mirror)
+        push_queue.queue_push(mirror)
     return mirror
 
 
@@ -141,7 +139,7 @@ def continue_mirror(*, mirror_id: int, head: str, by: Actor) -> GitMirror:
         at = "" if head == NO_COMMIT else head
         update_row(mirror, head=at, found_head="", pending=None, pushed={**mirror.pushed, "files": files})
         record(mirror, "git_mirror.continue", by, {"head": head})
-        queue_push(mirror)
+        push_queue.queue_push(mirror)
     return mirror
 
 
@@ -152,7 +150,7 @@ def push_now(*, mirror_id: int, by: Actor) -> GitMirror:
         mirror = get_mirror(mirror_id)
         if mirror.started_at is None:
             raise StatusConflict(f"The mirror to {mirror} is not started: look at what it would push first")
-        queue_push(mirror)
+        push_queue.queue_push(mirror)
     return mirror
 
 
@@ -191,7 +189,7 @@ def _consent(mirror_id: int, team: str, by: Actor, *, is_given: bool) -> GitMirr
         update_row(mirror, consents={**kept, key: str(by)} if is_given else dict(kept))
         record(mirror, "git_mirror.consent" if is_given else "git_mirror.withdraw", by, {"team": owner.name})
         if mirror.started_at is not None:
-            queue_push(mirror)
+            push_queue.queue_push(mirror)
     return mirror
 
 
@@ -218,23 +216,6 @@ def _checked_head(head: str) -> str:
     if not re.fullmatch(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?", head):
         raise InvalidRequest("A commit is named by its 40 hex digits")
     return head
-
-
-def queue_push(mirror: GitMirror, *, seconds: int = 0) -> None:
-    """One open job for each mirror; the caller holds the lock."""
-    key = push_job_key(mirror)
-    if not seconds and queue.run_now(key) is not None:
-        return
-    due = timezone.now() + timedelta(seconds=seconds) if seconds else None
-    payload = {"mirror_id": mirror.pk}
-    queue.enqueue(
-        KIND, payload, run_after=due, dedupe_key=key, concurrency_key=f"git mirror {mirror.pk}", max_attempts=2
-    )
-
-
-def push_job_key(mirror: GitMirror) -> str:
-    """What the open job of a mirror is found by."""
-    return f"{KIND}:{mirror.pk}"
 
 
 def record(mirror: GitMirror, verb: str, by: Actor, detail: dict[str, Any] | None = None) -> None:

@@ -19,7 +19,7 @@ from django.test.utils import CaptureQueriesContext
 from capability_kit.errors import readable_name
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.credentials import credential_store
-from features.git_mirrors import git_branch, mirror_push, mirror_store
+from features.git_mirrors import git_branch, mirror_push, mirror_store, push_queue
 from features.git_mirrors.git_branch import RemoteBranch, list_allowed_signers
 from features.git_mirrors.mirror_content import own_host
 from features.git_mirrors.models import GitMirror
@@ -206,7 +206,7 @@ def test_a_credential_that_is_ended_stops_it_with_an_incident(url: str) -> None:
     publish("alpha")
     row = _mirror(url)
     credential_store.end_credential(name="token", by=COMMAND)
-    assert Job.objects.filter(kind=mirror_store.KIND, state="queued").count() == 1
+    assert Job.objects.filter(kind=push_queue.KIND, state="queued").count() == 1
     mirror_push.push_mirror(row.pk)
     assert "is ended" in Incident.objects.get().details
 
@@ -294,7 +294,7 @@ def test_what_waits_is_pushed_by_one_job_and_again_for_what_came_meanwhile(url: 
     Job.objects.all().delete()
     publish("beta")
     publish("gamma")
-    assert Job.objects.filter(kind=mirror_store.KIND).count() == 1
+    assert Job.objects.filter(kind=push_queue.KIND).count() == 1
 
 
 def test_killed_before_its_push_it_is_made_once(url: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,13 +188,13 @@ class MatchIndexBuilder:
 
         Where no classifier is stored, the one of the index `before` is extended to what is new.
         """
-        known = self.known(snapshot)
+        known = self.list_profiles(snapshot)
         rows = list(SkillGroup.objects.all())
         groups = [_known_group(group) for group in rows]
         samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        made = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
-        embedder = made.embedder
-        of_known, of_groups, of_counters, of_search, of_docs, everyday = made.lists
+        vectors = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
+        embedder = vectors.embedder
+        of_known, of_groups, of_counters, of_search, of_docs, everyday = vectors.lists
         background = None if embedder is None or everyday is None else embedder.make_background(everyday)
         docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
         self._matcher = Matcher(
@@ -213,7 +213,7 @@ class MatchIndexBuilder:
             make_search=cache(lambda: words.search_index(known, entries, of_search)),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
-            is_waiting=made.is_waiting,
+            is_waiting=vectors.is_waiting,
             described_groups=tuple(groups),
             exclusive=_exclusive_ids(rows),
         )
@@ -257,11 +257,11 @@ class MatchIndexBuilder:
         return find_embedder_meanwhile(get_embedder(), self._texts(snapshot))
 
     def _texts(self, snapshot: Snapshot) -> TextLists:
-        known, groups = self.known(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
+        known, groups = self.list_profiles(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
         samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
         return list_texts(known, samples, group_samples)
 
-    def known(self, snapshot: Snapshot) -> list[CapabilityProfile]:
+    def list_profiles(self, snapshot: Snapshot) -> list[CapabilityProfile]:
         """What is published, by capability_id; only what is new since the last time is read."""
         found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
         if self.previews:
@@ -280,9 +280,9 @@ class MatchIndexCache:
     index: MatchIndex | None = None
     builder: MatchIndexBuilder = field(init=False)
     # By time.monotonic(), when vectors or a classifier were last looked for.
-    _looked_at: float = 0.0
-    _took: float = 0.0
-    _pause: float = _POLL_SECONDS
+    _checked_at: float = 0.0
+    _build_seconds: float = 0.0
+    _check_every_seconds: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -297,45 +297,54 @@ class MatchIndexCache:
         no model is loaded.
         """
         snapshot = current_snapshot()
-        held = self.index
-        if held is not None and self._is_good(held, snapshot):
-            return held
-        if may_lag and held is not None and held.revisions.epoch == snapshot.epoch and self._took > _LAG_FROM_SECONDS:
+        current = self.index
+        if current is not None and self._is_good(current, snapshot):
+            return current
+        if (
+            may_lag
+            and current is not None
+            and current.revisions.epoch == snapshot.epoch
+            and self._build_seconds > _LAG_FROM_SECONDS
+        ):
             self._renew_in_background(snapshot)
-            return held
+            return current
         with self._lock:
-            held = self.index
-            return held if held is not None and self._is_good(held, snapshot) else self._renew(snapshot, vector_seconds)
+            current = self.index
+            return (
+                current
+                if current is not None and self._is_good(current, snapshot)
+                else self._renew(snapshot, vector_seconds)
+            )
 
     def _renew(self, snapshot: Snapshot, vector_seconds: float | None = None) -> MatchIndex:
         """The next index; the caller holds the lock."""
-        held, began = self.index, time.monotonic()
-        may_have_grown = held is not None and self._may_have_grown(held)
-        self._looked_at = began
-        if held is not None and held.revisions.epoch != snapshot.epoch:
+        current, began = self.index, time.monotonic()
+        may_have_grown = current is not None and self._may_have_grown(current)
+        self._checked_at = began
+        if current is not None and current.revisions.epoch != snapshot.epoch:
             # Restored from a backup: the same row ids may refer to other texts.
             self.builder, self.index = MatchIndexBuilder(self.previews), None
             forget_known()
-        elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
-            self.index = replace(held, revisions=_revisions(snapshot), answers=KeptAnswers())
+        elif current is not None and not may_have_grown and self._has_same_words(current, snapshot):
+            self.index = replace(current, revisions=_revisions(snapshot), answers=KeptAnswers())
             return self.index
         seconds = _SECONDS_AT_ONCE if vector_seconds is None else vector_seconds
         self.index = self.builder.build(snapshot, seconds=seconds, before=self.index)
-        took = time.monotonic() - began
+        seconds_taken = time.monotonic() - began
         # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
-        self._took = took if held is not None and not held.is_waiting else 0.0
-        self._pause = min(max(_POLL_SECONDS, took / _POLL_SHARE), _POLL_SECONDS_MAX)
+        self._build_seconds = seconds_taken if current is not None and not current.is_waiting else 0.0
+        self._check_every_seconds = min(max(_POLL_SECONDS, seconds_taken / _POLL_SHARE), _POLL_SECONDS_MAX)
         return self.index
 
-    def _has_same_words(self, held: MatchIndex, snapshot: Snapshot) -> bool:
+    def _has_same_words(self, current: MatchIndex, snapshot: Snapshot) -> bool:
         """Whether only keys or settings have changed since, and no skill group."""
-        if self.previews or held.revisions.registry_revision != snapshot.registry_revision:
+        if self.previews or current.revisions.registry_revision != snapshot.registry_revision:
             return False
         rows = list(SkillGroup.objects.all())
-        return held.described_groups == tuple(map(_known_group, rows)) and held.exclusive == _exclusive_ids(rows)
+        return current.described_groups == tuple(map(_known_group, rows)) and current.exclusive == _exclusive_ids(rows)
 
     def _renew_in_background(self, snapshot: Snapshot) -> None:
-        if time.monotonic() - self._looked_at < 2 * self._took or not self._lock.acquire(blocking=False):
+        if time.monotonic() - self._checked_at < 2 * self._build_seconds or not self._lock.acquire(blocking=False):
             return
         threading.Thread(target=self._renew_and_release, args=[snapshot], name="match-index", daemon=True).start()
 
@@ -349,19 +358,19 @@ class MatchIndexCache:
             self._lock.release()
             connection.close()
 
-    def _is_good(self, held: MatchIndex, snapshot: Snapshot) -> bool:
-        return held.is_made_of(snapshot) and not self._may_have_grown(held)
+    def _is_good(self, current: MatchIndex, snapshot: Snapshot) -> bool:
+        return current.is_made_of(snapshot) and not self._may_have_grown(current)
 
-    def _may_have_grown(self, held: MatchIndex) -> bool:
+    def _may_have_grown(self, current: MatchIndex) -> bool:
         """Whether a job may have made what the cached index lacks: vectors, or a fitted head."""
-        is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
-        return not is_whole and time.monotonic() - self._looked_at > self._pause
+        is_whole = not current.is_waiting and (current.matcher.evidence is None or current.matcher.evidence.is_settled)
+        return not is_whole and time.monotonic() - self._checked_at > self._check_every_seconds
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
             self.builder, self.index = MatchIndexBuilder(self.previews), None
-            self._looked_at = self._took = 0.0
+            self._checked_at = self._build_seconds = 0.0
 
 
 def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:

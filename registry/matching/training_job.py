@@ -127,7 +127,7 @@ def _takes_a_job_to_fit(snapshot: Snapshot) -> bool:
     index of all of them would be made for nothing."""
     from registry.matching import kernel_classifier
 
-    counts = [len(one.samples) for one in _get_builder().known(snapshot)]
+    counts = [len(one.samples) for one in _get_builder().list_profiles(snapshot)]
     samples, classes = sum(counts), len(counts)
     return kernel_classifier.can_fit(samples, classes) and not kernel_classifier.is_cheap_to_fit(samples, classes)
 

@@ -224,7 +224,9 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     now = read_counters()
     if now.epoch != old.epoch:
         old = EMPTY
-    now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
+    readable = (
+        old.readable if now.registry_revision == old.registry_revision else _read_changes(old, now.registry_revision)
+    )
     is_access_new = now.access_revision != old.access_revision or not old.access_revision
     principals = read_principals() if is_access_new else old.principals
     exclusive = _exclusive_groups() if is_access_new else old.exclusive
@@ -234,11 +236,11 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     kept = {"answers": old.answers, "views": old.views} if is_shown_before else {}
     is_feedback_new = now.feedback_revision != old.feedback_revision
     return Snapshot(
-        *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.epoch),
+        *(now.registry_revision, now.access_revision, readable.entries, readable.retired, principals, now.epoch),
         feedback_revision=now.feedback_revision,
         confidences=read_confidences() if is_feedback_new else old.confidences,
-        withdrawn=now_read.withdrawn,
-        quarantined=now_read.quarantined,
+        withdrawn=readable.withdrawn,
+        quarantined=readable.quarantined,
         first_run=now.first_run,
         exclusive=exclusive,
         drafts=drafts,
@@ -250,15 +252,18 @@ def _exclusive_groups() -> frozenset[str]:
     return frozenset(SkillGroup.objects.filter(is_exclusive=True).values_list("group_id", flat=True))
 
 
-def _moved(old: Snapshot, registry_revision: int) -> ReadableRevision:
-    # A database that was restored from a backup counts lower: then nothing of the old snapshot is valid.
+def _read_changes(old: Snapshot, registry_revision: int) -> ReadableRevision:
+    """What is readable at a registry revision: of the old snapshot, with the releases since.
+
+    A database that was restored from a backup counts lower: then nothing of the old snapshot is valid.
+    """
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
     released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
-    return _with(released, ReadableRevision(*(dict(known) for known in base.readable)))  # type: ignore[arg-type]
+    return _apply_releases(released, ReadableRevision(*(dict(known) for known in base.readable)))  # type: ignore[arg-type]
 
 
-def _with(released: QuerySet[Release], base: ReadableRevision) -> ReadableRevision:
+def _apply_releases(released: QuerySet[Release], base: ReadableRevision) -> ReadableRevision:
     """The maps with the last of these releases of each capability put in."""
     for release in read_last_releases(released):
         capability_id = release.capability.capability_id
@@ -290,7 +295,7 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
     # Who asks of the past is asked about the present too: what is quarantined there does not matter.
-    read = _with(released, ReadableRevision(entries, retired, withdrawn, {}))
+    read = _apply_releases(released, ReadableRevision(entries, retired, withdrawn, {}))
     following = Release.objects.filter(registry_revision__gt=registry_revision).order_by("registry_revision")
     ended_at = following.values_list("at", flat=True).first()
     return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn, ended_at=ended_at)

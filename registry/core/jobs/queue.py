@@ -69,7 +69,6 @@ CommitAction = Callable[[], object]
 Handler = Callable[[Lease], CommitAction | None]
 # What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
 JobState = Literal["parked", "queued", "cancelled"]
-JobObserver = Callable[[dict[str, Any], JobState], object]
 # By kind of job; `registry/wiring.py` registers them.
 HANDLERS: Final = HookTable()
 OBSERVERS: Final = HookTable()

@@ -66,7 +66,7 @@ def test_an_index_that_is_made_in_moments_is_waited_for(
     monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda _self, snapshot: begun.append(snapshot))
     publish("alpha")
     PUBLISHED_INDEX.get()
-    monkeypatch.setattr(PUBLISHED_INDEX, "_took", 0.7)
+    monkeypatch.setattr(PUBLISHED_INDEX, "_build_seconds", 0.7)
     publish("beta")
     assert "beta" in PUBLISHED_INDEX.get(may_lag=True).matcher.places
     assert not begun
@@ -103,7 +103,7 @@ def test_the_next_one_is_made_once_by_a_thread(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
     monkeypatch.setattr(cache.builder, "build", build)
     monkeypatch.setattr(cache, "_has_same_words", lambda *_: False)
-    cache._looked_at = 0.0
+    cache._checked_at = 0.0
     publish("beta")
     assert [cache.get(may_lag=True) for _ in range(3)] == [before] * 3
     assert begun.wait(20)

@@ -28,7 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from capability_rules.bundles.problem import RawFinding
 from capability_rules.validation.codes import list_codes
-from capability_rules.validation.security import AuthorText, check_paths, check_policies, check_texts, find_json_texts
+from capability_rules.validation.security.detectors.policy_mismatch import check_policies
+from capability_rules.validation.security.scanner import check_paths, check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
 
 FOLDER = Path(__file__).resolve().parent / "security_cases"
 SEED = 20260

@@ -18,7 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from security_cases import FOLDER, check, read_cases
 
 from capability_rules.bundles.problem import RawFinding
-from capability_rules.validation.security import AuthorText, check_policies, check_texts, find_json_texts
+from capability_rules.validation.security.detectors.policy_mismatch import check_policies
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
 
 
 def list_findings(folders: list[Path]) -> Iterator[tuple[str, list[RawFinding]]]:

@@ -17,7 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from capability_rules.validation.codes import list_codes
-from capability_rules.validation.security import AuthorText, check_texts
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText
 
 LARGEST_FILE = 100_000
 _NUMBER = re.compile(r"^\d+ ")

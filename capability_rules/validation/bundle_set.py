@@ -11,7 +11,7 @@ from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.json_locations import locate_path
 from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import Report, validate_bundle
-from capability_rules.validation.security import IdIndex
+from capability_rules.validation.security.detectors.confusables import IdIndex
 
 if TYPE_CHECKING:
     from capability_rules.bundles.bundle_reader import SourceBundle

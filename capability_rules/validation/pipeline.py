@@ -11,12 +11,17 @@ from capability_rules.bundles.parsed_bundle import ParsedBundle
 from capability_rules.bundles.problem import BUNDLE_FILES, RawFinding
 from capability_rules.bundles.supporting_files import find_supporting_files
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation import a2ui, security
+from capability_rules.validation import a2ui
 from capability_rules.validation.evaluation_files import check_evaluation_files
 from capability_rules.validation.rules.capability import check_capability, check_front_matter, get_profile
 from capability_rules.validation.rules.cross_references import check_cross_references, find_mentioned_schema_ids
 from capability_rules.validation.rules.sections import check_sections, guess_profile
 from capability_rules.validation.rules.tools import check_collisions, check_tools
+from capability_rules.validation.security.detectors.claimed_status import check_claimed_status
+from capability_rules.validation.security.detectors.confusables import check_identity
+from capability_rules.validation.security.detectors.policy_mismatch import check_policies
+from capability_rules.validation.security.scanner import check_paths, check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
 
 Check = tuple[str, Callable[[], Iterable[RawFinding]]]
 
@@ -62,12 +67,12 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
     yield "tools.json", lambda: check_tools(tools, deadline)
     yield "tool names", lambda: check_collisions(tools, published, facts.get("capability_id"))
     yield "ui_schemas.json", lambda: _check_ui(documents)
-    yield "security of texts", lambda: security.check_texts(_author_texts(documents))
-    yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
-    yield "security of policies", lambda: security.check_policies(tools)
-    yield "security of names", lambda: security.check_identity(facts, published)
+    yield "security of texts", lambda: check_texts(_author_texts(documents))
+    yield "security of paths", lambda: check_paths(find_supporting_files(documents.files))
+    yield "security of policies", lambda: check_policies(tools)
+    yield "security of names", lambda: check_identity(facts, published)
     yield "evaluation files", lambda: check_evaluation_files(documents.beside)
-    yield "claims of names", lambda: security.check_claimed_status(facts, tools)
+    yield "claims of names", lambda: check_claimed_status(facts, tools)
 
 
 def _check_ui(documents: ParsedBundle) -> list[RawFinding]:
@@ -81,11 +86,11 @@ def _check_ui(documents: ParsedBundle) -> list[RawFinding]:
     return [*problems, *a2ui.check_tool_ui(documents.items("tools.json"), documents.items("ui_schemas.json"))]
 
 
-def _author_texts(documents: ParsedBundle) -> Iterable[security.AuthorText]:
+def _author_texts(documents: ParsedBundle) -> Iterable[AuthorText]:
     for name in BUNDLE_FILES:
         if name == "skill.md" and name in documents.files:
-            yield security.AuthorText(name, (), documents.files[name], is_key=False)
+            yield AuthorText(name, (), documents.files[name], is_key=False)
         elif name in documents.json and documents.json[name].readable:
-            yield from security.find_json_texts(name, documents.json[name].value)
+            yield from find_json_texts(name, documents.json[name].value)
     for path, text in find_supporting_files(documents.files).items():
-        yield security.AuthorText(path, (), text, is_key=False)
+        yield AuthorText(path, (), text, is_key=False)

@@ -18,7 +18,7 @@ from capability_kit.json_text import parse_json
 from capability_rules.bundles.needed_skills import get_needed_skills
 from capability_rules.bundles.profile import profile_from_json, trigger_form
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation.security import IdIndex
+from capability_rules.validation.security.detectors.confusables import IdIndex
 from registry.common import caches
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, RegistryState, Release, ToolName

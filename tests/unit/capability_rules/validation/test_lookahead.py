@@ -12,7 +12,7 @@ from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.validation import Report, lookahead, validate_bundle
 from capability_rules.validation.isolation import pool
 from capability_rules.validation.lookahead import validate_in_turn
-from capability_rules.validation.security import IdIndex
+from capability_rules.validation.security.detectors.confusables import IdIndex
 from tests.bundle_files import Files, bundle, tool
 
 SECONDS_MAX = 20

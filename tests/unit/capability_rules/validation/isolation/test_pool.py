@@ -17,7 +17,7 @@ from capability_rules.validation.isolation import pool as pool_module
 from capability_rules.validation.isolation.bundle_check import check_in_pool
 from capability_rules.validation.isolation.messages import pack_files
 from capability_rules.validation.isolation.pool import CheckEnded, CheckPool, ChecksBusy, current_pool, use_processes
-from capability_rules.validation.security import IdIndex
+from capability_rules.validation.security.detectors.confusables import IdIndex
 from tests.bundle_files import bundle, to_json, tool
 
 PREPARED = "from capability_rules.validation.isolation import process; process.prepare = lambda: None; "

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from capability_rules.bundles.problem import RawFinding
 from capability_rules.validation.codes import list_codes
-from capability_rules.validation.security import AuthorText, check_texts, find_json_texts
 from capability_rules.validation.security.rule_loader import RULES_FOLDER
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
 
 TABLE = list_codes()
 PAGE = """# Weight log

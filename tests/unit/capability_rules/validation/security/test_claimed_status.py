@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from capability_rules.validation.security import check_claimed_status
+from capability_rules.validation.security.detectors.claimed_status import check_claimed_status
 from tests.sweeps import check_each
 
 

@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from capability_rules.validation.security import AuthorText, check_texts, find_json_texts
 from capability_rules.validation.security.followed_files import find_followed_files
 from capability_rules.validation.security.rule_loader import load_rule_files
-from capability_rules.validation.security.text_corpus import list_documents
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts, list_documents
 from tests import costs
 from tests.unit.capability_rules.validation.security.pages import TABLE
 

@@ -12,7 +12,8 @@ import pytest
 
 from capability_rules.bundles.scaffolds import PROFILES, build_scaffold
 from capability_rules.validation import validate_bundle
-from capability_rules.validation.security import AuthorText, check_texts
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText
 from tests.bundle_files import bundle, tool
 from tests.unit.capability_rules.validation.security.pages import verdict, verdict_of_page
 

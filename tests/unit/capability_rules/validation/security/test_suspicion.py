@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from capability_rules.bundles.problem import RawFinding
-from capability_rules.validation.security import AuthorText, check_texts
 from capability_rules.validation.security.normalization import build_plain_view, unwrap_lines
+from capability_rules.validation.security.scanner import check_texts
 from capability_rules.validation.security.sentence_features import count_features, hash_features
 from capability_rules.validation.security.suspicion import (
     KINDS,
@@ -24,6 +24,7 @@ from capability_rules.validation.security.suspicion import (
     load_model,
     read_for_model,
 )
+from capability_rules.validation.security.text_corpus import AuthorText
 from tests.unit.capability_rules.validation.security.pages import (
     notes_of_page,
     problems_of_page,

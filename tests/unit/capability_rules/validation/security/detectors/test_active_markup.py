@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from capability_rules.validation.security import AuthorText, check_texts, find_json_texts
 from capability_rules.validation.security.code_spans import find_code_spans
+from capability_rules.validation.security.scanner import check_texts
+from capability_rules.validation.security.text_corpus import AuthorText, find_json_texts
 
 IMAGE = "<img src=x onerror=alert(1)>"
 

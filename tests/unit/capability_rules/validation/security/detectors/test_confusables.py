@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capability_rules.bundles.validation_context import ValidationContext
-from capability_rules.validation.security import IdIndex, check_identity
-from capability_rules.validation.security.detectors.confusables import confusable_similarity, find_lookalike
+from capability_rules.validation.security.detectors.confusables import (
+    IdIndex,
+    check_identity,
+    confusable_similarity,
+    find_lookalike,
+)
 
 
 def published(ids: Collection[str]) -> ValidationContext:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capability_rules.validation.security import check_policies
+from capability_rules.validation.security.detectors.policy_mismatch import check_policies
 from tests.unit.capability_rules.validation.security.pages import problems_of_page
 
 

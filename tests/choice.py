@@ -78,11 +78,12 @@ def is_left_out(path: Path, config: pytest.Config) -> bool:
     marks = set(_MARK.findall(of_module[0])) if of_module else set()
     if marks & TIERS.keys() and not any(config.getoption(TIERS[tier]) for tier in TIERS.keys() & _MARK.findall(text)):
         return True
-    with_mark = _SAME_ON_BOTH if config.getoption("--all") else (*_SAME_ON_BOTH, *_UPON_THE_CORE)
+    of_file = set(_MARK.findall(text))
     return ON_POSTGRESQL and (
         bool(marks & _NOT_ON_POSTGRESQL)
         or _is_within(path, _WITHOUT_DATABASE)
-        or (_is_within(path, with_mark) and not _RUN_ON_BOTH & set(_MARK.findall(text)))
+        or (_is_within(path, _SAME_ON_BOTH) and not _RUN_ON_BOTH & of_file)
+        or (_is_within(path, _UPON_THE_CORE) and not config.getoption("--all") and "postgres" not in of_file)
     )
 
 
@@ -103,7 +104,7 @@ def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) 
         return "the same on both databases: with SQLite"
     if not _uses_database(item, marks):
         return "without a database: with SQLite"
-    if _is_within(item.path, _UPON_THE_CORE) and "slow" not in tiers and not marks & _RUN_ON_BOTH:
+    if _is_within(item.path, _UPON_THE_CORE) and "slow" not in tiers and "postgres" not in marks:
         return "upon the core, seldom different: with --all"
     return ""
 

@@ -39,7 +39,6 @@ BITES: list[tuple[str, AcceptanceManager, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(("name", "rows", "given"), BITES)
 def test_a_constraint_bites(name: str, rows: AcceptanceManager, given: dict[str, Any]) -> None:
     # What has ended keeps nothing out.

@@ -47,7 +47,6 @@ BITES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("name", BITES)
 def test_a_constraint_bites(name: str) -> None:
     publish()

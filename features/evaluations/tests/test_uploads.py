@@ -99,7 +99,6 @@ def test_the_newest_uploads_are_kept_and_runs_of_this_registry_stay(monkeypatch:
     assert {run.pk for run in EvaluationRun.objects.all()} == {own.pk, runs[1].pk, runs[2].pk}
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("change", "words"),
     [

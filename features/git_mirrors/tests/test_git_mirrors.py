@@ -108,7 +108,6 @@ def test_a_release_is_one_commit_with_its_author_and_note(url: str, there: Path,
     assert len(_log(there)) == 3
 
 
-@pytest.mark.both_databases
 def test_two_releases_are_two_commits_and_what_was_taken_back_is_none(url: str, there: Path) -> None:
     publish("alpha")
     publish("beta")
@@ -158,7 +157,6 @@ def test_a_lost_answer_makes_no_second_commit(url: str, there: Path, monkeypatch
     assert GitMirror.objects.get().pending is None
 
 
-@pytest.mark.both_databases
 def test_a_push_of_others_is_a_choice_and_never_overwritten(url: str, there: Path, tmp_path: Path) -> None:
     publish("alpha")
     row = _mirror(url)
@@ -249,7 +247,6 @@ def test_a_set_goes_out_in_the_layout_of_each_plugin(form: str, url: str, there:
     assert len(_log(there)) == 4, "the manifest is in the commit of the release"
 
 
-@pytest.mark.both_databases
 def test_a_team_has_to_agree(url: str, there: Path) -> None:
     publish("alpha")
     publish("beta")
@@ -403,7 +400,6 @@ def _kill_at(
     patched.setattr(owner, name, call)
 
 
-@pytest.mark.both_databases
 def test_the_page_of_a_capability_says_where_it_is_and_reads_no_list_of_files(url: str, signed_in: Any) -> None:
     publish("alpha")
     publish("beta")

@@ -23,7 +23,6 @@ BITES: dict[str, tuple[type[models.Model], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("name", BITES)
 def test_a_constraint_bites(name: str) -> None:
     publish()

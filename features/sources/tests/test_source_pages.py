@@ -80,7 +80,6 @@ def test_another_registry_is_followed_from_the_form(client: Client) -> None:
     assert "csk_hidden" not in page
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

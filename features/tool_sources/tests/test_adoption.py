@@ -15,7 +15,7 @@ from registry.models import AuditEvent
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def tools_of(capability_id: str) -> list[Any]:

@@ -19,7 +19,7 @@ from registry.models import AuditEvent, Incident, Job
 from registry.publishing import publication
 from tests.factories import OLGA
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 DRIFT = ("TOOL_SOURCE_CHANGED", "TOOL_SOURCE_BROKEN")
 
 

@@ -13,7 +13,7 @@ from registry.common.errors import NotFound
 from registry.models import AuditEvent
 from tests.factories import OLGA
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def test_source_keeps_what_a_document_offers() -> None:

@@ -16,7 +16,7 @@ from registry.models import AuditEvent, Job
 from registry.operations.housekeeping import DAILY_JOBS
 from tests.factories import OLGA
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def check(source: ToolSource, **changes: Any) -> list[ToolBinding]:

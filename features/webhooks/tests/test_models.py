@@ -30,7 +30,6 @@ BITES: dict[str, tuple[type[models.Model], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("name", BITES)
 def test_a_constraint_bites(name: str) -> None:
     webhook, _ = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)

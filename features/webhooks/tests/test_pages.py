@@ -50,7 +50,6 @@ def test_a_webhook_is_made_and_its_secret_is_shown_once(client: Client) -> None:
     assert secret not in client.get(f"/webhooks/{row.pk}/").content.decode()
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

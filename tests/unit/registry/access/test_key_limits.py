@@ -26,7 +26,7 @@ from tests import factories
 from tests.factories import OLGA, agent_key, bundle, publish
 from tests.sweeps import check_each, rolled_back
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
 TERMINAL = Actor("command_line", "root")
 OF_TEAM, OF_IDS = Actor("agent_key", "of team"), Actor("agent_key", "of ids")

@@ -13,7 +13,7 @@ from registry.models import AuditEvent, Operator
 from tests.factories import OLGA
 from tests.second_factors import SECRET, app_code, enable_app
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 ADA = Actor("operator", "ada")
 
 

@@ -17,7 +17,7 @@ from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import find_unrecorded
 from tests.factories import OLGA
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 ADA = Identity("oidc-1", "subject-1", "ada", "Ada L", "ada@example.com", ("admins",))
 
 

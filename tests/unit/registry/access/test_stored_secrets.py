@@ -17,7 +17,7 @@ from registry.operations import housekeeping
 from tests.factories import OLGA
 from tests.second_factors import SECRET, app_code, enable_app
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 FORMER, PRESENT = "former-" + "x" * 40, "present-" + "y" * 40
 
 

@@ -11,7 +11,7 @@ from registry.publishing import publication
 from registry.selectors.need_overview import describe_needs
 from tests.factories import OLGA, bundle, publish
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def _needing(**dependencies: Any) -> dict[str, Any]:

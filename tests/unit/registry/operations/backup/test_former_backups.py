@@ -19,7 +19,7 @@ from registry.operations.backup.restore import restore_backup
 from registry.operations.backup.tables import read_stored
 from tests.factories import OLGA
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 RELEASES = Path(__file__).parent / "releases"
 SAME = ("file", "line", "fingerprint", "reason", "ended_at")

@@ -22,19 +22,20 @@ pytestmark = pytest.mark.slow
 HOLD = "SELECT * FROM registry_registrystate FOR UPDATE"
 
 
-@pytest.fixture
-def studio(tmp_path: Path, postgresql_url: str) -> Iterator[Studio]:
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str) -> Iterator[Studio]:
     """With limits of a second or two."""
     url = new_database(postgresql_url)
     limits = {"DATABASE_STATEMENT_TIMEOUT_SECONDS": "2", "DATABASE_LOCK_TIMEOUT_SECONDS": "1"}
-    studio = start_studio(tmp_path, EXAMPLES="on", **on_postgresql(url), **limits)
+    studio = start_studio(tmp_path_factory.mktemp("studio"), EXAMPLES="on", **on_postgresql(url), **limits)
     yield studio
     studio.stop()
 
 
 @contextmanager
 def _client(studio: Studio) -> Iterator[httpx2.Client]:
-    key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
+    name = f"pipeline {time.time_ns()}"
+    key = studio.manage("agent_key", "create", name, "--scopes", "read,publish").stdout.strip()
     with httpx2.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
         deadline = time.monotonic() + 10
         while not client.get("/api/v1/operator/bundle_list").is_success:
@@ -79,9 +80,9 @@ def test_a_read_behind_a_locked_table_is_refused(studio: Studio) -> None:
 
 
 def test_a_command_waits(studio: Studio, tmp_path: Path) -> None:
-    folder = tmp_path / "alpha"
+    folder = tmp_path / "beta"
     folder.mkdir()
-    for name, text in bundle().items():
+    for name, text in bundle("beta").items():
         (folder / name).write_text(text)
     with psycopg.connect(studio.env["DATABASE_URL"]) as holder:
         holder.execute(HOLD)

@@ -253,8 +253,8 @@ def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, s
     ("public", "origins"),
     [
         (True, ()),
-        pytest.param(True, ("https://a.example",), marks=pytest.mark.slow),
-        pytest.param(False, (), marks=pytest.mark.slow),
+        pytest.param(True, ("https://a.example",), marks=pytest.mark.rare),
+        pytest.param(False, (), marks=pytest.mark.rare),
         pytest.param(False, ("https://a.example",), marks=pytest.mark.slow),
     ],
 )

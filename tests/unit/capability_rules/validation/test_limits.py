@@ -278,7 +278,15 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("file", ["capability.json", "tools.json", "ui_schemas.json"])
+# One reader for all three.
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param("capability.json", marks=pytest.mark.rare),
+        "tools.json",
+        pytest.param("ui_schemas.json", marks=pytest.mark.rare),
+    ],
+)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
     with costs.at_most(REFERENCES_MAX):

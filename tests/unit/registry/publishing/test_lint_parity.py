@@ -82,6 +82,7 @@ def test_examples_have_the_findings_of_an_import(tmp_path: Path) -> None:
     _check_all(_examples(), tmp_path)
 
 
+@pytest.mark.slow
 def test_cases_of_findings_have_the_findings_of_an_import(tmp_path: Path) -> None:
     _check_all(_schema_examples(), tmp_path)
 
@@ -90,6 +91,6 @@ def test_skills_of_others_have_the_findings_of_an_import(tmp_path: Path) -> None
     _check_all(_skills(_EVERY), tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 def test_all_skills_of_others_have_the_findings_of_an_import(tmp_path: Path) -> None:
     _check_all(_skills(1), tmp_path)

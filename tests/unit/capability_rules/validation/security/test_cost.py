@@ -70,7 +70,7 @@ def test_hostile_text_costs_no_more_than_its_size_allows(unit: str) -> None:
         check(unit, MEBIBYTE // 5)
 
 
-@pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_largest_hostile_text_costs_what_its_process_has_time_for(unit: str) -> None:
     with costs.at_most(200):

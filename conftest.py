@@ -17,7 +17,7 @@ import hypothesis
 import pytest
 
 from tests.choice import TIERS, choose, is_left_out, pytest_addoption
-from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
+from tests.servers import Server, Studio, lend_studio, start_postgresql, start_redis
 from tests.shared_folders import shared_root
 
 # Hooks that pytest finds here.
@@ -225,11 +225,10 @@ def nginx() -> str:
 
 
 @pytest.fixture(scope="module")
-def live_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """The product on its embedded defaults with the examples published, one for each test module."""
-    studio = start_studio(tmp_path_factory.mktemp("studio"))
-    yield studio
-    studio.stop()
+def live_studio() -> Iterator[Studio]:
+    """The product with the examples published, as if it had just been started for the module."""
+    with lend_studio() as studio:
+        yield studio
 
 
 def _chromium() -> str:

@@ -5,25 +5,29 @@ Each is a child that a keeper process holds: when the tests end, however they en
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib.util
+import json
 import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from tests import commands
-from tests.shared_folders import make_folder_once
+from tests.shared_folders import make_folder_once, shared_root
 
 ROOT = commands.ROOT
 # Waits for the command or for the end of our own input, whichever is first; the input ends when the tests die.
@@ -349,19 +353,92 @@ def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | Non
 
 def copy_prepared(data_dir: Path, furnish: Furnish | None = None, /, **settings: str) -> str:
     """Fill `data_dir` with a copy of what `start_studio` serves; returns what preparing it has printed."""
+    folder = _prepare_once(furnish, settings)
+    shutil.copytree(folder / "data", data_dir, dirs_exist_ok=True, copy_function=_copy_or_link)
+    return (folder / "printed").read_text("utf-8")
+
+
+def _prepare_once(furnish: Furnish | None, settings: Mapping[str, str]) -> Path:
+    """The folder of a site that was prepared once for this run of pytest: its `data`, and what was `printed`."""
     choices = {name: value for name, value in sorted(settings.items()) if name not in _READ_WHEN_SERVING}
     added = "" if furnish is None else f"{furnish.__module__}.{furnish.__qualname__}"
     if "<" in added:
         raise ValueError(f"{added} is not one function for all processes")
 
     def fill(folder: Path) -> None:
-        (folder / "data").mkdir()
-        printed = _prepare(studio_environment(folder / "data", **choices), furnish)
+        env = studio_environment(folder / "data", **choices)
+        if furnish is None:
+            (folder / "data").mkdir()
+            printed = _prepare(env, None)
+        else:
+            # With the same secrets, so that a server of either can serve both: `lend_studio`.
+            printed = copy_prepared(folder / "data", **choices)
+            furnish(env)
         (folder / "printed").write_text(printed, "utf-8")
 
-    folder = make_folder_once(f"site {choices} {added}", fill)
-    shutil.copytree(folder / "data", data_dir, dirs_exist_ok=True, copy_function=_copy_or_link)
-    return (folder / "printed").read_text("utf-8")
+    return make_folder_once(f"site {choices} {added}", fill)
+
+
+# By their settings, the Studios that modules of this process have borrowed.
+_LENT: dict[str, Studio] = {}
+_STAYS = {"models", "static", "studio.sqlite3", "studio.sqlite3-shm", "studio.sqlite3-wal"}
+
+
+@contextlib.contextmanager
+def lend_studio(furnish: Furnish | None = None, /, **settings: str) -> Iterator[Studio]:
+    """A Studio on a site as `start_studio` prepares it, which the modules of this process use one after the other.
+
+    The first with these settings starts it; everybody else gets it with database and files put back, as by the restore
+    of a backup, for a twentieth of a start. It hangs while nobody has it, and must not be stopped by who has it.
+    """
+    key = str(sorted(settings.items()))
+    if key in _LENT:
+        _LENT[key].server.resume()
+        _put_back(_LENT[key], _prepare_once(furnish, settings) / "data")
+    else:
+        folder = Path(tempfile.mkdtemp(dir=shared_root()))
+        _LENT[key] = start_studio(folder / "data", folder / "log", furnish, **settings)
+        atexit.register(_stop_lent, _LENT[key])
+    yield _LENT[key]
+    _LENT[key].server.pause()
+
+
+def _stop_lent(studio: Studio) -> None:
+    # What hangs does not end.
+    studio.server.resume()
+    studio.stop()
+
+
+def _put_back(studio: Studio, data: Path) -> None:
+    for path in studio.data_dir.iterdir():
+        if path.name not in _STAYS:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in data.iterdir():
+        if path.name not in _STAYS:
+            shutil.copytree(path, studio.data_dir / path.name) if path.is_dir() else shutil.copy2(path, studio.data_dir)
+    with (
+        contextlib.closing(sqlite3.connect(f"file:{data}/studio.sqlite3?immutable=1", uri=True)) as source,
+        contextlib.closing(sqlite3.connect(studio.data_dir / "studio.sqlite3", timeout=30)) as target,
+    ):
+        state = "registry_registrystate"
+        (before,) = target.execute(f"SELECT access_revision FROM {state}").fetchone()
+        source.backup(target)
+        # What a restore changes too: processes then drop what they have read.
+        with target:
+            target.execute(f"UPDATE {state} SET access_revision = ?, epoch = ?", (before + 1, uuid4().hex))
+        (revision,) = target.execute(f"SELECT registry_revision FROM {state}").fetchone()
+    studio.server.wait_until(lambda: _serves(studio.url, revision, before + 1))
+
+
+def _serves(url: str, registry_revision: int, access_revision: int) -> bool:
+    """Whether its application has read the one, and its gateway the other."""
+    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as response:
+        figures = response.read().decode()
+    with urllib.request.urlopen(f"{url}/api/v1/capability_registry_list", timeout=10) as response:
+        listed = json.load(response)
+    return (
+        f"studio_access_revision {access_revision}.0\n" in figures and listed["registry_revision"] == registry_revision
+    )
 
 
 def _copy_or_link(source: str, target: str) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
 from tests.browser.furnished_studio import furnish
-from tests.browser.steps import PASSWORD, sign_in
-from tests.servers import Studio, run_manage, start_studio
+from tests.browser.steps import PASSWORD
+from tests.servers import Studio, lend_studio, run_manage, start_studio
 
 if TYPE_CHECKING:
+    from playwright._impl._api_structures import SetCookieParam
     from playwright.sync_api import Page
 
 ROLES = ("viewer", "author", "publisher", "admin")
@@ -35,7 +38,11 @@ def studio_settings() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory, studio_settings: dict[str, str]) -> Iterator[Studio]:
-    """The product with an operator of each role."""
+    """The product with an operator of each role; one of its own where the module has settings."""
+    if not studio_settings:
+        with lend_studio(add_operators) as lent:
+            yield lent
+        return
     studio = start_studio(tmp_path_factory.mktemp("studio"), None, add_operators, **studio_settings)
     yield studio
     studio.stop()
@@ -72,26 +79,46 @@ def quiet_console(page: Page, allowed_on_console: list[str]) -> Iterator[None]:
     assert not [text for text in said if not any(re.search(pattern, text) for pattern in allowed_on_console)]
 
 
+_SESSIONS = """
+import json
+from django.conf import settings
+from django.test import Client
+from registry.models import Operator
+from tests.unit.studio.conftest import confirm_identity
+sessions = {}
+for operator in Operator.objects.filter(username__startswith="the-"):
+    client = Client()
+    client.force_login(operator)
+    confirm_identity(client)
+    sessions[operator.username] = {"name": settings.SESSION_COOKIE_NAME, "value": client.session.session_key}
+print(json.dumps(sessions))
+"""
+
+
 @pytest.fixture(scope="module")
-def cookies() -> dict[str, Any]:
-    """Of each role, from its last sign-in: a password takes half a second to check."""
+def sessions() -> dict[str, SetCookieParam]:
+    """The cookie of each operator by username: to check a password takes a quarter of a second."""
     return {}
 
 
 @pytest.fixture
-def as_role(studio: Studio, page: Page, cookies: dict[str, Any]) -> Callable[[str], Page]:
-    """Opens the list as an operator of a role."""
+def as_role(studio: Studio, page: Page, sessions: dict[str, SetCookieParam]) -> Callable[[str], Page]:
+    """The page in the browser of an operator of a role, who has just signed in and opened nothing yet."""
 
     def sign(role: str = "publisher") -> Page:
-        page.context.add_cookies(cookies.get(role, []))
-        page.goto(f"{studio.url}/capabilities/")
-        if "/sign-in/" in page.url:
-            sign_in(page, studio.url, f"the-{role}", PASSWORD)
-            cookies[role] = page.context.cookies()
-            page.goto(f"{studio.url}/capabilities/")
+        if not _goes_on(studio, sessions.get(f"the-{role}")):
+            sessions.update(json.loads(studio.manage("shell", "-c", _SESSIONS).stdout.splitlines()[-1]))
+        page.context.add_cookies([{**sessions[f"the-{role}"], "url": studio.url}])
         return page
 
     return sign
+
+
+def _goes_on(studio: Studio, cookie: SetCookieParam | None) -> bool:
+    """Whether the session is there: a test may end it."""
+    with contextlib.closing(sqlite3.connect(studio.data_dir / "studio.sqlite3")) as database:
+        key = cookie and cookie["value"]
+        return database.execute("SELECT 1 FROM django_session WHERE session_key = ?", [key]).fetchone() is not None
 
 
 @pytest.fixture(scope="module")

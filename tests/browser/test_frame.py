@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+@pytest.fixture
+def as_role(studio: Studio, as_role: Callable[[str], Page]) -> Callable[[str], Page]:
+    """On the list of capabilities."""
+
+    def sign(role: str) -> Page:
+        page = as_role(role)
+        page.goto(f"{studio.url}/capabilities/")
+        return page
+
+    return sign
+
+
 def _words(page: Page) -> Locator:
     return page.get_by_role("combobox", name="A page, a capability or an action")
 

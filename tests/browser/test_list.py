@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+@pytest.fixture
+def as_role(studio: Studio, as_role: Callable[[str], Page]) -> Callable[[str], Page]:
+    """On the list of capabilities."""
+
+    def sign(role: str) -> Page:
+        page = as_role(role)
+        page.goto(f"{studio.url}/capabilities/")
+        return page
+
+    return sign
+
+
 def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("viewer")
     page.get_by_label("Search by name, ID or purpose").press_sequentially("weig", delay=20)

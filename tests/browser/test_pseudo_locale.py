@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +13,6 @@ from tests.browser.conftest import add_operators
 from tests.browser.furnished_studio import ADDRESSES
 from tests.browser.layout import OVERFLOW
 from tests.browser.pseudo_locale import LANGUAGE, write_catalogs
-from tests.browser.steps import PASSWORD
 from tests.servers import Studio, start_studio
 from tests.sweeps import check_each
 from tests.unit.studio.brackets import outside_brackets
@@ -59,12 +58,11 @@ def data(furnished: Studio, other_pages: dict[str, str]) -> set[str]:
 
 def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(
     furnished: Studio,
-    page: Page,
-    signed_in: Any,
+    as_role: Callable[[str], Page],
     data: set[str],
     other_pages: dict[str, str],
 ) -> None:
-    addresses = ADDRESSES | other_pages
+    page, addresses = as_role("admin"), ADDRESSES | other_pages
 
     def check(name: str) -> None:
         page.goto(furnished.url + addresses[name])
@@ -86,16 +84,3 @@ def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(
         assert untranslated == []
 
     check_each(sorted(addresses), check)
-
-
-@pytest.fixture
-def signed_in(studio: Studio, page: Page, cookies: dict[str, Any]) -> None:
-    """As an admin, whatever the form is called in this language."""
-    page.context.add_cookies(cookies.get("admin", []))
-    page.goto(f"{studio.url}/capabilities/")
-    if "/sign-in/" in page.url:
-        page.locator("[name=username]").fill("the-admin")
-        page.locator("[name=password]").fill(PASSWORD)
-        page.locator("main form:has([name=password]) [type=submit]").click()
-        page.wait_for_url("**/capabilities/")
-        cookies["admin"] = page.context.cookies()

@@ -265,9 +265,13 @@ def page(browser: Browser) -> Iterator[Page]:
     # Colours on their way from one theme to the other would be measured else.
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    page.on("pageerror", lambda error: faults.append(f"script: {error.stack or error}"))
-    page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
-    page.on("request", lambda request: faults.append(f"asked {request.url}") if _is_foreign(request.url) else None)
+
+    def record(fault: str) -> None:
+        faults.append(f"{page.url}: {fault}")
+
+    page.on("pageerror", lambda error: record(f"script: {error.stack or error}"))
+    page.on("console", lambda line: record(line.text) if "Content Security Policy" in line.text else None)
+    page.on("request", lambda request: record(f"asked {request.url}") if _is_foreign(request.url) else None)
     yield page
     context.close()
     assert not faults, faults

@@ -19,7 +19,7 @@ from tests.servers import Studio, lend_studio, run_manage, start_studio
 
 if TYPE_CHECKING:
     from playwright._impl._api_structures import SetCookieParam
-    from playwright.sync_api import Page
+    from playwright.sync_api import ConsoleMessage, Page
 
 ROLES = ("viewer", "author", "publisher", "admin")
 
@@ -73,10 +73,15 @@ def allowed_on_console() -> list[str]:
 @pytest.fixture(autouse=True)
 def quiet_console(page: Page, allowed_on_console: list[str]) -> Iterator[None]:
     """No page says anything on the console."""
-    said: list[str] = []
-    page.context.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
+    said: list[tuple[str, str]] = []
+
+    def record(line: ConsoleMessage) -> None:
+        if line.type in ("error", "warning"):
+            said.append((line.page.url if line.page else "", line.text))
+
+    page.context.on("console", record)
     yield
-    assert not [text for text in said if not any(re.search(pattern, text) for pattern in allowed_on_console)]
+    assert not [one for one in said if not any(re.search(pattern, one[1]) for pattern in allowed_on_console)]
 
 
 _SESSIONS = """

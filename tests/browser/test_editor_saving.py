@@ -242,6 +242,7 @@ def test_what_cannot_be_saved_on_leaving_is_asked_about_and_hinted_at(editor: Pa
     expect(editor.locator("#unsaved")).to_be_hidden()
 
 
+@pytest.mark.rare
 def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:
     skill = "# Large\n\n" + "A line of words that goes on for a while.\n" * 24_000
     tools = "[" + ",\n".join(json.dumps({"name": f"tool_{number}", "x": "y" * 960}) for number in range(1000)) + "]\n"

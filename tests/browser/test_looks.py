@@ -28,6 +28,7 @@ Check = Callable[["Page", str], None]
 # What is between is measured by test_states.py.
 WIDTHS = (390, 1440)
 THEMES = ("light", "dark")
+_FORMS = tuple(f"{theme}, {width}" for theme in THEMES for width in WIDTHS)
 # axe takes seconds a form. A theme changes colors alone, and a width the frame, which every page has: each page is
 # looked at by all rules in one form, and these by all rules in all four: the gallery has each component. For a release
 # each page is also looked at by the rules of colors in another form.
@@ -48,12 +49,16 @@ def at(furnished: Studio, as_role: Callable[[str], Page]) -> Callable[[str], Pag
 
 
 def _in_every_form(page: Page, check: Check) -> None:
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-        expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            check(page, f"{theme}, {width}")
+    for form in _FORMS:
+        _bring_into_form(page, form)
+        check(page, form)
+
+
+def _bring_into_form(page: Page, form: str) -> None:
+    theme, width = form.split(", ")
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    page.set_viewport_size({"width": int(width), "height": 900})
 
 
 def _fits(page: Page, form: str) -> None:
@@ -71,43 +76,54 @@ def _looks_right(page: Page, form: str) -> None:
 
 
 @pytest.fixture
-def looks_right_where_it_differs(pytestconfig: pytest.Config) -> Check:
-    """What can find something new: a theme moves nothing."""
+def looks_right_where_it_differs(pytestconfig: pytest.Config) -> Callable[[Page], None]:
+    """Looks at a page where something new can be found: a theme moves nothing."""
 
-    def check(page: Page, form: str) -> None:
-        if form.startswith(THEMES[0]):
-            _fits(page, form)
-        if form == _ALL_RULES:
-            _is_accessible(page, form)
-        elif form == _COLOR_RULES and pytestconfig.getoption("--rare"):
-            _is_accessible(page, form, runOnly=["color-contrast"])
+    def look(page: Page) -> None:
+        for form in _FORMS:
+            if form.startswith(THEMES[0]):
+                _bring_into_form(page, form)
+                _fits(page, form)
+            if form == _ALL_RULES:
+                _is_accessible(page, form)
+            elif form == _COLOR_RULES and pytestconfig.getoption("--rare"):
+                _bring_into_form(page, form)
+                _is_accessible(page, form, runOnly=["color-contrast"])
 
-    return check
+    return look
 
 
-@pytest.mark.parametrize("name", ADDRESSES)
 def test_a_page_has_one_heading_fits_and_is_accessible(
-    name: str, at: Callable[[str], Page], looks_right_where_it_differs: Check
+    at: Callable[[str], Page], looks_right_where_it_differs: Callable[[Page], None]
 ) -> None:
-    _check_page(at(name), _looks_right if name in _IN_ALL_FORMS else looks_right_where_it_differs)
+    def check(name: str) -> None:
+        page = at(name)
+        _check_page(page)
+        if name in _IN_ALL_FORMS:
+            _in_every_form(page, _looks_right)
+        else:
+            looks_right_where_it_differs(page)
+
+    check_each(ADDRESSES, check)
 
 
 def test_a_page_of_every_other_template_fits_and_is_accessible(
     other_pages: dict[str, str],
     furnished: Studio,
     as_role: Callable[[str], Page],
-    looks_right_where_it_differs: Check,
+    looks_right_where_it_differs: Callable[[Page], None],
 ) -> None:
     page = as_role("admin")
 
     def check(template: str) -> None:
         page.goto(furnished.url + other_pages[template])
-        _check_page(page, looks_right_where_it_differs)
+        _check_page(page)
+        looks_right_where_it_differs(page)
 
     check_each(other_pages, check)
 
 
-def _check_page(page: Page, check: Check) -> None:
+def _check_page(page: Page) -> None:
     assert page.title().endswith(" · Capability Studio")
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     # The pages of a capability have its head: the name, its state, and the tab that is open.
@@ -116,7 +132,6 @@ def _check_page(page: Page, check: Check) -> None:
     assert page.locator("html").get_attribute("lang") == "en"
     for fold in page.locator("main details:not([data-menu])").all():
         fold.evaluate("fold => { fold.open = true; }")
-    _in_every_form(page, check)
 
 
 @pytest.mark.parametrize("form", ["sign in", "wrong password"])
@@ -174,12 +189,12 @@ def test_a_conflict_and_a_notice_fit_and_are_accessible(
 
 
 def test_docs_without_a_sign_in_fit_and_are_accessible(
-    furnished: Studio, page: Page, looks_right_where_it_differs: Check
+    furnished: Studio, page: Page, looks_right_where_it_differs: Callable[[Page], None]
 ) -> None:
     for name in ("API reference", "docs", "docs, a page"):
         page.goto(furnished.url + ADDRESSES[name])
         expect(page.get_by_role("navigation", name="Studio")).to_have_count(0)
-        _in_every_form(page, looks_right_where_it_differs)
+        looks_right_where_it_differs(page)
 
 
 @pytest.mark.parametrize("address", ["/nowhere/", "/capabilities/nowhere/"])

@@ -33,6 +33,8 @@ _TESTS = Path(__file__).parent / "tests"
 # What starts servers fails now and then on a busy machine for want of time: it is tried once more, and the closing line
 # counts it. Any other test has no such excuse, unless it is marked `depends_on_speed` with the reason.
 _WITH_SERVERS = tuple(_TESTS / folder for folder in ("browser", "integration", "system"))
+# Of the files that are not slow, those that take seconds: whole pages are drawn.
+_LONG = (_TESTS / "unit" / "studio",)
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -51,7 +53,8 @@ CHROMIUM_FLAGS = [
 # compile Django, the product and the tests again: a fifth of the time of the suite.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# What is imported and collected lives on: the default would look through all of it thousands of times.
+# What is imported and collected lives on: the default would look through all of it thousands of times. `freeze` below
+# takes it out of sight of whatever collects by hand too, as pytest does at its end.
 gc.set_threshold(100_000, 50, 100)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -64,6 +67,10 @@ def pytest_configure() -> None:
     shared_root()
 
 
+def pytest_collection_finish() -> None:
+    gc.freeze()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return is_left_out(collection_path, config) or None
 
@@ -72,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     choose(config, items)
     # Files are given out in this order: one that takes minutes must not be the last, with nothing to do for the others.
     ranks = _rank_slow_files(items)
-    items.sort(key=lambda item: ranks.get(item.path, 1.0))
+    items.sort(key=lambda item: ranks.get(item.path, 1.0 if _is_within(item.path, _LONG) else 2.0))
     with_servers = {path for path in {item.path for item in items} if _is_within(path, _WITH_SERVERS)}
     for item in items:
         if item.path in with_servers or item.get_closest_marker("depends_on_speed"):

@@ -224,7 +224,9 @@ def test_commits_are_signed_so_that_git_takes_them(url: str, there: Path, tmp_pa
     assert git(there, "fsck", "--strict", "--no-dangling") == ""
 
 
-@pytest.mark.parametrize("form", ["agent-plugin", "claude", "codex", "cursor"])
+@pytest.mark.parametrize(
+    "form", ["claude", *(pytest.param(form, marks=pytest.mark.slow) for form in ("agent-plugin", "codex", "cursor"))]
+)
 def test_a_set_goes_out_in_the_layout_of_each_plugin(form: str, url: str, there: Path) -> None:
     publish("alpha")
     publish("beta")

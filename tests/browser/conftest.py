@@ -89,7 +89,7 @@ import json
 from django.conf import settings
 from django.test import Client
 from registry.models import Operator
-from tests.unit.studio.conftest import confirm_identity
+from tests.sessions import confirm_identity
 sessions = {}
 for operator in Operator.objects.filter(username__startswith="the-"):
     client = Client()

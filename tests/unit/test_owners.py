@@ -42,9 +42,9 @@ from registry.models import AgentKey, AuditEvent, Operator, Proposal, Review, Sc
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.scan_results import store_scan_results
 from tests.factories import DOUBT, OLGA, agent_key, bundle
+from tests.sessions import confirm_identity
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio import forms
-from tests.unit.studio.conftest import confirm_identity
 
 pytestmark = pytest.mark.django_db
 

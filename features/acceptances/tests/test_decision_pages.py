@@ -18,7 +18,8 @@ from registry.models import AuditEvent, Capability, Review, Revision
 from registry.publishing import batch, publication, reviews
 from registry.publishing.quarantine import quarantine
 from tests.factories import DOUBT, OLGA, bundle
-from tests.unit.studio.conftest import SignIn, confirm_identity, make_operator
+from tests.sessions import confirm_identity
+from tests.unit.studio.conftest import SignIn, make_operator
 from tests.unit.studio.forms import forms_in, is_publish_blocked
 
 pytestmark = pytest.mark.django_db

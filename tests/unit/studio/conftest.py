@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from registry.access import operators
 from registry.models import Operator
 from tests import factories
 from tests.factories import OLGA
+from tests.sessions import confirm_identity
 from tests.unit.studio import page_sweep
 
 PASSWORD = "Correct-horse-battery-9"
@@ -29,15 +29,6 @@ def furnished(db: None) -> None:
 def make_operator(role: str, **more: Any) -> Operator:
     """An operator named as the role."""
     return operators.create_operator(username=f"the-{role}", password=PASSWORD, role=role, by=OLGA, **more)
-
-
-def confirm_identity(client: Client, *, seconds_ago: float = 0) -> None:
-    """Make the browser's session one in which the person has shown who they are, as a sign-in does."""
-    session, then = client.session, time.time() - seconds_ago
-    session.update(
-        {"began_at": then, "seen_at": time.time(), "identity_confirmed_at": then, "signed_in_by": ["password"]}
-    )
-    session.save()
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from registry.models import AuditEvent
 from registry.operations.backup import download
 from registry.operations.backup.archive import check_archive
 from tests.factories import publish
-from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity
+from tests.sessions import confirm_identity
+from tests.unit.studio.conftest import PASSWORD, SignIn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 URL = "/settings/backup/"

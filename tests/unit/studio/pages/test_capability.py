@@ -16,7 +16,8 @@ from registry.models import AuditEvent, Capability, Revision
 from registry.publishing import publication
 from registry.publishing.quarantine import quarantine
 from tests.factories import OLGA, bundle, damage, publish, tool
-from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity, make_operator
+from tests.sessions import confirm_identity
+from tests.unit.studio.conftest import PASSWORD, SignIn, make_operator
 from tests.unit.studio.forms import ask_and_confirm, confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db

@@ -15,8 +15,9 @@ from registry.publishing.quarantine import quarantine
 from studio.pages.dangerous_actions import DANGEROUS_ACTIONS
 from tests import feature_pages
 from tests.factories import DOUBT, bundle
+from tests.sessions import confirm_identity
 from tests.sweeps import check_each, rolled_back
-from tests.unit.studio.conftest import SignIn, confirm_identity
+from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.pages import test_confirmations
 from tests.unit.studio.pages.test_confirmations import ADMIN, _address, _stored
 from tests.unit.studio.pages.test_permissions import OPEN, RULES

@@ -11,7 +11,8 @@ from registry.models import AgentKey, Operator
 from studio.config.parsers import Rate
 from tests.factories import OLGA
 from tests.second_factors import app_code, enable_app
-from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity
+from tests.sessions import confirm_identity
+from tests.unit.studio.conftest import PASSWORD, SignIn
 from tests.unit.studio.forms import form_with, forms_in
 
 pytestmark = pytest.mark.django_db

@@ -17,6 +17,7 @@ from registry.catalog import drafts, incidents
 from registry.models import Capability, Revision
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish, tool
+from tests.sweeps import check_each
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import forms_in
 
@@ -122,21 +123,14 @@ def test_pages_carry_the_filter_along(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize(
-    ("page", "first"),
-    [
-        ("0", "c50"),
-        ("-3", "c50"),
-        ("x", "c00"),
-        ("", "c00"),
-        ("999999999999", "c50"),
-        ("1.5", "c00"),
-        ("9" * 5000, "c00"),
-        ("%00", "c00"),
-    ],
-)
-def test_an_odd_page_number_is_the_nearest_page(page: str, first: str, client: Client) -> None:
-    assert _ids(client.get(f"/capabilities/?page={page}"))[0] == first
+def test_an_odd_page_number_is_the_nearest_page(client: Client) -> None:
+    nearest = {"0": "c50", "-3": "c50", "x": "c00", "": "c00", "999999999999": "c50", "1.5": "c00"}
+    nearest |= {"9" * 5000: "c00", "%00": "c00"}
+
+    def check(page: str) -> None:
+        assert _ids(client.get(f"/capabilities/?page={page}"))[0] == nearest[page]
+
+    check_each(nearest, check)
 
 
 def test_the_number_of_queries_does_not_grow(client: Client) -> None:

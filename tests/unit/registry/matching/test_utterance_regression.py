@@ -15,6 +15,7 @@ from registry.snapshot import current_snapshot
 from registry.snapshot.snapshot import FULL_ACCESS
 from tests import costs
 from tests.factories import OLGA, bundle, publish
+from tests.sweeps import check_each
 
 pytestmark = pytest.mark.django_db
 
@@ -114,14 +115,17 @@ BEGUN = (
 )
 
 
-@pytest.mark.parametrize("capability_json", BEGUN)
-def test_a_bundle_that_says_nothing_of_itself_is_refused_with_its_findings(embedder: str, capability_json: str) -> None:
+def test_a_bundle_that_says_nothing_of_itself_is_refused_with_its_findings(embedder: str) -> None:
     publish("meals", **MEALS)
-    files = {**bundle("meals", **MEALS), "capability.json": capability_json}
-    for dry_run in (True, False):
-        outcome = publication.publish(files=files, by=OLGA, dry_run=dry_run)
-        assert outcome.status == "refused"
-        assert [finding for finding in outcome.findings if finding.severity == "error"]
+
+    def check(capability_json: str) -> None:
+        files = {**bundle("meals", **MEALS), "capability.json": capability_json}
+        for dry_run in (True, False):
+            outcome = publication.publish(files=files, by=OLGA, dry_run=dry_run)
+            assert outcome.status == "refused"
+            assert [finding for finding in outcome.findings if finding.severity == "error"]
+
+    check_each(BEGUN, check)
 
 
 def test_publishing_itself_does_not_rehearse() -> None:

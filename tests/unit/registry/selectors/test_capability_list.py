@@ -18,6 +18,7 @@ from registry.publishing import publication
 from registry.selectors import capability_list
 from registry.selectors.capability_list import CapabilityFilter, CapabilityList, compatibility_matrix
 from tests.factories import OLGA, bundle, damage, publish, to_json
+from tests.sweeps import check_each
 
 pytestmark = pytest.mark.django_db
 
@@ -36,35 +37,38 @@ def several(db: None) -> None:
     drafts.save_draft(capability_id="broken", files={"skill.md": ""}, based_on=None, by=OLGA)
 
 
+WANTED: list[tuple[dict[str, str], list[str]]] = [
+    ({}, ["alpha", "beta", "broken", "delta", "gamma"]),
+    ({"status": "draft"}, ["broken", "delta"]),
+    ({"group": "health"}, ["alpha", "beta"]),
+    ({"group": "food"}, ["beta", "delta"]),
+    ({"group": "-"}, ["broken", "gamma"]),
+    ({"group": "nothing"}, []),
+    ({"owner": "Ann"}, ["alpha"]),
+    ({"profile": "capability"}, ["alpha", "beta", "broken", "delta", "gamma"]),
+    ({"profile": "playbook"}, []),
+    ({"os": "linux"}, ["alpha"]),
+    ({"os": "common"}, ["beta", "broken", "delta", "gamma"]),
+    ({"level": "external"}, ["alpha"]),
+    ({"os": "darwin", "level": "cloud_api"}, ["alpha"]),
+    # External on Linux alone.
+    ({"os": "darwin", "level": "external"}, []),
+    ({"draft": "yes"}, ["broken", "delta"]),
+    ({"findings": "draft"}, ["broken"]),
+    ({"findings": "none"}, ["alpha", "beta", "delta", "gamma"]),
+    ({"findings": "none", "draft": "yes"}, ["delta"]),
+    ({"status": "published", "group": "food"}, ["beta"]),
+    ({"sort": "name"}, ["beta", "broken", "delta", "gamma", "alpha"]),
+]
+
+
 @pytest.mark.usefixtures("several")
-@pytest.mark.parametrize(
-    ("wanted", "ids"),
-    [
-        ({}, ["alpha", "beta", "broken", "delta", "gamma"]),
-        ({"status": "draft"}, ["broken", "delta"]),
-        ({"group": "health"}, ["alpha", "beta"]),
-        ({"group": "food"}, ["beta", "delta"]),
-        ({"group": "-"}, ["broken", "gamma"]),
-        ({"group": "nothing"}, []),
-        ({"owner": "Ann"}, ["alpha"]),
-        ({"profile": "capability"}, ["alpha", "beta", "broken", "delta", "gamma"]),
-        ({"profile": "playbook"}, []),
-        ({"os": "linux"}, ["alpha"]),
-        ({"os": "common"}, ["beta", "broken", "delta", "gamma"]),
-        ({"level": "external"}, ["alpha"]),
-        ({"os": "darwin", "level": "cloud_api"}, ["alpha"]),
-        # External on Linux alone.
-        ({"os": "darwin", "level": "external"}, []),
-        ({"draft": "yes"}, ["broken", "delta"]),
-        ({"findings": "draft"}, ["broken"]),
-        ({"findings": "none"}, ["alpha", "beta", "delta", "gamma"]),
-        ({"findings": "none", "draft": "yes"}, ["delta"]),
-        ({"status": "published", "group": "food"}, ["beta"]),
-        ({"sort": "name"}, ["beta", "broken", "delta", "gamma", "alpha"]),
-    ],
-)
-def test_it_filters_and_sorts(wanted: dict[str, str], ids: list[str]) -> None:
-    assert _ids(**wanted) == ids
+def test_it_filters_and_sorts() -> None:
+    def check(cell: tuple[dict[str, str], list[str]]) -> None:
+        wanted, ids = cell
+        assert _ids(**wanted) == ids
+
+    check_each(WANTED, check)
 
 
 @pytest.mark.usefixtures("several")

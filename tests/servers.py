@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import http.client
 import importlib.util
 import json
 import os
@@ -432,13 +433,16 @@ def _put_back(studio: Studio, data: Path) -> None:
 
 def _serves(url: str, registry_revision: int, access_revision: int) -> bool:
     """Whether its application has read the one, and its gateway the other."""
-    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as response:
-        figures = response.read().decode()
-    with urllib.request.urlopen(f"{url}/api/v1/capability_registry_list", timeout=10) as response:
-        listed = json.load(response)
-    return (
-        f"studio_access_revision {access_revision}.0\n" in figures and listed["registry_revision"] == registry_revision
-    )
+    # A gateway that was stopped in the middle of a probe takes its application for one that hangs, and starts another.
+    try:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=10) as response:
+            figures = response.read().decode()
+        with urllib.request.urlopen(f"{url}/api/v1/capability_registry_list", timeout=10) as response:
+            listed = json.load(response)
+    except (OSError, http.client.HTTPException):
+        return False
+    is_read = listed["registry_revision"] == registry_revision
+    return is_read and f"studio_access_revision {access_revision}.0\n" in figures
 
 
 def _copy_or_link(source: str, target: str) -> None:

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)(?:\(\))?`")
@@ -19,6 +21,7 @@ _IS_NAME = re.compile(r"_|[a-z][A-Z]")
 _DATA = ("*.json", "*.toml", "*.html", "*.js", "*.mjs", "*.ts", "*.css", "*.yml", "*.yaml")
 
 
+@pytest.mark.slow
 def test_each_name_in_a_docstring_is_defined_somewhere() -> None:
     trees = {path: ast.parse((ROOT / path).read_text("utf-8")) for path in _tracked("*.py")}
     docstrings = [(path, *each) for path, tree in trees.items() for each in _docstrings(tree)]

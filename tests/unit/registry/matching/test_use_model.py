@@ -46,6 +46,7 @@ def test_a_table_that_was_changed_is_refused(package: Any, settings: Any, tmp_pa
         UseEmbedder().embed(["hello"])
 
 
+@pytest.mark.slow
 def test_a_folder_that_takes_no_file_leaves_the_model_in_memory(package: Any, settings: Any, tmp_path: Path) -> None:
     """A small file system in memory, as containers have it: the vectors are the same."""
     expected = UseEmbedder().embed(TEXTS[:3])
@@ -54,6 +55,7 @@ def test_a_folder_that_takes_no_file_leaves_the_model_in_memory(package: Any, se
     assert (UseEmbedder().embed(TEXTS[:3]) == expected).all()
 
 
+@pytest.mark.slow
 def test_a_disk_with_little_room_is_left_to_the_database(
     package: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +65,7 @@ def test_a_disk_with_little_room_is_left_to_the_database(
     assert not list((tmp_path / "models").iterdir())
 
 
+@pytest.mark.slow
 def test_what_a_build_has_prepared_is_read_and_nothing_is_written(package: Any, settings: Any, tmp_path: Path) -> None:
     settings.EMBEDDER = "multilingual"
     settings.STATIC_ROOT = tmp_path / "image" / "static"

@@ -136,6 +136,7 @@ def test_every_rule_is_of_an_address() -> None:
     assert {pattern.name for pattern in urlpatterns} == set(RULES) | OPEN | OPEN_TO_READ
 
 
+@pytest.mark.slow
 def test_what_can_only_be_read_has_something_to_show(signed_in: SignIn) -> None:
     """So that the sweeps of all pages look at it: they pass over what leads elsewhere."""
     client = signed_in()

@@ -25,7 +25,6 @@ BITES: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("name", BITES)
 def test_a_constraint_bites(name: str) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():

@@ -8,7 +8,7 @@ import {
 } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorSelection, EditorState } from "@codemirror/state";
+import { Annotation, Compartment, EditorSelection, EditorState } from "@codemirror/state";
 import {
   drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars,
   hoverTooltip, keymap, lineNumbers,
@@ -20,6 +20,7 @@ import { StyleModule } from "style-mod";
 import { completions, helpAt, jsonPathAt } from "./hints.js";
 import { gettext } from "./gettext.js";
 import { fitted, markdownOf } from "./paste.js";
+import { namesChanged, prose, selectSample } from "./prose.js";
 
 // What CodeMirror says by itself.
 const PHRASES = {
@@ -33,19 +34,19 @@ const PHRASES = {
 };
 
 // A <style> element would break the content policy; sheets that a script makes do not.
+// The later one of a list wins, also where it comes when the others are there.
 const mounted = new WeakMap();
-StyleModule.mount = (root, modules) => {
-  const known = mounted.get(root) ?? new Set();
-  mounted.set(root, known);
-  const sheets = [];
-  for (const module of [modules].flat()) {
-    if (known.has(module)) continue;
-    known.add(module);
+const sheetOf = (module) => {
+  if (!mounted.has(module)) {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(module.getRules());
-    sheets.push(sheet);
+    mounted.set(module, sheet);
   }
-  if (sheets.length) root.adoptedStyleSheets = [...sheets, ...root.adoptedStyleSheets];
+  return mounted.get(module);
+};
+StyleModule.mount = (root, modules) => {
+  const sheets = [modules].flat().map(sheetOf);
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => !sheets.includes(one)), ...sheets];
 };
 
 const origin = Annotation.define();
@@ -85,7 +86,8 @@ function pasteMarkdown(event, view) {
     if (["FencedCode", "CodeBlock", "InlineCode"].includes(node.name)) return false;
   }
   const html = event.clipboardData?.getData("text/html") ?? "";
-  const markdown = html && markdownOf(html);
+  // Below the title, headings are those of sections.
+  const markdown = html && markdownOf(html, { top: /^# /m.test(state.sliceDoc(0, from)) ? 2 : 1 });
   if (!markdown) return false;
   event.preventDefault();
   const insert = fitted(state.sliceDoc(0, from), markdown, state.sliceDoc(to));
@@ -97,9 +99,8 @@ const SURFACE = { color: "var(--text)", background: "var(--bg-surface)" };
 const wavy = (color, style = "wavy") => ({ background: "none", textDecoration: `underline ${style} ${color} 1px`, textUnderlineOffset: "3px" });
 // In the colors of the page, by its tokens: one theme for light and dark.
 const theme = EditorView.theme({
-  "&": { ...SURFACE, height: "100%" },
+  "&": SURFACE,
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", fontSize: "var(--text-13)", lineHeight: "1.5" },
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-content:focus-visible": { outline: "none" },
   ".cm-gutters": { color: "var(--text-2)", background: "var(--bg-app)", borderInlineEnd: "1px solid var(--border)" },
@@ -111,6 +112,9 @@ const theme = EditorView.theme({
   ".cm-panels, .cm-tooltip": { ...SURFACE, border: "1px solid var(--border)" },
   ".cm-tooltip": { maxWidth: "30rem", borderRadius: "var(--r-8)", boxShadow: "var(--shadow-3)" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--text-on-solid)", background: "var(--accent)" },
+  ".cm-completionDetail": { marginInlineStart: "auto", paddingInlineStart: "var(--s-4)", fontStyle: "normal", color: "inherit" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { display: "flex", padding: "0.25rem 0.625rem", lineHeight: "1.4" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--font-sans)", fontSize: "var(--text-13)", maxHeight: "25rem" },
   ".cm-completionInfo": { maxWidth: "22rem", padding: "var(--s-2) var(--s-3)", fontSize: "var(--text-13)" },
   ".cm-textfield, .cm-button": { ...SURFACE, border: "1px solid var(--text-2)", borderRadius: "var(--r-4)" },
   ".cm-diagnostic": { padding: "var(--s-2) var(--s-3)", borderInlineStartWidth: "3px" },
@@ -131,24 +135,28 @@ const theme = EditorView.theme({
   ".tok-meta, .tok-comment, .tok-punctuation": { color: "var(--text-2)" },
 });
 
+// A file as code; `drawn` are the extensions that draw the instructions as a document instead.
+const asCode = (isJson) => [
+  lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightActiveLine(), highlightSelectionMatches(), indentOnInput(), bracketMatching(), closeBrackets(),
+  syntaxHighlighting(classHighlighter), lintGutter(), EditorView.theme({ "&": { height: "100%" }, ".cm-scroller": { fontFamily: "var(--font-mono)", fontSize: "var(--text-13)", lineHeight: "1.5" } }),
+  isJson ? [] : EditorView.lineWrapping,
+];
+
 export class Code {
-  constructor(document, facts, pasted = () => {}) {
-    this.document = document;
-    this.marks = [];
+  constructor(document, facts, { pasted = () => {}, go = () => {} } = {}) {
+    Object.assign(this, { document, facts, go, isDrawn: false, look: new Compartment() });
     const isJson = document.name.endsWith(".json");
     const state = EditorState.create({
       doc: document.text,
       extensions: [
-        EditorState.phrases.of(PHRASES), lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
-        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
-        theme, syntaxHighlighting(classHighlighter), lintGutter(),
-        isJson ? json() : [markdown(), EditorView.lineWrapping],
-        autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),
+        EditorState.phrases.of(PHRASES), this.look.of(this.named(document.name, asCode(isJson))), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
+        theme, isJson ? json() : markdown(),
+        autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false, maxRenderedOptions: 14 }),
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.domEventHandlers({ beforeinput: overSelection }),
         isJson ? [] : EditorView.domEventHandlers({ paste: (event, view) => pasteMarkdown(event, view) && (pasted(), true) }),
-        EditorView.contentAttributes.of({ "aria-label": document.name, tabindex: "0", spellcheck: isJson ? "false" : "true" }),
+        EditorView.contentAttributes.of({ tabindex: "0", spellcheck: isJson ? "false" : "true" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
           const from = update.transactions.map((one) => one.annotation(origin)).find(Boolean) ?? "code";
@@ -157,6 +165,21 @@ export class Code {
       ],
     });
     this.view = new EditorView({ state });
+  }
+
+  named(label, look) {
+    return [look, EditorView.contentAttributes.of({ "aria-label": label })];
+  }
+
+  // As a document or as code; a document is drawn again, with the tools and forms as they are now.
+  draw(isDrawn, label) {
+    if (isDrawn === this.isDrawn) {
+      if (isDrawn) this.view.dispatch({ effects: namesChanged.of(null) });
+      return;
+    }
+    this.isDrawn = isDrawn;
+    const look = isDrawn ? this.named(label, prose(this.facts, this.go)) : this.named(this.document.name, asCode(false));
+    this.view.dispatch({ effects: this.look.reconfigure(look) });
   }
 
   get length() {
@@ -203,6 +226,14 @@ export class Code {
     const at = this.offset(line, column);
     this.view.dispatch({ selection: EditorSelection.cursor(at), effects: EditorView.scrollIntoView(at, { y: "center", x: "center" }) });
     this.view.focus();
+    if (this.isDrawn) selectSample(this.view, this.facts());
+  }
+
+  // The caret at one place, and another in sight at the top.
+  show(at, top) {
+    this.view.dispatch({ selection: EditorSelection.cursor(at), effects: EditorView.scrollIntoView(top, { y: "start", yMargin: 72 }) });
+    this.view.focus();
+    selectSample(this.view, this.facts());
   }
 
   // [{line, column, severity, message, fixes: [{label, apply}]}]

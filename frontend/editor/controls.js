@@ -69,14 +69,12 @@ export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
   return field(label, area, help ?? gettext("One per line."));
 }
 
-export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, writes, ...rest }) {
+export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, writes, ...rest }) {
   const more = { ...rest, ...marked(writes) };
   const control = rows
     ? h("textarea", { rows, "data-at": at, value: value ?? "", ...more })
     : h("input", { type, "data-at": at, value: value ?? "", autocomplete: "off", ...more });
   const made = field(label, control, help, { required });
-  // A heading right above says the same to those who see it.
-  if (isLabelled) made.querySelector("label").classList.add("visually-hidden");
   control.addEventListener(onleave ? "change" : "input", () => changed(control.value, control));
   if (!most) return made;
   const count = h("span", { class: "count", "aria-hidden": "true" });

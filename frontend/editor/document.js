@@ -4,7 +4,8 @@ import { h } from "./dom.js";
 // form beside it all follow it.
 //
 // The form sends a hidden field. Writing into a text area, even one that nobody sees, ends what a browser undoes in one step:
-// written with each letter, a field of the form would undo letter by letter. So the area follows after a pause.
+// written with each letter, a field of the form would undo letter by letter, and a long text would be slow to type in. So the
+// area follows after a pause.
 const PAUSE_MS = 500;
 
 export class Document {
@@ -42,7 +43,7 @@ export class Document {
     this.revision += 1;
     this.carrier.value = text;
     clearTimeout(this.pause);
-    if (origin === "form") this.pause = setTimeout(() => this.write(), PAUSE_MS);
+    if (origin === "form" || origin === "code") this.pause = setTimeout(() => this.write(), PAUSE_MS);
     else this.write();
     for (const listener of this.listeners) listener(origin);
     this.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));

@@ -2,6 +2,8 @@
 import { syntaxTree } from "@codemirror/language";
 
 import { gettext, interpolate } from "./gettext.js";
+import { described } from "./prose-text.js";
+import { isNamed, outline } from "./skill-text.js";
 
 const JSON_SCHEMA = {
   properties: {
@@ -154,10 +156,37 @@ function skillCompletions(context, facts) {
     const options = facts.sections().map((one) => ({ label: one.name, type: "keyword", info: one.hint }));
     return { from: heading.from + /^##[ \t]+/.exec(heading.text)[0].length, options };
   }
-  const word = context.matchBefore(/`[\w.]*/);
+  const menu = context.matchBefore(/^[ \t]*\/[\w \t]*/m);
+  if (menu) return { from: menu.from + menu.text.indexOf("/") + 1, options: blocks(facts, context.state.doc.toString()), validFor: /^[\w \t]*$/ };
+  const word = context.matchBefore(/(?:`|(?<![\w.])@)[\w.]*/);
   if (!word) return null;
-  const options = [...facts.tools(), ...facts.forms()].map((name) => ({ label: name, type: "variable" }));
-  return { from: word.from + 1, options };
+  const isMention = word.text[0] === "@";
+  const options = [...facts.tools(), ...facts.forms()].map((name) => {
+    const { words, about } = described(facts, name);
+    return { label: name, type: "variable", detail: words.join(" · "), info: about || undefined, ...(isMention ? { apply: put(`\`${name}\``) } : {}) };
+  });
+  return { from: word.from + 1, options, validFor: /^[\w.]*$/ };
+}
+
+// Takes the letter that opened the menu with it; `at` is where the caret goes, from the begin of what is put in.
+const put = (insert, at = insert.length) => (view, _, from, to) =>
+  view.dispatch({ changes: { from: from - 1, to, insert }, selection: { anchor: from - 1 + at }, userEvent: "input.complete", scrollIntoView: true });
+
+// What `/` offers: sections that are missing, then the blocks of a text. `∎` is where one goes on to write.
+function blocks(facts, text) {
+  const there = outline(text).sections;
+  const missing = facts.sections().filter((one) => !there.some(({ title }) => isNamed(title, one)));
+  const step = `### ${(text.match(/^### +\d/gm) ?? []).length + 1}. ∎\n\n**Do:** \n**Check:** \n**Say:** `;
+  const found = [
+    ...missing.map((one) => [one.name, gettext("Section"), `## ${one.name}\n\n∎`, one.hint]),
+    ...(facts.profile() === "playbook" ? [[gettext("Step"), "", step, gettext("What to do, what to check and what to say.")]] : []),
+    [gettext("Heading"), "##", "## ∎"], [gettext("Subheading"), "###", "### ∎"],
+    [gettext("Bulleted list"), "-", "- ∎"], [gettext("Numbered list"), "1.", "1. ∎"],
+    [gettext("Example dialogue"), "", "**User:** ∎\n**Agent:** ", gettext("What a user says and what the agent does.")],
+    [gettext("Table"), "", `| ∎${gettext("Column")} | ${gettext("Column")} |\n| --- | --- |\n|  |  |`],
+    [gettext("Quote"), ">", "> ∎"], [gettext("Code block"), "```", "```\n∎\n```"], [gettext("Link"), "", "[∎](https://)"],
+  ];
+  return found.map(([label, detail, block, info], at) => ({ label, detail, info, boost: -at, apply: put(block.replace("∎", ""), block.indexOf("∎")) }));
 }
 
 export function helpAt(state, at, file, facts) {

@@ -3,18 +3,17 @@ import { CapabilityForm } from "./capability-form.js";
 import { Document } from "./document.js";
 import { controlOf } from "./field-findings.js";
 import { Findings } from "./findings.js";
-import { parse, get } from "./json-text.js";
+import { parse, get, pointerOf } from "./json-text.js";
 import { Outline } from "./outline.js";
 import { Preview } from "./preview.js";
 import { Saving } from "./saving.js";
 import { gettext } from "./gettext.js";
 import { ScreensForm } from "./screens-form.js";
-import { SkillForm } from "./skill-form.js";
 import { ToolsForm } from "./tools-form.js";
 import { Undo } from "./undo.js";
+import { Writing } from "./writing.js";
 
-const FORMS = { "capability.json": CapabilityForm, "skill.md": SkillForm, "tools.json": ToolsForm, "ui_schemas.json": ScreensForm };
-const MODES = ["form", "both", "text"];
+const FORMS = { "capability.json": CapabilityForm, "skill.md": Writing, "tools.json": ToolsForm, "ui_schemas.json": ScreensForm };
 // CodeMirror is most of this script. It is set up with the first text that is shown, or while nobody waits: at once with
 // the page it would hold that up.
 const codeEditor = () => require("./code.js").Code;
@@ -24,6 +23,7 @@ class Editor {
     this.form = form;
     this.capabilityId = form.dataset.capability;
     this.given = JSON.parse(document.getElementById("editor-facts").textContent);
+    this.samples = new Set(this.given.samples);
     this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
     this.parsed = new Map();
     this.here = this.documents[0];
@@ -57,6 +57,9 @@ class Editor {
       skillGroups: this.given.skill_groups,
       tools: () => names("tools.json", "name", "tools"),
       forms: () => names("ui_schemas.json", "schema_id", ""),
+      toolNamed: (name) => this.tools().find((one) => one?.name === name),
+      formNamed: (name) => this.formNamed(name),
+      samples: this.samples,
       profile: () => this.value("capability.json", ["skill_profile"]) ?? "capability",
       name: () => this.value("capability.json", ["name"]) ?? this.capabilityId,
       sections: () => this.sections(),
@@ -67,6 +70,12 @@ class Editor {
   tools() {
     const list = this.value("tools.json", []);
     return Array.isArray(list) ? list : Array.isArray(list?.tools) ? list.tools : [];
+  }
+
+  formNamed(name) {
+    const forms = this.value("ui_schemas.json", []);
+    if (Array.isArray(forms)) return forms.find((one) => one?.schema_id === name);
+    return forms && Object.hasOwn(forms, name) ? forms[name] ?? {} : undefined;
   }
 
   sections() {
@@ -85,9 +94,10 @@ class Editor {
       } catch {
         // Not JSON for now: whoever asks goes on without.
       }
-      this.parsed.set(file, { revision, tree });
+      this.parsed.set(file, { revision, tree, whole: tree ? get(tree, []) : undefined });
     }
-    const { tree } = this.parsed.get(file);
+    const { tree, whole } = this.parsed.get(file);
+    if (!path.length) return whole;
     return tree ? get(tree, path) : undefined;
   }
 
@@ -118,36 +128,36 @@ class Editor {
   }
 
   drawForm(one) {
-    if (one !== this.here || this.mode === "text" || one.isBehind === false) return;
+    if (one !== this.here || (this.mode === "text" && !one.form.isText) || one.isBehind === false) return;
     one.isBehind = false;
     one.form.draw();
   }
 
   mount(one) {
-    if (one.code || this.mode === "form") return;
+    if (one.code || (this.mode === "form" && !one.form.isText)) return;
     const Code = codeEditor();
-    one.code = new Code(one, () => this.facts(), () => this.notifyPasted());
+    one.code = new Code(one, () => this.facts(), { pasted: () => this.notifyPasted(), go: (found) => this.goToNamed(found) });
     one.panel.querySelector(".code").append(one.code.view.dom);
     one.panel.classList.add("has-code");
   }
 
   switchModes() {
-    const bar = this.form.querySelector(".modes");
-    bar.hidden = false;
+    const button = this.form.querySelector("[data-code]");
+    button.hidden = false;
     let mode = "form";
     try {
       mode = localStorage.getItem("editor-mode") ?? mode;
     } catch {
       // Storage is shut off: the choice holds for this page.
     }
-    for (const button of bar.querySelectorAll("[data-mode]")) button.addEventListener("click", () => this.setMode(button.dataset.mode, { keep: true }));
-    this.setMode(MODES.includes(mode) ? mode : "form");
+    button.addEventListener("click", () => this.setMode(this.mode === "form" ? "text" : "form", { keep: true }));
+    this.setMode(mode === "text" ? mode : "form");
   }
 
   setMode(mode, { keep = false } = {}) {
     this.mode = mode;
     this.form.dataset.mode = mode;
-    for (const button of this.form.querySelectorAll(".modes [data-mode]")) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+    this.form.querySelector("[data-code]").setAttribute("aria-pressed", String(mode === "text"));
     if (keep) {
       try {
         localStorage.setItem("editor-mode", mode);
@@ -164,8 +174,8 @@ class Editor {
     for (const one of this.documents) one.panel.hidden = one !== this.here;
     // What another file says changes this one's choices: tools for forms, the profile for sections.
     this.here.isBehind = true;
-    this.drawForm(this.here);
     this.mount(this.here);
+    this.drawForm(this.here);
     this.here.code?.view.requestMeasure();
     this.findings.draw();
     this.outline.mark();
@@ -174,6 +184,7 @@ class Editor {
   // From the outline: to a part in whatever view there is, and beside it what readers would get of it.
   choose({ file, part, line = 1 }) {
     this.open(file, { part });
+    if (this.here.form.isText && part) return this.here.form.goToPart(part);
     if (this.mode !== "form" && part) this.here.code.goTo(line, 1);
     const place = this.mode === "form" && this.here.form.partAt?.(part);
     if (place) {
@@ -181,19 +192,27 @@ class Editor {
       controlOf(place)?.focus({ preventScroll: true });
     } else document.documentElement.scrollTop = 0;
     this.preview.follow(file, part);
+    return undefined;
+  }
+
+  // From a chip to its tool or form.
+  goToNamed({ name, file }) {
+    const whole = this.value(file, []);
+    const list = Array.isArray(whole) ? whole : file === "tools.json" ? whole.tools : null;
+    const at = list?.findIndex((one) => one?.[file === "tools.json" ? "name" : "schema_id"] === name);
+    this.choose({ file, part: pointerOf([...(list && list !== whole ? ["tools"] : []), list ? at : name]) });
   }
 
   // To the field of the form that writes what a finding is about; to its place in the text where the form has none.
   goToFinding(finding) {
-    if (this.mode !== "form" || !this.documentOf(finding.file)) return this.goTo(finding);
-    const { form } = this.documentOf(finding.file);
+    const { form } = this.documentOf(finding.file) ?? {};
+    if (this.mode !== "form" || !form || form.isText) return this.goTo(finding);
     this.open(finding.file, { part: form.partOf?.(finding) ?? "" });
     const place = finding.isWritten ? form.place(finding) : null;
     if (place) {
       const control = controlOf(place);
       for (let fold = control.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
       control.focus();
-      form.mark?.(finding);
       control.scrollIntoView({ block: "center" });
       return undefined;
     }
@@ -207,7 +226,7 @@ class Editor {
     if (!this.documentOf(file)) return;
     if (this.here.name !== file) this.part = "";
     this.here = this.documentOf(file);
-    this.setMode(this.mode === "form" ? "text" : this.mode);
+    this.setMode(this.here.form.isText ? this.mode : "text");
     if (line) this.here.code.goTo(line, column ?? 1);
     else this.here.code.view.focus();
   }

@@ -179,21 +179,11 @@ function tableOf(table, place) {
 
 // With the blank lines that blocks need where they are put in between `before` and `after`.
 export function fitted(before, markdown, after) {
-  const isBlock = markdown.includes("\n") || /^(?:#{1,6} |- |\d+\. |> |\||```|---)/.test(markdown);
+  const isAlone = /(?:^|\n)$/.test(before) && /^(?:\n|$)/.test(after);
+  const isBlock = isAlone || markdown.includes("\n") || /^(?:#{1,6} |- |\d+\. |> |\||```|---)/.test(markdown);
   if (!isBlock) return markdown;
   const missing = (there) => "\n".repeat(Math.max(0, 2 - there));
   const lead = before.trim() ? missing(/\n*$/.exec(before)[0].length) : "";
   const tail = after.trim() ? missing(/^\n*/.exec(after)[0].length) : "";
   return lead + markdown + tail;
-}
-
-// A paste into a text area. The browser puts it in, so that it can undo it; answers whether it was Markdown.
-export function pasteInto(area, event, options) {
-  const html = event.clipboardData?.getData("text/html") ?? "";
-  const markdown = html && markdownOf(html, options);
-  if (!markdown) return false;
-  event.preventDefault();
-  const insert = fitted(area.value.slice(0, area.selectionStart), markdown, area.value.slice(area.selectionEnd));
-  document.execCommand("insertText", false, insert);
-  return true;
 }

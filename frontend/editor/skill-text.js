@@ -1,8 +1,10 @@
-// skill.md as fields: each is a stretch of the text, so that what no field shows stays as it was written.
+// skill.md as stretches of its text: the title, the sections with their headings, and where a missing one belongs.
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
-const MARK = /^[ \t]*(?:[-*][ \t]+)?(?:\*\*|__)(Do|Check|Say)(?:[ \t]*:[ \t]*(?:\*\*|__)|(?:\*\*|__)[ \t]*:)[ \t]*/i;
+
+// Where the front matter ends; 0 without one.
+export const frontMatterEnd = (text) => /^---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/.exec(text)?.[0].length ?? 0;
 
 function linesOf(text) {
   const lines = [];
@@ -76,7 +78,7 @@ function trimmed(text, from, to) {
   return { from: from + lead, to: from + lead + rest.length };
 }
 
-// {title, intro, sections: [{heading, title, body, start, end, steps}]}; stretches are {from, to}.
+// {title, intro, sections: [{heading, title, body, start, end}]}; stretches are {from, to}.
 export function outline(text) {
   const lines = linesOf(text);
   const first = bodyLine(lines);
@@ -91,44 +93,12 @@ export function outline(text) {
     return {
       title: heading.title, heading: { from: heading.titleStart, to: heading.titleEnd },
       body: trimmed(text, heading.bodyStart, end), start: heading.start, end,
-      steps: stepsOf(text, lines, headings, heading, end),
     };
   });
   return {
     title: top && { from: top.titleStart, to: top.titleEnd, text: top.title },
     intro: trimmed(text, introStart, introEnd), sections,
   };
-}
-
-function stepsOf(text, lines, headings, section, sectionEnd) {
-  const inside = headings.filter((one) => one.start > section.start && one.start < sectionEnd);
-  const thirds = inside.filter((one) => one.level === 3);
-  return thirds.map((heading) => {
-    const end = inside.find((one) => one.start > heading.start && one.level <= 3)?.start ?? sectionEnd;
-    return {
-      title: heading.title, heading: { from: heading.titleStart, to: heading.titleEnd }, start: heading.start, end,
-      bodyStart: heading.bodyStart, parts: partsOf(text, lines, heading.bodyStart, end),
-    };
-  });
-}
-
-function partsOf(text, lines, from, to) {
-  const marks = [];
-  let fence = null;
-  for (const { row, start } of lines) {
-    if (start < from || start >= to) continue;
-    const opened = FENCE.exec(row);
-    if (opened) fence = fence ? null : opened[1];
-    const mark = fence ? null : MARK.exec(row);
-    if (mark) marks.push({ word: mark[1].toLowerCase(), start, from: start + mark[0].length });
-  }
-  const parts = {};
-  for (const [at, mark] of marks.entries()) {
-    const end = marks[at + 1]?.start ?? to;
-    const body = text.slice(mark.from, end).trimEnd();
-    parts[mark.word] ??= { from: mark.from, to: mark.from + body.length };
-  }
-  return parts;
 }
 
 export const isNamed = (title, section) =>

@@ -27,7 +27,10 @@ const FACTS = {
   schemas: { "tools.json": TOOLS },
   tools: () => ["weight_save"],
   forms: () => ["WeightForm.v1"],
-  sections: () => [{ name: "When to use", hint: "Say when." }],
+  toolNamed: (name) => (name === "weight_save" ? { name, policy: { kind: "write" } } : undefined),
+  formNamed: (name) => (name === "WeightForm.v1" ? { title: "Weight" } : undefined),
+  profile: () => "playbook",
+  sections: () => [{ name: "When to use", also: [], hint: "Say when." }],
 };
 
 // The place is marked by a bar.
@@ -65,7 +68,12 @@ test("inside a tool's own schema that is JSON Schema itself", () => {
 test("in skill.md sections and names are offered", () => {
   assert.deepEqual(offered("# A\n\n## Wh|", { file: "skill.md" }), ["When to use"]);
   assert.deepEqual(offered("Call `wei|", { file: "skill.md" }), ["weight_save", "WeightForm.v1"]);
+  assert.deepEqual(offered("Call @wei|", { file: "skill.md" }), ["weight_save", "WeightForm.v1"]);
+  assert.equal(offered("ann@wei|", { file: "skill.md" }), null, "an address of mail");
   assert.equal(offered("Plain wor|", { file: "skill.md" }), null);
+  assert.equal(offered("and/or|", { file: "skill.md" }), null);
+  assert.deepEqual(offered("# A\n\n/|", { file: "skill.md" }).slice(0, 3), ["When to use", "Step", "Heading"]);
+  assert.deepEqual(offered("## When to use\n\n/|", { file: "skill.md" }).slice(0, 2), ["Step", "Heading"], "what is there is not missing");
 });
 
 test("help is told for a key and for its value, and nowhere else", () => {

@@ -50,14 +50,6 @@ test("title, intro and sections stand where they are written", () => {
   assert.equal(words(found.sections[3].body), "");
 });
 
-test("a playbook's step has its three parts", () => {
-  const [step] = outline(TEXT).sections[1].steps;
-  assert.equal(step.title, "1. Ask");
-  assert.deepEqual(Object.fromEntries(Object.entries(step.parts).map(([name, part]) => [name, words(part)])), {
-    do: "Ask when.", check: "It is a time.", say: "Thank you.",
-  });
-});
-
 test("what is no skill doc has no sections and no fault", () => {
   for (const text of ["", "\n\n", "---\nnever closed", "```\n## x", "<!-- ## x", "plain"]) {
     assert.deepEqual(outline(text).sections, [], text);

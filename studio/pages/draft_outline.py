@@ -44,8 +44,8 @@ ITEMS_MAX: Final = 100
 @dataclass(frozen=True)
 class OutlineItem:
     """A section, a tool or a form. `part` names it in the editor: the JSON pointer of its entry, `/n` for section
-    number n, or the section of the form of capability.json, which covers `keys`. It covers the lines from `line` to
-    `last_line` of its file. `policy` is `read` or `write` for tools."""
+    number n, `+NAME` for one that is missing, or the section of the form of capability.json, which covers `keys`. It
+    covers the lines from `line` to `last_line` of its file. `policy` is `read` or `write` for tools."""
 
     label: str
     part: str
@@ -55,6 +55,7 @@ class OutlineItem:
     keys: tuple[str, ...] = ()
     errors: int = 0
     warnings: int = 0
+    is_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ def _counted(group: OutlineGroup, report: Report) -> OutlineGroup:
     warnings = [finding for finding in report.warnings if finding.file == group.file]
     failing, doubtful = [group.item_of(one) for one in errors], [group.item_of(one) for one in warnings]
     items = (replace(one, errors=failing.count(one), warnings=doubtful.count(one)) for one in group.items)
-    return replace(group, items=tuple(items), errors=len(errors), warnings=len(warnings))
+    missing = (one.subject for one in [*errors, *warnings] if one.code == "SECTION_MISSING")
+    absent = [OutlineItem(name, f"+{name}", 1, 0, is_missing=True) for name in missing]
+    return replace(group, items=(*items, *absent), errors=len(errors), warnings=len(warnings))
 
 
 def _details(text: str) -> Iterator[OutlineItem]:

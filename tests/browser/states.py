@@ -110,9 +110,11 @@ def edit(*steps: Step) -> tuple[Step, ...]:
     return reload, *steps
 
 
-def remove_section(page: Page) -> None:
-    """Remove the first section of the instructions, which can be undone."""
-    open_form(page, "skill.md").get_by_role("button", name=re.compile("^Remove section")).first.click()
+def remove_tool(page: Page) -> None:
+    """Remove the first tool, which can be undone."""
+    form = open_form(page, "tools.json")
+    form.locator("details.tool summary").first.click()
+    form.get_by_role("button", name="Delete tool").first.click()
     expect(page.locator("#editor-undo")).to_contain_text("Undo")
 
 
@@ -260,7 +262,7 @@ _PAGES = {
     "audit log, none found": State("/audit/?subject=zzzz"),
 }
 _EDITOR = {
-    "editor, a section removed": State("/capabilities/excel_analyzer/edit/", edit(remove_section)),
+    "editor, a tool removed": State("/capabilities/excel_analyzer/edit/", edit(remove_tool)),
     "editor, unsaved changes found": State("/capabilities/withdrawn_desk/edit/", edit(leave_unsaved)),
     "editor, a conflict": State("/capabilities/approved_desk/edit/", edit(save_against_another)),
     "editor, signed out": State("/capabilities/returned_desk/edit/", edit(save_signed_out)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -64,9 +65,9 @@ def choose(page: Page, name: str, part: str = "") -> None:
 
 
 def open_file(page: Page, name: str) -> Locator:
-    """Its part of the outline, as text; answers what is typed in."""
+    """Its part of the outline, as code; answers what is typed in."""
     choose(page, name)
-    page.get_by_role("group", name="Editor view").get_by_role("button", name="Code", exact=True).click()
+    _show(page, code=True)
     area = page.get_by_role("textbox", name=name, exact=True)
     expect(area).to_be_visible()
     return area
@@ -75,10 +76,36 @@ def open_file(page: Page, name: str) -> Locator:
 def open_form(page: Page, name: str) -> Locator:
     """Its part of the outline, as a form."""
     choose(page, name)
-    page.get_by_role("group", name="Editor view").get_by_role("button", name="Form", exact=True).click()
+    _show(page, code=False)
     form = page.get_by_role("group", name=f"{LABELS[name]} as a form")
     expect(form).to_be_visible()
     return form
+
+
+def open_document(page: Page) -> Locator:
+    """The instructions as a document; answers what is typed in."""
+    choose(page, "skill.md")
+    _show(page, code=False)
+    document = page.get_by_role("textbox", name="Instructions", exact=True)
+    expect(document).to_be_visible()
+    return document
+
+
+def write_section(page: Page, title: str, words: str) -> None:
+    """In the document, in place of what stands below a heading of level 2; where it is missing, it is added."""
+    open_document(page)
+    text = texts_of(page)["skill_md"]
+    body = re.search(rf"(?<=^## {re.escape(title)}\n).*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    if body is None:
+        put(page, "skill.md", f"{text.rstrip()}\n\n## {title}\n\n{words}\n")
+    else:
+        put(page, "skill.md", f"{text[: body.start()]}\n{words}\n\n{text[body.end() :]}".rstrip() + "\n")
+
+
+def _show(page: Page, *, code: bool) -> None:
+    switch = page.get_by_role("button", name="Code", exact=True)
+    if (switch.get_attribute("aria-pressed") == "true") != code:
+        switch.click()
 
 
 def texts_of(page: Page) -> dict[str, str]:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, choose, create, expect_state, open_file, open_form, put, save, texts_of
+from tests.browser.steps import (
+    AUTOSAVE_OFF,
+    create,
+    expect_state,
+    open_file,
+    open_form,
+    put,
+    save,
+    texts_of,
+    write_section,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -137,11 +147,8 @@ def test_a_bundle_with_two_tools_and_a_form_is_made_by_the_forms_alone(editor: P
     tool.get_by_role("textbox", name="Name").first.fill("sleep_list")
     tool.get_by_role("textbox", name="Name").first.press("Enter")
     form.locator("details.tool").last.get_by_role("textbox", name="Description").first.fill("List the nights.")
-    skill = open_form(editor, "skill.md")
-    for section in ("Tools", "UI"):
-        skill.get_by_role("button", name=f"Add {section}", exact=True).click()
-    skill.get_by_role("textbox", name="Text of Tools").fill("- `sleep_save`: save a night\n- `sleep_list`: list them")
-    skill.get_by_role("textbox", name="Text of UI").fill("Open `SleepSaveForm.v1` when somebody slept.")
+    write_section(editor, "Tools", "- `sleep_save`: save a night\n- `sleep_list`: list them")
+    write_section(editor, "UI", "Open `SleepSaveForm.v1` when somebody slept.")
     editor.get_by_role("tab", name="Issues").click()
     _no_findings(editor)
     save(editor)
@@ -208,76 +215,15 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
 
 
 def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
-    open_file(editor, "capability.json")
-    editor.get_by_role("button", name="Split", exact=True).click()
-    form = editor.get_by_role("group", name="Details as a form")
-    area = editor.get_by_role("textbox", name="capability.json", exact=True)
+    area = open_file(editor, "capability.json")
+    form = open_form(editor, "capability.json")
     form.get_by_role("textbox", name="Name Required").fill("From the form")
+    open_file(editor, "capability.json")
     expect(area).to_contain_text('"name": "From the form"')
     put(editor, "capability.json", texts_of(editor)["capability_json"].replace("From the form", "From the text"))
-    expect(form.get_by_role("textbox", name="Name Required")).to_have_value("From the text")
     area.press("Control+z")
+    open_form(editor, "capability.json")
     expect(form.get_by_role("textbox", name="Name Required")).to_have_value("From the form")
-
-
-def test_a_section_is_written_and_a_heading_typed_into_it_doubles_nothing(editor: Page) -> None:
-    before = texts_of(editor)["skill_md"]
-    form = open_form(editor, "skill.md")
-    field = form.get_by_role("textbox", name="Text of When to use")
-    old = field.input_value()
-    field.fill("")
-    field.press_sequentially("Always.\n\n## Another\n\nwords")
-    assert texts_of(editor)["skill_md"] == before.replace(old, "Always.\n\n## Another\n\nwords", 1)
-    form.get_by_role("textbox", name="Title").fill("Other")
-    assert texts_of(editor)["skill_md"].startswith("# Other\n")
-    open_file(editor, "skill.md")
-    form = open_form(editor, "skill.md")
-    expect(form.get_by_role("textbox", name="Text of Another")).to_have_value("words")
-
-
-def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None:
-    open_form(editor, "skill.md")
-    choose(editor, "capability.json")
-    editor.locator("#findings a.issue__place").first.click()
-    field = editor.get_by_role("textbox", name="Text of Default behavior")
-    expect(field).to_be_focused()
-    marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
-    assert marked == "Say here what the agent does unless the user asks for something else."
-    editor.keyboard.type("Answer in one sentence.")
-    assert "\n\nAnswer in one sentence.\n\n## " in texts_of(editor)["skill_md"]
-    # A line of the examples that is not the first one of its field.
-    editor.locator("#findings a.issue__place").last.click()
-    field = editor.get_by_role("textbox", name="Text of Examples")
-    expect(field).to_be_focused()
-    marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
-    # What is typed over it is the sentence: who speaks stays.
-    assert marked == "what the agent does then"
-
-
-def test_a_playbook_is_written_in_steps(editor: Page) -> None:
-    form = open_form(editor, "capability.json")
-    form.get_by_role("combobox", name="Kind").select_option("playbook")
-    words = open_form(editor, "capability.json").get_by_role("textbox", name="Keywords")
-    words.fill("refund")
-    words.press("Enter")
-    put(editor, "skill.md", "# Refund\n")
-    skill = open_form(editor, "skill.md")
-    for section in ("Goal", "Prerequisites", "Steps", "Edge Cases", "Escalation"):
-        skill.get_by_role("button", name=f"Add {section}", exact=True).click()
-    skill.get_by_role("textbox", name="Step 1", exact=True).fill("1. Look it up")
-    skill.get_by_role("textbox", name="Do", exact=True).fill("Open the invoice.")
-    skill.get_by_role("textbox", name="Check", exact=True).fill("It is paid.")
-    skill.get_by_role("textbox", name="Say", exact=True).fill("One moment.")
-    skill.get_by_role("button", name="Add step").click()
-    skill.get_by_role("textbox", name="Step 2", exact=True).fill("2. Pay it back")
-    for name in ("Do", "Check", "Say"):
-        skill.get_by_role("textbox", name=name, exact=True).nth(1).fill(f"{name} it.")
-    _no_findings(editor)
-    skill.get_by_role("button", name="Move step 2 up").click()
-    text = texts_of(editor)["skill_md"]
-    assert text.index("### 1. Pay it back") < text.index("### 2. Look it up")
-    assert "### 2. Look it up\n\n**Do:** Open the invoice.\n**Check:** It is paid.\n**Say:** One moment." in text
-    _no_findings(editor)
 
 
 def test_a_mend_is_one_click_and_can_be_taken_back(editor: Page) -> None:

@@ -114,7 +114,7 @@ def test_what_a_form_cannot_show_is_said_in_the_readers_language(editor: Page) -
 
 def test_the_text_editor_speaks_it_too(editor: Page) -> None:
     choose(editor, "capability.json")
-    editor.locator(".modes [data-mode=text]").click()
+    editor.locator("[data-code]").click()
     editor.locator("#panel-capability_json .cm-content").press("Control+f")
     expect(editor.locator(".cm-search")).to_be_visible()
     assert _untranslated(editor, ".cm-panels") == []

@@ -54,9 +54,11 @@ def test_the_bar_is_on_screen_at_every_scroll_position(width: int, editor: Page)
 def test_the_outline_leads_to_each_part_and_the_preview_follows(editor: Page) -> None:
     outline = editor.get_by_role("navigation", name="Outline")
     outline.get_by_role("link", name="Examples").click()
-    expect(editor.get_by_role("textbox", name="Text of Examples")).to_be_focused()
-    expect(editor.locator("#view-skill")).to_have_attribute("aria-selected", "true")
-    expect(editor.frame_locator("iframe.preview-frame").get_by_role("heading", name="Weight Tracking")).to_be_visible()
+    document = editor.get_by_role("textbox", name="Instructions", exact=True)
+    expect(document).to_be_focused()
+    line, _ = caret(editor, "skill.md")
+    assert texts_of(editor)["skill_md"].split("\n")[line - 1].startswith("**User:**")
+    expect(editor.locator("#view-findings")).to_have_attribute("aria-selected", "true")
     outline.get_by_role("link", name="weight_trend_get (read-only)").click()
     expect(editor.locator("details.tool")).to_have_count(1)
     expect(editor.get_by_role("textbox", name="Name").first).to_have_value("weight_trend_get")
@@ -81,8 +83,8 @@ def test_a_link_of_the_outline_opens_the_form_without_its_script(editor: Page) -
     """As when it is clicked before the script has come, or opened in a tab of its own."""
     outline = editor.get_by_role("navigation", name="Outline")
     for name, label, value in (
-        ("Instructions", "Text of Examples", ""),
-        ("Examples", "Text of Examples", ""),
+        ("Instructions", "Instructions", ""),
+        ("Examples", "Instructions", ""),
         ("weight_trend_get (read-only)", "Name", "weight_trend_get"),
         ("Review weigh-ins", "Title", "Review weigh-ins"),
     ):
@@ -90,7 +92,7 @@ def test_a_link_of_the_outline_opens_the_form_without_its_script(editor: Page) -
         editor.evaluate("address => location.assign(address)", address)
         field = editor.get_by_role("textbox", name=label).first
         expect(field).to_be_visible()
-        expect(editor.get_by_role("button", name="Form", exact=True)).to_have_attribute("aria-pressed", "true")
+        expect(editor.get_by_role("button", name="Code", exact=True)).to_have_attribute("aria-pressed", "false")
         if value:
             expect(field).to_have_value(value)
 
@@ -166,7 +168,7 @@ def test_an_outline_that_stays_as_it_is_is_not_written_again(editor: Page) -> No
     editor.wait_for_timeout(200)
     assert editor.evaluate(is_old)
     choose(editor, "skill.md")
-    editor.get_by_role("textbox", name="Text of Examples").wait_for()
     put(editor, "skill.md", "# Weights\n\n## When to use\n\nNow.\n")
-    expect(editor.locator("#outline").get_by_role("link", name="Examples")).to_have_count(0)
+    missing = editor.locator("#outline").get_by_role("link", name="Examples missing")
+    expect(missing).to_be_visible()
     assert not editor.evaluate(is_old)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, choose, create, open_file, open_form, put, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, choose, create, open_document, open_file, open_form, put, texts_of
 from tests.sweeps import check_each
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ PASTES = {
             "<ul><li>Within <em>14</em> days<ol><li>by mail</li><li>by hand</li></ol></li><li><p>Unused</p></li></ul>"
         ),
         (
-            "### Returns\n\nSee [the rules](https://shop.example/a%20%28b%29), or write.\n\n"
+            "## Returns\n\nSee [the rules](https://shop.example/a%20%28b%29), or write.\n\n"
             "- Within *14* days\n  1. by mail\n  2. by hand\n- Unused"
         ),
     ),
@@ -62,9 +63,9 @@ PASTES = {
         ),
         "**Bold** plain\n\n- One",
     ),
-    "headings that would end the section": (
+    "headings below the title": (
         "<h1>One</h1><p>a</p><h3>Two</h3><p># no heading</p>",
-        "### One\n\na\n\n##### Two\n\n\\# no heading",
+        "## One\n\na\n\n#### Two\n\n\\# no heading",
     ),
     "hidden parts and scripts": (
         "<p><b>Shown</b><span style='display:none'>hidden</span><script>x()</script></p><p>\u200b&nbsp;</p>",
@@ -90,7 +91,6 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     page.context.add_init_script(AUTOSAVE_OFF)
     create(page, studio.url, f"pasting_{id(page)}")
     put(page, "skill.md", SKILL)
-    open_form(page, "skill.md")
     return page
 
 
@@ -123,39 +123,42 @@ def _paste(field: Locator, html: str, *, plain: str = "plain") -> bool:
     )
 
 
-def _section(editor: Page) -> Locator:
-    return editor.get_by_role("textbox", name="Text of Default behavior")
+def test_formatted_text_is_pasted_as_markdown_into_the_document(editor: Page) -> None:
+    document = open_document(editor)
 
-
-def test_formatted_text_is_pasted_as_markdown_into_a_section(editor: Page) -> None:
     def check(name: str) -> None:
         html, markdown = PASTES[name]
         put(editor, "skill.md", SKILL)
-        section = _section(editor)
-        expect(section).to_have_value("")
-        assert _paste(section, html)
-        assert section.input_value() == markdown
-        assert f"## Default behavior\n\n{markdown}\n\n## Examples" in texts_of(editor)["skill_md"]
+        _go_to_section(editor, 1)
+        assert _paste(document, html)
+        assert re.search(rf"## Default behavior\n+{re.escape(markdown)}\n\n## Examples", texts_of(editor)["skill_md"])
 
     check_each(PASTES, check)
     expect(editor.locator("#editor-said")).to_contain_text("Pasted as Markdown")
 
 
-def test_what_has_no_structure_is_left_to_the_browser(editor: Page) -> None:
+def _go_to_section(editor: Page, number: int) -> None:
+    editor.locator(f"#outline a[data-file='skill.md'][data-part='/{number}']").click()
+
+
+def test_what_has_no_structure_is_pasted_as_plain_text(editor: Page) -> None:
+    document = open_document(editor)
     for name, html in PLAIN.items():
-        assert not _paste(_section(editor), html), name
+        put(editor, "skill.md", SKILL)
+        _go_to_section(editor, 1)
+        _paste(document, html, plain="only words")
+        assert "only words\n" in texts_of(editor)["skill_md"], name
+        expect(editor.locator("#editor-said")).to_be_hidden()
 
 
 def test_a_list_pasted_into_a_sentence_stands_apart_and_is_undone_in_one_step(editor: Page) -> None:
-    section = editor.get_by_role("textbox", name="Text of When to use")
-    section.press("End")
-    assert _paste(section, "<ul><li>One</li><li>Two</li></ul>")
-    assert section.input_value() == "Always.\n\n- One\n- Two"
-    assert _paste(section, "<p><b>bold</b></p>")
-    assert section.input_value() == "Always.\n\n- One\n- Two**bold**"
-    section.press("Control+z")
-    section.press("Control+z")
-    assert section.input_value() == "Always."
+    document = open_document(editor)
+    _go_to_section(editor, 0)
+    editor.keyboard.press("End")
+    assert _paste(document, "<ul><li>One</li><li>Two</li></ul>")
+    assert "Always.\n\n- One\n- Two\n" in texts_of(editor)["skill_md"]
+    editor.keyboard.press("Control+z")
+    assert texts_of(editor)["skill_md"] == SKILL
 
 
 def test_the_code_takes_markdown_with_its_headings_and_code_stays_code(editor: Page) -> None:
@@ -174,14 +177,15 @@ def test_the_code_takes_markdown_with_its_headings_and_code_stays_code(editor: P
     assert before.startswith("# Desk")
 
 
-def test_typing_in_a_section_is_undone_by_pauses_and_not_by_letters(editor: Page) -> None:
-    section = _section(editor)
-    section.press_sequentially("Ask for the room", delay=20)
+def test_typing_is_undone_by_pauses_and_not_by_letters(editor: Page) -> None:
+    open_document(editor)
+    _go_to_section(editor, 0)
+    editor.keyboard.press("End")
+    editor.keyboard.type(" Ask for the room", delay=20)
     editor.wait_for_timeout(1200)
-    section.press_sequentially(" and the floor.", delay=20)
-    assert section.input_value() == "Ask for the room and the floor."
-    section.press("Control+z")
-    assert section.input_value() == "Ask for the room"
-    section.press("Control+z")
-    assert section.input_value() == ""
-    assert "Ask for" not in texts_of(editor)["skill_md"]
+    editor.keyboard.type(" and the floor.", delay=20)
+    assert "Always. Ask for the room and the floor.\n" in texts_of(editor)["skill_md"]
+    editor.keyboard.press("Control+z")
+    assert "Always. Ask for the room\n" in texts_of(editor)["skill_md"]
+    editor.keyboard.press("Control+z")
+    assert texts_of(editor)["skill_md"] == SKILL

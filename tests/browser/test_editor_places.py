@@ -13,7 +13,19 @@ import pytest
 from playwright.sync_api import expect
 
 from registry.authoring.field_locator import FIELDS, ROWS, is_valid_location
-from tests.browser.steps import AUTOSAVE_OFF, caret, create, open_file, open_form, put, save, texts_of
+from tests.browser.steps import (
+    AUTOSAVE_OFF,
+    caret,
+    choose,
+    create,
+    open_document,
+    open_file,
+    open_form,
+    put,
+    save,
+    texts_of,
+    write_section,
+)
 from tests.factories import to_json, tool
 
 if TYPE_CHECKING:
@@ -47,13 +59,13 @@ def test_findings_of_a_longer_text_are_drawn_over_a_shorter_one(editor: Page) ->
         area.fill("# Title\n\n## Steps\n" + "\nOne more line." * 30 + "\n\n**User:** what a user would say\n")
     answer = late.value.text()
     assert "PLACEHOLDER_LEFT" in answer
-    open_form(editor, "skill.md")
+    open_document(editor)
     area = open_file(editor, "skill.md")
     editor.route("**/draft/check/", lambda route: route.fulfill(body=answer, content_type="text/html"))
     with editor.expect_response("**/draft/check/"):
         area.fill("# Title\n\n## Steps\n\nLess.")
     expect(_finding(editor, "PLACEHOLDER_LEFT")).to_be_visible()
-    expect(open_form(editor, "skill.md").get_by_role("textbox").first).to_have_value("Title")
+    expect(open_document(editor)).to_contain_text("Less.")
 
 
 def _tools(*arguments: dict[str, Any]) -> str:
@@ -140,13 +152,26 @@ def test_a_phrase_and_a_missing_key_lead_to_their_fields(editor: Page) -> None:
     assert json.loads(texts_of(editor)["capability_json"])["intent_triggers"] == ["one phrase", "another one"]
 
 
-def test_a_finding_of_the_skill_stands_beside_its_field(editor: Page) -> None:
-    form = open_form(editor, "skill.md")
-    field = form.get_by_role("textbox", name="Text of Default behavior")
-    expect(_field(field).locator(".field-finding")).to_have_count(1)
-    expect(field).not_to_have_attribute("aria-invalid", "true")
-    field.fill("Answer in one sentence.")
-    expect(_field(field).locator(".field-finding")).to_have_count(0)
+def test_a_finding_of_the_skill_is_marked_in_the_document(editor: Page) -> None:
+    document = open_document(editor)
+    marks = document.locator(".cm-lintRange-warning")
+    expect(marks).to_have_count(3)
+    write_section(editor, "Default behavior", "Answer in one sentence.")
+    expect(marks).to_have_count(2)
+
+
+def test_a_finding_leads_to_its_sentence_which_what_is_typed_replaces(editor: Page) -> None:
+    choose(editor, "capability.json")
+    editor.locator("#findings a.issue__place").first.click()
+    document = editor.get_by_role("textbox", name="Instructions", exact=True)
+    expect(document).to_be_focused()
+    editor.keyboard.type("Answer in one sentence.")
+    assert "\n\nAnswer in one sentence.\n\n## " in texts_of(editor)["skill_md"]
+    editor.locator("#findings a.issue__place").last.click()
+    expect(document).to_be_focused()
+    editor.keyboard.type("Answers.")
+    # Who speaks stays.
+    assert "\n**Agent:** Answers.\n" in texts_of(editor)["skill_md"]
 
 
 def test_an_address_with_a_place_opens_its_field(editor: Page) -> None:
@@ -216,7 +241,7 @@ def test_findings_beside_fields_are_accessible(editor: Page) -> None:
     put(editor, "ui_schemas.json", to_json([FORM]))
     put(editor, "tools.json", _tools(LIMIT, {"type": "string", "pattern": "("}))
     put(editor, "capability.json", '{"intent_triggers": ["a", "a"], "os": [], "priority": "x", "name": ""}')
-    for file in ("capability.json", "tools.json", "ui_schemas.json", "skill.md"):
+    for file in ("capability.json", "tools.json", "ui_schemas.json"):
         form = open_form(editor, file)
         expect(form.locator(".field-finding").first).to_be_attached()
         for fold in form.locator("details").all():
@@ -243,7 +268,5 @@ def test_a_waived_issue_is_neither_counted_nor_a_warning(editor: Page) -> None:
     editor.goto(address.partition("?")[0])
     expect(editor.locator("#findings .issue--waived")).to_have_count(1)
     expect(count).to_have_text(str(before - 1))
-    open_form(editor, "skill.md")
-    expect(editor.locator(".field-finding-waived")).to_contain_text("Waived by")
     open_file(editor, "skill.md")
     expect(editor.locator(".cm-lint-marker-info")).to_have_count(1)

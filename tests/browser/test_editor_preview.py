@@ -153,11 +153,11 @@ def test_nothing_breaks_the_content_policy_while_one_writes(editor: Page, studio
     create(editor, studio.url, f"policy_{next(_numbers)}")
     for name in ("skill.md", "tools.json"):
         choose(editor, name)
-        for mode in ("Code", "Split", "Form"):
-            editor.get_by_role("button", name=mode, exact=True).click()
-            if mode != "Text":
+        for _ in range(2):
+            editor.get_by_role("button", name="Code", exact=True).click()
+            area = editor.locator(f"#panel-{name.replace('.', '_')} .cm-content")
+            if not area.is_visible():
                 continue
-            area = editor.get_by_role("textbox", name=name, exact=True)
             for keys in ("Control+a", "x", "Enter", "Control+a", "Control+x", "Control+v", "Control+f", "Escape"):
                 area.press(keys)
             area.press_sequentially('{"name": `a')

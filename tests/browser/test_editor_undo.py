@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +74,7 @@ def _stored(page: Page, field: str) -> str:
 
 
 def _remove_section(page: Page) -> None:
-    form = open_form(page, "skill.md")
-    boxes = form.get_by_role("textbox").count()
-    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
-    expect(form.get_by_role("textbox")).to_have_count(boxes - 1)
+    put(page, "skill.md", re.sub(r"##  Core Capabilities\n.*?(?=## Workflows)", "", SKILL, flags=re.DOTALL))
     _saved(page)
     assert "Line 151" not in _stored(page, "skill_md")
 
@@ -99,11 +97,10 @@ def _remove_argument(page: Page) -> None:
 REMOVALS = pytest.mark.parametrize(
     ("remove", "words", "field", "text"),
     [
-        (_remove_section, "Section removed", "skill_md", SKILL),
         (_remove_tool, "Tool removed", "tools_json", TOOLS),
         (_remove_argument, "Argument removed", "tools_json", TOOLS),
     ],
-    ids=["section", "tool", "argument"],
+    ids=["tool", "argument"],
 )
 
 
@@ -138,27 +135,18 @@ def test_a_removal_is_undone_by_the_keyboard_and_saved(
 
 
 def test_three_removals_are_undone_one_by_one(editor: Page) -> None:
-    form = open_form(editor, "skill.md")
-    for name in ("Overview", "Core Capabilities", "Workflows"):
-        form.get_by_role("button", name=f"Remove section {name}", exact=True).click()
+    form = open_form(editor, "tools.json")
+    form.locator("details.tool").first.locator("summary").click()
+    for name in ARGUMENTS:
+        form.get_by_role("button", name=f"Remove argument {name}").first.click()
     texts = []
     for _ in range(3):
         editor.keyboard.press("Control+z")
-        texts.append(texts_of(editor)["skill_md"])
-    assert texts[2] == SKILL
-    assert "## Workflows" in texts[0]
-    assert "Core Capabilities\n" not in texts[0]
+        texts.append(texts_of(editor)["tools_json"])
+    assert texts[2] == TOOLS
+    assert list(json.loads(texts[0])[0]["args_schema"]["properties"]) == ["note"]
     editor.keyboard.press("Control+z")
-    assert texts_of(editor)["skill_md"] == SKILL
-
-
-def test_what_was_typed_after_a_removal_stays(editor: Page) -> None:
-    form = open_form(editor, "skill.md")
-    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
-    form.get_by_role("textbox", name="Text of Overview").fill("Written since.")
-    form.get_by_role("textbox", name="Text of Workflows").fill("This, too.")
-    _notice(editor).get_by_role("button", name="Undo").click()
-    assert texts_of(editor)["skill_md"] == SKILL.replace("Short.", "Written since.").replace("Look.", "This, too.")
+    assert texts_of(editor)["tools_json"] == TOOLS
 
 
 def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
@@ -170,30 +158,36 @@ def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
     assert texts_of(editor)["tools_json"] == TOOLS.replace("What to say.", "Typed since.", 1)
 
 
+def _first_tool(page: Page) -> Locator:
+    form = open_form(page, "tools.json")
+    form.locator("details.tool").first.locator("summary").click()
+    return form
+
+
 def test_by_keys_alone_the_notice_has_the_focus_and_gives_it_back(editor: Page) -> None:
-    form = open_form(editor, "skill.md")
-    remove = form.get_by_role("button", name="Remove section Core Capabilities", exact=True)
+    remove = _first_tool(editor).get_by_role("button", name="Remove argument kind").first
     remove.focus()
     editor.keyboard.press("Enter")
     expect(_notice(editor).get_by_role("button", name="Undo")).to_be_focused()
     editor.keyboard.press("Enter")
-    assert texts_of(editor)["skill_md"] == SKILL
+    assert texts_of(editor)["tools_json"] == TOOLS
     expect(remove).to_be_focused()
 
 
 def test_in_a_text_field_the_keys_belong_to_the_field(editor: Page) -> None:
-    form = open_form(editor, "skill.md")
-    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
-    box = form.get_by_role("textbox", name="Text of Overview")
+    form = _first_tool(editor)
+    form.get_by_role("button", name="Remove argument kind").first.click()
+    box = form.get_by_role("textbox", name="Description", exact=True).nth(1)
+    before = box.input_value()
     box.press("End")
     typed = " typed"
     box.press_sequentially(typed)
     # Chromium takes back a letter at a time where a page reads the field at each letter.
     for _ in typed:
         box.press("Control+z")
-    expect(box).to_have_value("Short.")
-    assert "Line 151" not in texts_of(editor)["skill_md"]
-    expect(_notice(editor)).to_contain_text("Section removed")
+    expect(box).to_have_value(before)
+    assert list(json.loads(texts_of(editor)["tools_json"])[0]["args_schema"]["properties"]) == ["since", "note"]
+    expect(_notice(editor)).to_contain_text("Argument removed")
 
 
 def test_the_notice_stays_until_the_next_change_of_structure(editor: Page) -> None:
@@ -212,29 +206,27 @@ def test_the_notice_stays_until_the_next_change_of_structure(editor: Page) -> No
 
 
 def test_the_notice_is_dismissed(editor: Page) -> None:
-    open_form(editor, "skill.md").get_by_role("button", name="Remove section Overview").click()
+    _first_tool(editor).get_by_role("button", name="Remove argument kind").first.click()
     _notice(editor).get_by_role("button", name="Dismiss").click()
     expect(_notice(editor)).to_be_empty()
 
 
 def test_from_another_file_undo_leads_back(editor: Page) -> None:
-    open_form(editor, "skill.md").get_by_role("button", name="Remove section Overview").click()
-    choose(editor, "tools.json")
-    _notice(editor).get_by_role("button", name="Undo").click()
-    expect(editor.locator("#outline a.outline__head[data-file='skill.md']")).to_have_attribute("aria-current", "true")
-    assert texts_of(editor)["skill_md"] == SKILL
-
-
-def test_beside_the_code_the_form_is_undone_once(editor: Page) -> None:
-    """The code editor has an undo of its own: what it took back is not put back a second time."""
+    _first_tool(editor).get_by_role("button", name="Remove argument kind").first.click()
     choose(editor, "skill.md")
-    editor.get_by_role("group", name="Editor view").get_by_role("button", name="Split", exact=True).click()
-    form = editor.get_by_role("group", name="Instructions as a form")
-    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
-    code = editor.get_by_role("textbox", name="skill.md", exact=True)
+    _notice(editor).get_by_role("button", name="Undo").click()
+    expect(editor.locator("#outline a.outline__head[data-file='tools.json']")).to_have_attribute("aria-current", "true")
+    assert texts_of(editor)["tools_json"] == TOOLS
+
+
+def test_in_the_code_the_form_is_undone_once(editor: Page) -> None:
+    """The code editor has an undo of its own: what it took back is not put back a second time."""
+    code = open_file(editor, "tools.json")
+    _first_tool(editor).get_by_role("button", name="Remove argument kind").first.click()
+    open_file(editor, "tools.json")
     code.click()
     code.press("Control+z")
-    assert texts_of(editor)["skill_md"] == SKILL
+    assert texts_of(editor)["tools_json"] == TOOLS
     expect(_notice(editor)).to_be_empty()
 
 

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.pictures import folder_for, take
-from tests.browser.steps import PASSWORD, expect_state, open_form, sign_in
+from tests.browser.steps import PASSWORD, expect_state, sign_in, write_section
 from tests.receivers import Receiver
 from tests.servers import Studio
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
@@ -132,9 +132,8 @@ def _fill_tool(tool: Locator, name: str, does: str, needs: str, meaning: str) ->
 
 
 def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
-    skill = open_form(author, "skill.md")
-    skill.get_by_role("textbox", name="Text of Default behavior").fill("Save what was watered, once.")
-    skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_store"))
+    write_section(author, "Default behavior", "Save what was watered, once.")
+    write_section(author, "Examples", EXAMPLE.format(tool="watering_store"))
     author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("heading", name="Publish Plant Care")).to_be_visible()
     finding = author.locator(".issue--error").filter(has_text="watering_store")
@@ -144,8 +143,7 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     take(author, folder, "role-author")
     finding.locator("a.issue__place").click()
     author.wait_for_url("**/capabilities/plant_care/edit/**")
-    skill = open_form(author, "skill.md")
-    skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_save"))
+    write_section(author, "Examples", EXAMPLE.format(tool="watering_save"))
     expect(author.locator("#findings .badge--danger")).to_have_count(0)
 
 
@@ -194,10 +192,7 @@ def _answer_and_hand_in_again(author: Page) -> None:
     author.get_by_label("Comment", exact=True).fill("The plant, by its name.")
     author.get_by_role("button", name="Comment", exact=True).click()
     author.get_by_role("link", name="Edit draft").click()
-    skill = open_form(author, "skill.md")
-    skill.get_by_role("textbox", name="Text of Default behavior").fill(
-        "Save what was watered, once, with the plant's name."
-    )
+    write_section(author, "Default behavior", "Save what was watered, once, with the plant's name.")
     expect_state(author, "Saved just now")
     _ask(author, "The plant's name is said now")
     expect(author.get_by_text("submitted round 2").first).to_be_visible()

@@ -120,8 +120,13 @@ def _write(hand: _Hand) -> None:
     expect(hand.page.locator("#findings")).to_contain_text("3 warnings")
     hand.used.add("Instructions")
     hand.page.get_by_role("navigation", name="Outline").get_by_role("link", name="Instructions").click()
-    hand.fill("Text of Default behavior")
-    hand.fill("Text of Examples")
+    for section in ("Default behavior", "Examples"):
+        hand.used.add(section)
+        hand.page.get_by_role("navigation", name="Outline").get_by_role("link", name=section).click()
+        for number, line in enumerate(_typed(section, 0).split("\n")):
+            # The words of the example that is there are replaced, who speaks stays.
+            hand.page.keyboard.press("ArrowDown") if number else None
+            hand.page.keyboard.type(re.sub(r"^\*\*\w+:\*\* ", "", line))
     expect(hand.page.locator("#findings")).not_to_contain_text("PLACEHOLDER_LEFT")
 
 

@@ -57,7 +57,7 @@ WITHOUT_TITLE: Final = ("agent_skill", "runbook")
 
 # As a quick fix wrote it once, into drafts that are still there.
 _EARLIER_TOOLS_HINT: Final = "Say when to use each tool, by its name in backticks: `order_list`."
-_PLACEHOLDERS: Final = (
+SAMPLES: Final = (
     PLACEHOLDERS | {section.hint for section in (*CAPABILITY, *PLAYBOOK, *RUNBOOK, TOOLS, UI)} | {_EARLIER_TOOLS_HINT}
 )
 
@@ -111,7 +111,7 @@ def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:
     """What a new draft, or a quick fix, put there to be replaced."""
     for line in skill.outline.lines(1, len(skill.outline.texts)):
         words = line.text.strip()
-        if line.kind == "text" and words in _PLACEHOLDERS:
+        if line.kind == "text" and words in SAMPLES:
             message = f"Sample text is left: '{words[:80]}'"
             yield skill.problem("PLACEHOLDER_LEFT", line.number, message, "Replace or delete this line.")
 

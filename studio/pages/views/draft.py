@@ -17,7 +17,7 @@ from capability_rules.bundles.scaffolds import PROFILES
 from capability_rules.errors import RegistryError
 from capability_rules.schema_loader import read_schema
 from capability_rules.validation import BUNDLE_FILES, Report
-from capability_rules.validation.rules.sections import list_sections
+from capability_rules.validation.rules.sections import SAMPLES, list_sections
 from registry.authoring import capability_creation, three_way_merge
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
@@ -54,8 +54,8 @@ class FilePanel:
 
 
 def _facts(files: Mapping[str, str]) -> dict[str, Any]:
-    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, the names
-    of skill groups by id, and phrases to take as triggers where there are few."""
+    """What the forms and the completion know: the schemas by file, the sections that each profile can demand, lines
+    that are there to be replaced, the names of skill groups by id, phrases to take as triggers where there are few."""
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in list_sections(profile)]
@@ -68,7 +68,13 @@ def _facts(files: Mapping[str, str]) -> dict[str, Any]:
         else []
     )
     groups = {one.group_id: one.name for one in skill_groups.list_groups()}
-    return {"schemas": schemas, "sections": sections, "suggested_triggers": suggested, "skill_groups": groups}
+    return {
+        "schemas": schemas,
+        "sections": sections,
+        "samples": sorted(SAMPLES),
+        "suggested_triggers": suggested,
+        "skill_groups": groups,
+    }
 
 
 def get_submitted_files(request: StudioRequest, stored: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -166,27 +166,38 @@ def test_every_moment_is_told_in_the_readers_zone_with_its_name() -> None:
     check_each(TEMPLATES, check, name=_in_templates)
 
 
-# Keys, names of nodes, of components of a form and what a file holds: Do, Check and Say are words of a playbook, in
-# every language.
+# Keys, names of nodes, of components of a form and what a file holds: Do, Check and Say are words of a playbook, User
+# and Agent of a dialogue, in every language.
 NO_WORDS_OF_SCRIPTS = {
+    "Agent",
     "Array",
+    "Backspace",
+    "Blockquote",
     "Button",
     "Check",
     "Do",
+    "Document",
+    "Enter",
     "Escape",
     "False",
+    "Link",
     "Null",
     "Number",
     "Object",
+    "Paragraph",
     "Property",
     "Say",
     "Slider",
     "Steps",
+    "Strikethrough",
     "String",
+    "Table",
     "Text",
     "True",
+    "User",
     "input, select, textarea",
     "(prefers-color-scheme: dark)",
+    "3px solid transparent",
 }
 
 

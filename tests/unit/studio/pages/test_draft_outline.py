@@ -28,11 +28,12 @@ def test_the_parts_of_a_draft_in_their_order() -> None:
     groups = build_outline(drafts.validate_draft_files("alpha", files))
     assert [(one.label, [item.label for item in one.items]) for one in groups] == [
         ("Details", ["Basics", "Matching", "Platforms", "Dependencies"]),
-        ("Instructions", ["One", "Two"]),
+        ("Instructions", ["One", "Two", "Default behavior", "Examples", "Tools", "UI", "When to use"]),
         ("Tools", ["alpha_list", "alpha_save"]),
         ("Forms", ["Ask", "Tell.v1", "No ID"]),
     ]
-    assert [(one.part, one.line, one.last_line) for one in groups[1].items] == [("/0", 6, 13), ("/1", 14, 15)]
+    assert [(one.part, one.line, one.last_line) for one in groups[1].items[:2]] == [("/0", 6, 13), ("/1", 14, 15)]
+    assert [one.part for one in groups[1].items if one.is_missing][:2] == ["+Default behavior", "+Examples"]
     assert [one.policy for one in groups[2].items] == ["read", "write"]
     assert [one.part for one in groups[3].items] == ["/0", "/1", "/2"]
 

@@ -1,0 +1,94 @@
+// Keys of the document: a new line goes on with what one is in, and erasing at its begin ends it.
+import { syntaxTree } from "@codemirror/language";
+import { EditorSelection } from "@codemirror/state";
+
+import { speakerOf } from "./prose-text.js";
+import { frontMatterEnd } from "./skill-text.js";
+
+const ITEM = /^(\s*(?:>\s*)*)(?:([-*+])|(\d+)([.)]))(\s+)(\[[ xX]\]\s+)?/;
+const QUOTE = /^(\s*(?:>\s?)+)/;
+
+const change = (view, from, to, insert, at = from + insert.length) =>
+  (view.dispatch({ changes: { from, to, insert }, selection: { anchor: at } }, { userEvent: insert ? "input" : "delete", scrollIntoView: true }), true);
+
+const isIn = (state, at, ...names) => {
+  for (let node = syntaxTree(state).resolveInner(at, -1); node; node = node.parent) if (names.includes(node.name)) return true;
+  return false;
+};
+
+const isBlank = (state, number) => number < 1 || number > state.doc.lines || !state.doc.line(number).text.trim();
+
+// What blank lines a paragraph needs around it where it takes the place of a line: [before, after].
+export const apart = (state, line) => [isBlank(state, line.number - 1) ? "" : "\n", isBlank(state, line.number + 1) ? "" : "\n"];
+
+// From an empty entry to a paragraph of its own.
+function leave(view, line) {
+  const [before, after] = apart(view.state, line);
+  return change(view, line.from, line.to, before + after, line.from + before.length);
+}
+
+// Who speaks after whom; a call is followed by what the agent says.
+const NEXT = { user: "Agent", agent: "User", call: "Agent" };
+
+export function enter(view) {
+  const { state } = view;
+  const { from, to, empty } = state.selection.main;
+  if (isIn(state, from, "FencedCode", "CodeBlock", "HTMLBlock", "CommentBlock")) return false;
+  const line = state.doc.lineAt(from);
+  const rest = state.sliceDoc(to, line.to).trim();
+  if (empty && /^\s*\|.*\|\s*$/.test(line.text) && isIn(state, line.to, "Table")) return row(view, line);
+  const item = ITEM.exec(line.text);
+  if (item && from >= line.from + item[0].length) {
+    if (empty && line.to === line.from + item[0].length) return leave(view, line);
+    const [, lead, sign, number, dot, space, task] = item;
+    return change(view, from, to, `\n${lead}${sign ?? Number(number) + 1 + dot}${space}${task ? "[ ] " : ""}`);
+  }
+  const quote = QUOTE.exec(line.text);
+  if (quote) return line.text.trim() === quote[0].trim() ? leave(view, line) : change(view, from, to, `\n${quote[0]}`);
+  const said = speakerOf(line.text);
+  if (said && from >= line.from + said.length) {
+    if (empty && line.to === line.from + said.length) return leave(view, line);
+    if (!rest) return change(view, from, to, `${said.role === "agent" ? "\n\n" : "\n"}**${NEXT[said.role]}:** `);
+  }
+  // A paragraph of its own: a line break alone would be a space to readers.
+  if (!line.text.trim() || from === line.from || from < frontMatterEnd(state.sliceDoc(0, 20_000))) return false;
+  const before = state.sliceDoc(line.from, from);
+  return change(view, from + before.trimEnd().length - before.length, to, "\n\n");
+}
+
+function row(view, line) {
+  const { state } = view;
+  const cells = line.text.split(/(?<!\\)\|/).length - 2;
+  const isEmpty = !line.text.replaceAll("|", "").trim();
+  if (isEmpty) return leave(view, line);
+  const at = /^\s*\|[\s|:-]+$/.test(state.doc.lineAt(Math.min(line.to + 1, state.doc.length)).text) ? state.doc.line(line.number + 1).to : line.to;
+  return change(view, at, at, `\n|${"  |".repeat(cells)}`, at + 3);
+}
+
+export function erase(view) {
+  const { state } = view;
+  const { from, empty } = state.selection.main;
+  if (!empty || isIn(state, from, "FencedCode", "CodeBlock")) return false;
+  const line = state.doc.lineAt(from);
+  const said = speakerOf(line.text)?.length;
+  const lead = [/^#{1,6}[ \t]+/.exec(line.text)?.[0].length, ITEM.exec(line.text)?.[0].length, QUOTE.exec(line.text)?.[0].length, said].find(Boolean);
+  if (lead && from === line.from + lead) return change(view, line.from, from, "");
+  if (from !== line.from || !line.text.trim() || line.number < 3 || lead) return false;
+  const [gap, above] = [state.doc.line(line.number - 1), state.doc.line(line.number - 2)];
+  return !gap.text.trim() && above.text.trim() ? change(view, above.to, from, "") : false;
+}
+
+// Bold, italic and code: around the selection, or taken off it.
+export function toggle(view, sign) {
+  const { state } = view;
+  view.dispatch(state.changeByRange((range) => {
+    const size = sign.length;
+    const isPart = size === 1 && state.sliceDoc(range.from - 2, range.from) === sign + sign;
+    const isAround = !isPart && state.sliceDoc(range.from - size, range.from) === sign && state.sliceDoc(range.to, range.to + size) === sign;
+    if (isAround && !range.empty) {
+      return { changes: [{ from: range.from - size, to: range.from }, { from: range.to, to: range.to + size }], range: EditorSelection.range(range.from - size, range.to - size) };
+    }
+    return { changes: [{ from: range.from, insert: sign }, { from: range.to, insert: sign }], range: EditorSelection.range(range.from + size, range.to + size) };
+  }), { userEvent: "input" });
+  return true;
+}

@@ -91,7 +91,7 @@ def _put(page: Page, name: str, text: str) -> None:
 def _save(page: Page) -> None:
     with page.expect_response("**/draft/save/"):
         page.locator("[data-save]").click()
-    page.wait_for_function("document.querySelector('.save-words').textContent.includes('Saved just now')")
+    page.locator(".save-words", has_text="Saved just now").wait_for()
 
 
 def _open(page: Page, address: str) -> None:

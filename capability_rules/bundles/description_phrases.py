@@ -26,9 +26,11 @@ _QUOTED: Final = re.compile(
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+|[\u3002\uff1b\uff01\uff1f;]")
 _LIST_JOINT: Final = re.compile(r",\s*(?:and\s+|or\s+)?|\s+[\u2013\u2014]\s+|\s*[()]\s*|:\s|[\u3001\uff0c]")
-# What stands in brackets, or after the words that begin a list of examples.
+# What people ask for, in brackets or after the words that begin a list of examples.
 _LIST: Final = re.compile(
-    r"\(([^()]{3,200})\)|\b(?:such as|including|like|e\.g\.),?\s+([^().;:!?\n]{3,200})", re.IGNORECASE
+    r"\b(?:requests?|repairs?|questions?|problems?|complaints?|topics?|wishes)\s+"
+    r"(?:\(([^()]{3,200})\)|(?:such as|including|like|e\.g\.),?\s+([^().;:!?\n]{3,200}))",
+    re.IGNORECASE,
 )
 _LIST_LEAD: Final = re.compile(r"^(?:e\.g\.|i\.e\.|such as|including|like)[\s,]+", re.IGNORECASE)
 _LIST_ENTRIES: Final = re.compile(r",\s*|\s+(?:and|or)\s+|[\u3001\uff0c]")
@@ -65,7 +67,8 @@ _VERBS: Final = """
     simplify solve start stop store submit suggest summarize support take tell test think track train transform
     translate try turn understand update upgrade upload use validate verify view visualize walk want watch work write
 """
-_VERB_STEMS: Final = frozenset(fold_and_stem(verb) for verb in _VERBS.split())
+VERBS: Final = tuple(_VERBS.split())
+VERB_STEMS: Final = frozenset(map(fold_and_stem, VERBS))
 _EDGES: Final = " \t,.;:!?-*\u2014\u3002"
 
 
@@ -84,8 +87,18 @@ def find_quotations(description: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(phrase for phrase in found if says_something(phrase)))
 
 
-def find_listed(description: str) -> tuple[str, ...]:
-    """The entries of lists of two or more in brackets or after "such as", of at most three words, in lower case."""
+def find_sentences(description: str) -> list[str]:
+    """Its sentences, without what they quote and what they say it is not for."""
+    return [
+        found
+        for one in _SENTENCE_END.split(_QUOTED.sub(";", _without_exclusions(description)))
+        if (found := one.strip(_EDGES))
+    ]
+
+
+def find_listed_requests(description: str) -> tuple[str, ...]:
+    """The entries of lists of two or more, in brackets or after "such as", of what people ask for, such as "requests
+    (towels, minibar)": of at most three words, in lower case."""
     found: list[str] = []
     for match in _LIST.finditer(_without_exclusions(description)):
         listed = _LIST_LEAD.sub("", (match[1] or match[2]).strip(_EDGES))
@@ -108,7 +121,7 @@ def names_something(phrase: str) -> bool:
     if UNSPACED.search(phrase):
         return says_something(phrase)
     words = [word for word in tokenize(phrase) if fold_text(phrase[word.start : word.end]) not in STOP_WORDS | _EMPTY]
-    return any(word.stem not in _VERB_STEMS for word in words)
+    return any(word.stem not in VERB_STEMS for word in words)
 
 
 def _without_exclusions(description: str) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from capability_kit.json_text import as_mapping
-from capability_kit.text.stop_words import STOP_WORDS
-from capability_kit.text.tokenizer import tokenize
-from capability_rules.bundles.description_phrases import find_listed, find_quotations, names_something
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.profile import CapabilityProfile
 from capability_rules.bundles.scaffolds import build_scaffold
 from capability_rules.bundles.supporting_files import split_path
 from capability_rules.errors import InvalidRequest
 from registry.authoring.form_generator import generate_form
+from registry.authoring.trigger_suggestions import list_trigger_candidates
 from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
@@ -27,8 +25,6 @@ from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.models import Capability
 
 SUGGESTED_MAX: Final = 6
-_TRIGGER_WORDS_MAX: Final = 4
-_TRIGGER_LENGTH_MAX: Final = 80
 TOOLS_MAX: Final = 20
 ARGUMENTS_MAX: Final = 20
 _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -43,8 +39,6 @@ _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }  # fmt: skip
 ARGUMENT_KINDS: Final[tuple[str, ...]] = (*_SCHEMAS, "choice")
-_FIRST_VERB: Final = re.compile(r"(?:^|(?<=[.!?]\s))[A-Z][a-z]+s\b(?!['\u2019])")
-_PHRASE: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]", re.UNICODE)
 
 
 @dataclass(frozen=True)
@@ -156,50 +150,11 @@ def suggest_id(name: str) -> str:
 
 
 def suggest_triggers(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
-    """Phrases of the name and the description that may lead to it, at most `SUGGESTED_MAX`: none that is given already
-    or that another capability has, and none of stop words and verbs alone."""
+    """What people may say to be led to it, at most `SUGGESTED_MAX` (docs/matching.md): none that is given already or
+    that another capability has."""
     kept = list_trigger_candidates(name=name, description=description, given=given)
     taken = {each.trigger for each in find_trigger_conflicts(kept)}
     return [phrase for phrase in kept if phrase not in taken][:SUGGESTED_MAX]
-
-
-def list_trigger_candidates(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
-    """The name, what the description quotes in a few words or lists, and its runs of specific words: each once, those
-    that another capability has too."""
-    words = name.split()
-    # Agent Skills are called by slugs.
-    words = re.split(r"[-_]+", name) if len(words) == 1 else words
-    quoted = (phrase.lower() for phrase in find_quotations(description) if len(phrase.split()) <= _TRIGGER_WORDS_MAX)
-    found = [" ".join(words).lower(), *quoted, *find_listed(description), *_phrases(description)]
-    stems = [_stems(phrase) for phrase in given]
-    kept: list[str] = []
-    for phrase in found:
-        own = _stems(phrase)
-        if own and own not in stems and len(phrase) <= _TRIGGER_LENGTH_MAX and names_something(phrase):
-            stems.append(own)
-            kept.append(phrase)
-    return kept
-
-
-def _stems(phrase: str) -> tuple[str, ...]:
-    return tuple(word.stem for word in tokenize(phrase))
-
-
-def _phrases(text: str) -> Iterator[str]:
-    """Runs of specific words of a text, two or three words long; longer runs by their ends. A verb that begins a
-    sentence, such as "Takes", is not of the run."""
-    text = _FIRST_VERB.sub("", text)
-    run: list[str] = []
-    for part in [*_PHRASE.findall(text[:2000].lower()), "."]:
-        if part not in STOP_WORDS and part[0].isalnum():
-            run.append(part)
-            continue
-        if 2 <= len(run) <= 3:
-            yield " ".join(run)
-        elif len(run) > 3:
-            yield " ".join(run[:2])
-            yield " ".join(run[-2:])
-        run = []
 
 
 def find_trigger_conflicts(triggers: Sequence[str]) -> list[Overlap]:

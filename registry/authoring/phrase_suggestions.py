@@ -9,7 +9,8 @@ from typing import Final
 from capability_kit.text.trigger_matching import TriggerIndex
 from capability_rules.bundles.description_phrases import PHRASES_MAX, find_phrases, find_quotations
 from capability_rules.bundles.profile import CapabilityProfile, trigger_form
-from registry.authoring.capability_creation import SUGGESTED_MAX, find_trigger_conflicts, list_trigger_candidates
+from registry.authoring.capability_creation import SUGGESTED_MAX, find_trigger_conflicts
+from registry.authoring.trigger_suggestions import list_trigger_candidates
 from registry.authoring.utterances import UtteranceList
 
 # With more of them than this, nothing is suggested.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from typing import Any, Final
 
 import nh3
 from django.utils.html import escape
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 # Longer texts are shown as they are: rendering them takes seconds.
 CHARACTERS_MAX: Final = 100_000
@@ -20,6 +21,7 @@ _TAGS: Final = frozenset(
         *("div", "table", "thead", "tbody", "tr", "th", "td"),
     ]
 )
+_LABEL: Final = ["strong_open", "strong_close"]
 _ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}, "div": {"class", "tabindex"}}
 
 
@@ -30,12 +32,25 @@ def render_page(text: str, *, heading_level: int = 1) -> str:
         cut = escape(text[:CHARACTERS_MAX])
         return f"<p><em>Only the first {CHARACTERS_MAX:,} characters are shown, as text.</em></p><pre>{cut}</pre>"
     tokens = _renderer().parse(text)
+    _break_labeled_lines(tokens)
     levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open"]
     lower = max(heading_level - min(levels), 0) if levels else 0
     for token in tokens:
         if lower and token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + lower, 6)}"
     return clean_html(_renderer().renderer.render(tokens, _renderer().options, {}))
+
+
+def _break_labeled_lines(tokens: Sequence[Token]) -> None:
+    """Begin a line of its own where the author began one with a label: **User:**, **Agent:**, **Do:**. Markdown makes
+    a space of the end of a line, which would run a dialogue into one sentence."""
+    for token in tokens:
+        inside = [one for one in token.children or [] if one.type != "text" or one.content]
+        for at, one in enumerate(inside):
+            if one.type == "softbreak" and [each.type for each in inside[at + 1 : at + 4 : 2]] == _LABEL:
+                _mark, label, _end, *after = inside[at + 1 :]
+                if label.content.endswith(":") or (after and after[0].content.startswith(":")):
+                    one.type = "hardbreak"
 
 
 def clean_html(

@@ -77,7 +77,7 @@ def test_triggers_that_are_suggested_are_quoted_first_and_never_verbs_alone() ->
     found = capability_creation.suggest_triggers(
         name="trip-planner", description="Helps plan and book. Use it for 'night train', 'make it' or \"book a seat\"."
     )
-    assert found == ["trip planner", "night train", "book a seat"]
+    assert found == ["night train", "book a seat"]
 
 
 def test_what_a_description_lists_is_suggested_and_not_the_verb_that_begins_it() -> None:

@@ -140,6 +140,14 @@ def test_the_hostile_skills_of_the_corpus_stay_words() -> None:
             assert "<script" not in render_page(text)
 
 
+def test_a_line_that_begins_with_a_label_stands_alone() -> None:
+    said = render_page("**User:** a\n**Agent**: b\nc\n\n- **Do:** it\n  **Say:** so\n")
+    assert said.count("<br>") == 2
+    assert "a<br>" in said
+    assert "it<br>" in said
+    assert "<br>" not in render_page("a\n**bold** b\nc **x:** y\n")
+
+
 def test_a_very_long_text_is_shown_as_it_is() -> None:
     page = render_page("<b>" * 60_000)
     assert page.startswith("<p><em>Only the first 100,000 characters")

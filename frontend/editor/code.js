@@ -17,6 +17,7 @@ import { classHighlighter } from "@lezer/highlight";
 import { GFM, parser } from "@lezer/markdown";
 import { StyleModule } from "style-mod";
 
+import { commentMarks } from "./comment-marks.js";
 import { completions, helpAt, jsonPathAt } from "./hints.js";
 import { gettext } from "./gettext.js";
 import { fitted, markdownOf } from "./paste.js";
@@ -125,6 +126,7 @@ const theme = EditorView.theme({
   ".cm-lintRange-warning": wavy("var(--warning)"),
   ".cm-lintRange-info": wavy("var(--text-3)", "dotted"),
   ".cm-lint-marker": { width: "0.75em", height: "0.75em" },
+  ".md-commented": { background: "var(--warning-bg)", boxShadow: "0 2px var(--warning)" },
   ".cm-foldPlaceholder": { color: "var(--text-2)", background: "var(--bg-app)", borderColor: "var(--border)" },
   ".code-help": { maxWidth: "26rem", padding: "var(--s-2) var(--s-3)", fontFamily: "var(--font-sans)", fontSize: "var(--text-13)" },
   ".tok-propertyName, .tok-heading": { color: "var(--accent-text)" },
@@ -143,14 +145,14 @@ const asCode = (isJson) => [
 ];
 
 export class Code {
-  constructor(document, facts, { pasted = () => {}, go = () => {} } = {}) {
+  constructor(document, facts, { pasted = () => {}, go = () => {}, moved = () => {} } = {}) {
     Object.assign(this, { document, facts, go, isDrawn: false, look: new Compartment() });
     const isJson = document.name.endsWith(".json");
     const state = EditorState.create({
       doc: document.text,
       extensions: [
         EditorState.phrases.of(PHRASES), this.look.of(this.named(document.name, asCode(isJson))), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
-        theme, isJson ? json() : markdown(),
+        theme, isJson ? json() : [markdown(), commentMarks(moved)],
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false, maxRenderedOptions: 14 }),
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),

@@ -1,5 +1,6 @@
 // The editor of a bundle: four files, each as a form and as text, with what readers would see beside them.
 import { CapabilityForm } from "./capability-form.js";
+import { Comments } from "./comments.js";
 import { Document } from "./document.js";
 import { controlOf } from "./field-findings.js";
 import { Findings } from "./findings.js";
@@ -35,6 +36,7 @@ class Editor {
     this.findings = new Findings(this);
     this.saving = new Saving(this);
     this.preview = new Preview(this);
+    this.comments = new Comments(this);
     this.switchModes();
     this.start();
   }
@@ -136,9 +138,10 @@ class Editor {
   mount(one) {
     if (one.code || (this.mode === "form" && !one.form.isText)) return;
     const Code = codeEditor();
-    one.code = new Code(one, () => this.facts(), { pasted: () => this.notifyPasted(), go: (found) => this.goToNamed(found) });
+    one.code = new Code(one, () => this.facts(), { pasted: () => this.notifyPasted(), go: (found) => this.goToNamed(found), moved: () => this.comments.place() });
     one.panel.querySelector(".code").append(one.code.view.dom);
     one.panel.classList.add("has-code");
+    if (one === this.comments.document) this.comments.draw();
   }
 
   switchModes() {
@@ -179,6 +182,8 @@ class Editor {
     this.here.code?.view.requestMeasure();
     this.findings.draw();
     this.outline.mark();
+    this.comments?.follow();
+    this.comments?.place();
   }
 
   // From the outline: to a part in whatever view there is, and beside it what readers would get of it.

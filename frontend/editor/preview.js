@@ -53,9 +53,9 @@ export class Preview {
     this.draw();
   }
 
-  // What readers get of the part that is edited: instructions as a page, tools in the prompt, a form drawn.
+  // What readers get of the part that is edited: tools in the prompt, a form drawn. Instructions are drawn as one writes.
   follow(file, part) {
-    const view = { "skill.md": "skill", "tools.json": "agent", "ui_schemas.json": "forms" }[file];
+    const view = { "tools.json": "agent", "ui_schemas.json": "forms" }[file];
     if (!view) return;
     const form = file === "ui_schemas.json" && this.editor.documentOf(file).form.idOf(part);
     if (form) this.form = form;

@@ -444,7 +444,7 @@ const theme = EditorView.theme({
   "&": { height: "auto", background: "transparent" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--font-sans)", fontSize: "0.9375rem", lineHeight: "1.6", overflow: "visible" },
-  ".cm-content": { maxWidth: "34rem", minHeight: "50vh", padding: "0 0 40vh" },
+  ".cm-content": { maxWidth: "34rem", minHeight: "50vh", padding: "var(--s-3) 0 40vh" },
   ".cm-line": { padding: "0 2px" },
   ".cm-lintPoint::after": { content: "none" },
   ".cm-placeholder, .md-hint": { color: "var(--text-3)" },

@@ -24,6 +24,7 @@ export class Saving {
     this.goesTo = "";
     this.tab = null;
     this.isByItself = false;
+    this.isAutomatic = this.automatic();
     this.isStale = false;
     this.isRefused = false;
     this.failures = 0;
@@ -36,7 +37,6 @@ export class Saving {
     }
     this.leaving = new Leaving(this);
     this.listen();
-    this.automatic();
     this.offer();
   }
 
@@ -68,7 +68,7 @@ export class Saving {
 
   // Whether the server would take a save now, as far as is known here, and may have one unasked.
   canSave() {
-    return Boolean(this.box?.checked) && !this.isStale && !this.isRefused && this.failures === 0;
+    return this.isAutomatic && !this.isStale && !this.isRefused && this.failures === 0;
   }
 
   copy() {
@@ -86,36 +86,24 @@ export class Saving {
     return undefined;
   }
 
-  // By itself, when nobody has typed for a while.
+  // By itself, when nobody has typed for a while. Storage may say that it shall not.
   automatic() {
-    const box = this.form.querySelector("[data-autosave]");
-    if (!box) return;
-    box.closest(".autosave").hidden = false;
     try {
-      box.checked = localStorage.getItem("autosave") !== "off";
+      return localStorage.getItem("autosave") !== "off";
     } catch {
-      // Storage is shut off: the choice holds for this page.
+      // Storage is shut off.
+      return true;
     }
-    this.box = box;
-    box.addEventListener("change", () => {
-      try {
-        localStorage.setItem("autosave", box.checked ? "on" : "off");
-      } catch {
-        // As above.
-      }
-      if (box.checked) this.later(0);
-      else clearTimeout(this.timer);
-    });
   }
 
   later(ms) {
     clearTimeout(this.timer);
-    if (!this.box?.checked || this.isStale) return;
+    if (!this.isAutomatic || this.isStale) return;
     this.timer = setTimeout(() => this.byItself(), ms);
   }
 
   byItself() {
-    if (!this.isDirty() || this.isStale || !this.box?.checked) return;
+    if (!this.isDirty() || this.isStale || !this.isAutomatic) return;
     if (this.sent) return this.later(this.goesTo ? COPY_MS : QUIET_MS);
     this.isByItself = true;
     this.saveButton.click();

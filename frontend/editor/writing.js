@@ -14,7 +14,7 @@ export class Writing {
     const menu = (words, letter, key) => h("button", { type: "button", class: "btn btn--sm btn--ghost", onclick: () => prose().type(this.document.code.view, letter) }, words, " ", h("kbd", {}, key));
     root.removeAttribute("role");
     root.removeAttribute("aria-label");
-    root.append(h("div", { class: "writing-bar", role: "group", "aria-label": gettext("Insert") }, menu(gettext("Insert"), "/", "/"), menu(gettext("Tool or form"), "@", "@")));
+    root.append(h("div", { class: "row", role: "group", "aria-label": gettext("Insert") }, menu(gettext("Insert"), "/", "/"), menu(gettext("Tool or form"), "@", "@")));
   }
 
   draw() {

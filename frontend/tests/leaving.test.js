@@ -20,7 +20,7 @@ function saving(saved, texts) {
   const form = { querySelector: (what) => ({ value: what.slice(6, -1) }) };
   const documents = texts.map((text, index) => ({ name: `file${index}`, text, field: `field_${index}` }));
   Object.assign(one, {
-    form, saved, editor: { documents }, sent: null, failures: 0, isStale: false, isRefused: false, box: { checked: true },
+    form, saved, editor: { documents }, sent: null, failures: 0, isStale: false, isRefused: false, isAutomatic: true,
     saveButton: { getAttribute: () => "/save/" },
   });
   one.leaving = new Leaving(one);
@@ -43,7 +43,7 @@ test("what was changed is sent once, with what it was based on and who typed it"
 
 test("nothing is sent of what is saved, and nothing where a save was refused, failed or is not wanted", () => {
   assert.equal(saving(["a"], ["a"]).leaving.send(), true);
-  for (const state of [{ isStale: true }, { isRefused: true }, { failures: 1 }, { box: { checked: false } }, { sent: ["x"] }]) {
+  for (const state of [{ isStale: true }, { isRefused: true }, { failures: 1 }, { isAutomatic: false }, { sent: ["x"] }]) {
     const one = Object.assign(saving(["a"], ["A"]), state);
     assert.equal(one.leaving.send(), false, JSON.stringify(state));
   }

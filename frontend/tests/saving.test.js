@@ -33,7 +33,7 @@ function saving(...texts) {
   const saveButton = { click: () => (clicks += 1) };
   Object.assign(one, {
     editor: { documents }, form, saveButton, copies: new Copies("ada", "alpha"), saved: [...texts], base: [...texts],
-    leaving: { isSent: () => false }, sent: null, goesTo: "", tab: null, isRefused: false, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, box: { checked: true },
+    leaving: { isSent: () => false }, sent: null, goesTo: "", tab: null, isRefused: false, isByItself: false, isStale: false, failures: 0, timer: 0, copyTimer: 0, isAutomatic: true,
   });
   return { one, documents, clicks: () => clicks };
 }
@@ -72,7 +72,7 @@ test("it saves by itself once nobody has typed for a while, and once alone", () 
 
 test("it does not save by itself what is saved, stale, on its way or not asked for", () => {
   mock.timers.enable({ apis: ["setTimeout", "Date"] });
-  const states = [{}, { isStale: true, saved: ["x", "b"] }, { sent: ["a", "b"], saved: ["x", "b"] }, { box: { checked: false }, saved: ["x", "b"] }];
+  const states = [{}, { isStale: true, saved: ["x", "b"] }, { sent: ["a", "b"], saved: ["x", "b"] }, { isAutomatic: false, saved: ["x", "b"] }];
   for (const state of states) {
     const { one, clicks } = saving("a", "b");
     Object.assign(one, state);

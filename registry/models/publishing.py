@@ -170,6 +170,8 @@ class ReviewEntry(models.Model):
     words = models.TextField(blank=True, default="")
     file = optional_text(32)
     line = models.PositiveIntegerField(null=True, help_text="In the text that was submitted, from 1.")
+    quote = models.TextField(blank=True, default="", db_default="", help_text="That line, to find it in later texts.")
+    suggestion = models.TextField(blank=True, default="", db_default="", help_text="What the line should be.")
     code = optional_text(64, help_text="Of a finding.")
     reply_to = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="replies")
     resolved_at = models.DateTimeField(null=True)
@@ -186,6 +188,9 @@ class ReviewEntry(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(line__isnull=True) | (Q(line__gte=1) & ~Q(file="")), name="review_entry_line_has_file"
+            ),
+            models.CheckConstraint(
+                condition=Q(suggestion="") | Q(line__isnull=False), name="review_entry_suggestion_has_line"
             ),
             models.CheckConstraint(
                 condition=Q(reply_to__isnull=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.utils import timezone
 
@@ -18,6 +18,7 @@ from registry.common.errors import NotFound, ReviewConflict
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Review, ReviewEntry
+from registry.publishing.comment_anchors import QUOTE_MAX, find_line, quote_line
 from registry.publishing.reviews import ACTIVE_STATES, add_entry, get_review, record_event, require_comment
 
 COMMENTS_MAX: Final = 1000
@@ -35,26 +36,43 @@ class CommentThread:
         """Whether it is an unresolved comment."""
         return self.entry.kind == ReviewEntry.Kind.COMMENT and self.entry.resolved_at is None
 
+    def line_in(self, text: str) -> int | None:
+        """Return the line of an edited text that it stands on; None where that is gone, and for one without a line."""
+        entry = self.entry
+        return find_line(entry.quote, entry.line, text) if entry.line is not None else None
+
     @property
     def is_resolved(self) -> bool:
         return self.entry.resolved_at is not None
 
 
 def add_comment(
-    *, review_id: int, by: Actor, words: str, file: str = "", line: int | None = None, code: str = ""
+    *,
+    review_id: int,
+    by: Actor,
+    words: str,
+    file: str = "",
+    line: int | None = None,
+    code: str = "",
+    suggestion: str = "",
 ) -> ReviewEntry:
-    """Say something: in general, on a line of the texts that were submitted, or on a finding.
+    """Say something: in general, on a line of the texts that were submitted, or on a finding. `suggestion` is what the
+    line should be; with one, words are optional.
 
-    Raises `NotFound`, and `InvalidRequest` for no words or a line that is not there.
+    Raises `NotFound`, and `InvalidRequest` for no words, a line that is not there, or a suggestion that changes nothing
+    or has no line.
     """
-    require_comment(words, "Enter a comment")
+    if not suggestion:
+        require_comment(words, "Enter a comment")
     with write_transaction():
         review = get_review(review_id)
         _require_place(review, file, line)
         _require_room(review)
-        entry = add_entry(review, ReviewEntry.Kind.COMMENT, by, words, file=file, line=line, code=code[:64])
-        place = {"file": file, "line": line} if file else {}
-        record_event(review, by, "review.comment", **place, **({"code": entry.code} if code else {}))
+        place = {"file": file, "line": line, "quote": quote_line(review.files.get(file, ""), line)}
+        _require_suggestion(suggestion, place)
+        entry = add_entry(review, ReviewEntry.Kind.COMMENT, by, words, **place, suggestion=suggestion, code=code[:64])
+        said = {"file": file, "line": line} if file else {}
+        record_event(review, by, "review.comment", **said, **({"code": entry.code} if code else {}))
     return entry
 
 
@@ -63,6 +81,15 @@ def _require_place(review: Review, file: str, line: int | None) -> None:
         raise InvalidRequest(f"A bundle has no file '{file[:80]}'")
     if line is not None and not (file and 1 <= line <= review.files.get(file, "").count("\n") + 1):
         raise InvalidRequest(f"{file or 'The bundle'} has no line {line}")
+
+
+def _require_suggestion(suggestion: str, place: dict[str, Any]) -> None:
+    if suggestion and place["line"] is None:
+        raise InvalidRequest("A suggestion belongs to a line")
+    if suggestion and suggestion == place["quote"]:
+        raise InvalidRequest("The suggestion changes nothing: edit the line")
+    if len(suggestion) > QUOTE_MAX:
+        raise InvalidRequest(f"A suggestion has at most {QUOTE_MAX:,} characters")
 
 
 def _require_room(review: Review) -> None:
@@ -84,14 +111,16 @@ def add_reply(*, review_id: int, entry_id: int, by: Actor, words: str) -> Review
     return entry
 
 
-def resolve_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
-    """Resolve a comment. Raises `NotFound`, `ReviewConflict` where it is resolved already."""
+def resolve_thread(*, review_id: int, entry_id: int, by: Actor, is_accepted: bool = False) -> ReviewEntry:
+    """Resolve a comment; `is_accepted` says that its suggestion was taken into the draft, of which the audit log keeps
+    who wrote it. Raises `NotFound`, `ReviewConflict` where it is resolved already."""
     with write_transaction():
         review, entry = _find_thread(review_id, entry_id)
         if entry.resolved_at is not None:
             raise ReviewConflict("The comment is resolved already", review_id=review.pk)
         update_row(entry, resolved_at=timezone.now(), resolved_by=str(by))
-        record_event(review, by, "review.resolve", entry_id=entry.pk)
+        accepted = {"suggested_by": entry.by} if is_accepted and entry.suggestion else {}
+        record_event(review, by, "review.resolve", entry_id=entry.pk, **accepted)
     return entry
 
 

@@ -33,6 +33,12 @@ approved = review_of("approved_desk", "Two.")
 reviews.approve(review_id=approved.pk, round_seen=1, by=PAUL, words="Fine. " + "f" * 80)
 returned = review_of("returned_desk", "Two.")
 reviews.request_changes(review_id=returned.pk, round_seen=1, by=PAUL, words="Say how often. " + "s" * 80)
+review_comments.add_comment(
+    review_id=returned.pk, by=PAUL, words="", file="skill.md", line=9, suggestion="Say how often. " * 5
+)
+texts = bundle("returned_desk", body="Two.")
+texts["skill.md"] = texts["skill.md"].replace("When a user asks for Returned Desk.", "Entirely other words stand here.")
+drafts.save_draft(capability_id="returned_desk", files=texts, based_on=returned.draft_version, by=OLGA)
 withdrawn = review_of("withdrawn_desk", "Two.")
 reviews.withdraw(review_id=withdrawn.pk, by=OLGA, words="Too early. " + "t" * 80)
 for name in ("published_desk", "rolled_back_desk"):

@@ -70,16 +70,6 @@ def test_what_was_just_typed_is_tested(editor: Page, allowed_on_console: list[st
         refused.value.wait_for_event("close")
 
 
-def test_it_can_be_told_not_to(editor: Page) -> None:
-    editor.get_by_role("checkbox", name="Autosave").uncheck()
-    open_file(editor, "skill.md").fill(TYPED)
-    editor.wait_for_timeout(4500)
-    expect_state(editor, "Unsaved changes")
-    save(editor)
-    editor.reload()
-    expect(editor.get_by_role("checkbox", name="Autosave")).not_to_be_checked()
-
-
 def test_it_tries_again_when_the_server_is_back(editor: Page, allowed_on_console: list[str]) -> None:
     allowed_on_console += ["ERR_CONNECTION_REFUSED", "htmx:sendError", "htmx:afterRequest"]
     editor.route("**/draft/*/", lambda route: route.abort("connectionrefused"))

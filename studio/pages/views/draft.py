@@ -32,6 +32,7 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
+from studio.pages.editor_comments import build_comments_context
 from studio.pages.form_data import get_int, get_text
 from studio.pages.formatting import actor_name
 from studio.pages.permissions import StudioRequest, actor_of, author_required
@@ -122,6 +123,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     report = drafts.validate_draft_files(capability_id, files)
     context = _context(capability_id, files, version, report) | {"facts": _facts(files)}
     context |= build_scheduled_context(capability)
+    context |= build_comments_context(capability, files)
     context["changes_requested"] = reviews.list_changes_requested().filter(capability=capability).first()
     return render(request, "studio/draft/edit.html", context)
 
@@ -224,7 +226,8 @@ def _find_other_author(request: StudioRequest) -> str:
 
 def _answer(request: StudioRequest, files: Mapping[str, str], context: dict[str, Any], *, status: int) -> HttpResponse:
     """The editor, or the parts of it that a save changes."""
-    context |= build_scheduled_context(queries.get_capability(context["capability_id"]))
+    capability = queries.get_capability(context["capability_id"])
+    context |= build_scheduled_context(capability) | build_comments_context(capability, files)
     template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
     return render(request, template, context | {"facts": _facts(files)}, status=status)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from django.contrib import messages
@@ -17,16 +18,19 @@ from django.utils.translation import gettext_lazy
 from capability_rules.bundles.text_diff import FileDiff, diff_files
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import BUNDLE_FILES
+from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common import errors
 from registry.models import Capability, Draft, Review, ReviewEntry, Revision
 from registry.publishing import publication, review_comments, reviewers, reviews
 from registry.publishing.audience import get_audience
+from registry.publishing.comment_anchors import QUOTE_MAX, quote_line
 from registry.publishing.review_comments import CommentThread
 from registry.publishing.review_outcome import find_base, find_discard, get_outcome
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.editor_comments import build_comments_context
 from studio.pages.form_data import get_choice, get_int, get_note, get_text
 from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, restrict_to_read_only
@@ -125,6 +129,7 @@ def _page(
         "said_at": _by_line(threads, review),
         "place": _place(request),
         "words": _words(request),
+        "suggested": _suggested(request, review),
         "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
@@ -207,11 +212,17 @@ def _compared(
 
 
 def _by_line(threads: list[CommentThread], review: Review) -> dict[str, dict[int, list[CommentThread]]]:
-    """`{file: {line: comments}}` of the round that is shown: earlier ones stood on other texts."""
+    """`{file: {line: comments}}`: of the round that is shown, and open ones of earlier rounds at the line that has
+    become of theirs."""
     found: dict[str, dict[int, list[CommentThread]]] = defaultdict(lambda: defaultdict(list))
     for thread in threads:
-        if thread.entry.line is not None and thread.entry.round == review.round:
-            found[thread.entry.file][thread.entry.line].append(thread)
+        entry = thread.entry
+        is_moved = entry.round != review.round
+        if is_moved and not thread.is_open:
+            continue
+        line = thread.line_in(review.files.get(entry.file, "")) if is_moved else entry.line
+        if line is not None:
+            found[entry.file][line].append(thread)
     return {file: dict(lines) for file, lines in found.items()}
 
 
@@ -222,6 +233,13 @@ def _place(request: StudioRequest) -> dict[str, str]:
     if file in BUNDLE_FILES and line.isdecimal() and len(line) < 8:
         return {"file": file, "line": line}
     return {"code": code} if code.replace("_", "").isalnum() and code.isascii() else {}
+
+
+def _suggested(request: StudioRequest, review: Review) -> str:
+    """What the field for a suggestion has: what was typed, else the line."""
+    place = _place(request)
+    line = quote_line(review.files.get(place.get("file", ""), ""), int(place.get("line", 0)) or None)
+    return request.POST.get("suggestion", line)
 
 
 def _change(
@@ -239,6 +257,8 @@ def _change(
     with what was typed and why not. The person's role may have changed while the page was open: `missing_right` is
     what they then lack."""
     review = reviews.get_review(number)
+    if request.htmx and "from_editor" in request.POST and not missing_right:
+        return _change_in_editor(request, review, verb, given)
     if missing_right:
         error = denial_reason(request, missing_right, review.capability.capability_id)
         return _page(request, review, error=error, status=403, answering=comment)
@@ -248,11 +268,25 @@ def _change(
         status = _STATUS.get(type(refusal), 422)
         return _page(request, review, error=refusal.message, status=status, answering=comment)
     report_done(request, done, undo)
+    if "from_editor" in request.POST:
+        return redirect("studio:draft_edit", review.capability.capability_id)
     place = f"#comment-{comment}" if comment is not None else ""
     if isinstance(made, ReviewEntry) and comment is None:
         # On a line of the texts it stands below that line, where its writer was reading.
         place = f"#{'line-' if made.line else ''}comment-{made.pk}"
     return redirect(reverse("studio:review_show", args=[number]) + place)
+
+
+def _change_in_editor(request: StudioRequest, review: Review, verb: Any, given: dict[str, Any]) -> HttpResponse:
+    """Do one verb from beside the draft, and show the comments there again."""
+    error = ""
+    try:
+        verb(review_id=review.pk, by=actor_of(request), **given)
+    except RegistryError as refusal:
+        error = refusal.message
+    files, _version = drafts.editable_files(review.capability)
+    context = build_comments_context(review.capability, files) | {"comment_error": error}
+    return render(request, "studio/draft/edit.html#comments", context)
 
 
 def _words(request: StudioRequest) -> str:
@@ -269,9 +303,17 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
         "line": line,
         "code": place.get("code", ""),
         "words": _words(request),
+        "suggestion": _suggestion(request, number, place.get("file", ""), line),
     }
     right = "" if request.user.can_edit else _("comment")
     return _change(request, number, review_comments.add_comment, _("Comment added."), missing_right=right, **more)
+
+
+def _suggestion(request: StudioRequest, number: int, file: str, line: int | None) -> str:
+    """What the line should be; the form has the line as it is, which is none."""
+    typed = request.POST.get("suggestion", "").replace("\0", "").replace("\r\n", "\n")[: QUOTE_MAX + 1]
+    is_other = typed and typed != quote_line(reviews.get_review(number).files.get(file, ""), line)
+    return typed if is_other else ""
 
 
 def _on_comment(
@@ -292,8 +334,9 @@ def review_reply(request: StudioRequest, number: int) -> HttpResponse:
 
 @operator_required(form_on="studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
-    """What a comment asks for is settled."""
-    return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."), undo="review_reopen")
+    """What a comment asks for is settled, or what it suggests is in the draft."""
+    verb = partial(review_comments.resolve_thread, is_accepted="accepted" in request.POST)
+    return _on_comment(request, number, verb, _("Comment resolved."), undo="review_reopen")
 
 
 @operator_required(form_on="studio:review_show")

@@ -9,17 +9,23 @@
   };
 
   // The form beside the texts, for a line.
-  function composer(say, file, line, close) {
+  function composer(say, file, line, text, close) {
     const kept = ["csrfmiddlewaretoken", "round"].map((name) => [name, say.elements[name].value]);
     const hidden = [...kept, ["file", file], ["line", line]].map(([name, value]) => element("input", { type: "hidden", name, value }));
     const id = `words-${file}-${line}`;
     const words = element("textarea", { id, name: "words", class: "textarea", rows: 3, maxlength: 4000, required: "" });
     const label = element("label", { for: id, class: "field__label" }, interpolate(gettext("Comment on %(file)s:%(line)s"), { file, line }, true));
+    // The line as it should be: what is left as it is suggests nothing.
+    const change = element("textarea", { id: `${id}-suggestion`, name: "suggestion", class: "textarea mono", rows: 2, maxlength: 4000 });
+    change.defaultValue = text;
+    const suggest = element("details", {}, element("summary", {}, gettext("Suggest a change")),
+      element("label", { for: change.id, class: "field__label" }, gettext("The line as it should be")), change);
+    change.addEventListener("input", () => words.toggleAttribute("required", change.value === text));
     const send = element("button", { type: "submit", class: "btn btn--sm btn--primary" }, gettext("Comment"));
     const cancel = element("button", { type: "button", class: "btn btn--sm btn--ghost" }, gettext("Cancel"));
     cancel.addEventListener("click", close);
     const form = element("form", { class: "composer__form", method: "post", action: say.dataset.commentAddress },
-      ...hidden, label, words, element("div", { class: "row" }, send, cancel));
+      ...hidden, label, words, suggest, element("div", { class: "row" }, send, cancel));
     form.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !words.value.trim()) close();
     });
@@ -40,7 +46,7 @@
       };
       const cell = place.insertCell();
       cell.colSpan = link.closest(".sides").classList.contains("is-whole") ? 2 : 4;
-      cell.append(composer(say, given.get("file"), given.get("line"), close));
+      cell.append(composer(say, given.get("file"), given.get("line"), row.cells[3].textContent, close));
       after.after(place);
     }
     place.querySelector("textarea").focus({ preventScroll: true });
@@ -57,7 +63,7 @@
   });
   // What is typed is not sent yet.
   addEventListener("beforeunload", (event) => {
-    const isTyped = [...document.querySelectorAll(".composer textarea")].some((area) => area.value.trim() && !area.form.dataset.sent);
+    const isTyped = [...document.querySelectorAll(".composer textarea")].some((area) => area.value !== area.defaultValue && area.value.trim() && !area.form.dataset.sent);
     if (isTyped) event.preventDefault();
   });
   document.addEventListener("submit", ({ target }) => {

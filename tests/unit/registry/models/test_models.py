@@ -124,6 +124,7 @@ BREAKS: dict[str, Break] = {
     "review_revision_fits_state": _set(Review, state="published"),
     "review_entry_kind_known": _set(ReviewEntry, kind="sung"),
     "review_entry_line_has_file": _set(ReviewEntry, line=1),
+    "review_entry_suggestion_has_line": _set(ReviewEntry, suggestion="So."),
     # It is a question, which answers nothing.
     "review_entry_reply_is_a_comment_of_no_place": _set(ReviewEntry, reply_to=models.F("pk")),
     "review_entry_resolved_paired": _set(ReviewEntry, kind="comment", resolved_at=timezone.now()),

@@ -167,3 +167,19 @@ def test_with_the_rule_they_stop_every_publish_until_they_are_resolved() -> None
     assert [one.code for one in other_texts.findings] == ["COMMENTS_OPEN"]
     review_comments.resolve_thread(review_id=review.pk, entry_id=entry.pk, by=OLGA)
     assert publication.publish_draft(capability_id="alpha", by=OLGA, note="Out").status == "published"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"suggestion": "x"}, "belongs to a line"),
+        ({"suggestion": "# alpha", "file": "skill.md", "line": 1}, "changes nothing"),
+        ({"suggestion": "x" * 4001, "file": "skill.md", "line": 1}, "at most"),
+    ],
+)
+def test_a_suggestion_changes_a_line(given: dict[str, Any], reason: str) -> None:
+    review = _ask()
+    if "nothing" in reason:
+        given = given | {"suggestion": review.files["skill.md"].split("\n")[0]}
+    with pytest.raises(InvalidRequest, match=reason):
+        review_comments.add_comment(review_id=review.pk, by=PAUL, words="", **given)

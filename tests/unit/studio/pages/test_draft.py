@@ -70,7 +70,7 @@ def test_phrases_are_suggested_where_triggers_are_few(client: Client) -> None:
     publish()
     described: dict[str, Any] = {
         "name": "Expense Claims",
-        "description": "Use for travel costs, and a hotel bill or a lost receipt.",
+        "description": "Use it when somebody asks for travel costs, a hotel bill or a lost receipt.",
     }
     _save(bundle(skill_profile="agent_skill", intent_triggers=None, **described))
     assert _suggested(client) == ["expense claims", "hotel bill", "lost receipt"]

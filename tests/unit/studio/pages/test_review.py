@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Operator, Review, Revision
+from registry.models import AuditEvent, Operator, Review, Revision
 from registry.publishing import publication, review_comments, reviews
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.publishing.test_release_rules import set_rule
@@ -175,17 +175,59 @@ def test_a_comment_on_a_line_stands_below_it(signed_in: SignIn) -> None:
     assert f"<code>skill.md:{line}</code>" in page
 
 
-def test_a_comment_of_an_earlier_round_stands_in_the_conversation_alone(signed_in: SignIn) -> None:
+def test_an_open_comment_of_an_earlier_round_stays_at_its_line_which_has_moved(signed_in: SignIn) -> None:
     _draft()
     client = signed_in("author")
     address = _asked(client)
-    review_comments.add_comment(review_id=Review.objects.get().pk, by=OLGA, words="Which?", file="skill.md", line=1)
-    assert '<tr class="is-said">' in client.get(address).content.decode()
-    _draft(version=1, body="Newer.")
+    review = Review.objects.get()
+    line = review.files["skill.md"].split("\n").index("## Examples") + 1
+    first = review_comments.add_comment(review_id=review.pk, by=OLGA, words="Which?", file="skill.md", line=line)
+    gone = review_comments.add_comment(review_id=review.pk, by=OLGA, words="Gone?", file="skill.md", line=9)
+    assert gone.quote == "New."
+    _draft(version=1, body="Entirely other words.\n\nAnd more.\n\nAnd more.")
     _asked(client)
-    page = client.get(address).content.decode()
-    assert '<tr class="is-said">' not in page
-    assert "of round 1" in page
+    page = client.get(address)
+    said = page.context["said_at"]["skill.md"]
+    [(moved, [thread])] = said.items()
+    assert (moved, thread.entry.pk) == (line + 4, first.pk)
+    assert "of round 1" in page.content.decode()
+    review_comments.resolve_thread(review_id=review.pk, entry_id=first.pk, by=OLGA)
+    assert client.get(address).context["said_at"] == {}
+
+
+def test_a_suggestion_is_what_was_changed_of_the_line(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    form = form_with(client.get(f"{address}?file=skill.md&line=1"), "Comment")
+    assert form.submit(client, words="Fine").status_code == 302
+    assert form.submit(client, suggestion="# Other").status_code == 302
+    found = [(one.words, one.quote, one.suggestion) for one in Review.objects.get().entries.filter(line=1)]
+    line = Review.objects.get().files["skill.md"].split("\n")[0]
+    assert found == [("Fine", line, ""), ("", line, "# Other")]
+    # Neither words nor a change.
+    assert form.submit(client).status_code == 400
+
+
+def test_beside_the_draft_a_comment_is_answered_and_done(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    _asked(client)
+    review = Review.objects.get()
+    asked = review_comments.add_comment(
+        review_id=review.pk, by=OLGA, words="Why?", file="skill.md", line=1, suggestion="# Other"
+    )
+    page = client.get("/capabilities/alpha/edit/")
+    assert [(one.thread.entry, one.line) for one in page.context["comments"]] == [(asked, 1)]
+    given = {"entry": asked.pk, "from_editor": "yes", "words": "Because"}
+    assert client.post(f"/reviews/{review.pk}/reply/", given)["Location"] == "/capabilities/alpha/edit/"
+    # The script has the comments back, and what was typed in the draft stays.
+    answer = client.post(f"/reviews/{review.pk}/reply/", given | {"words": ""}, headers={"HX-Request": "true"})
+    assert 'role="alert"' in answer.content.decode()
+    done = client.post(f"/reviews/{review.pk}/resolve/", given | {"accepted": "yes"}, headers={"HX-Request": "true"})
+    assert "data-comment" not in done.content.decode()
+    event = AuditEvent.objects.filter(verb="review.resolve").get()
+    assert event.detail["suggested_by"] == str(OLGA)
 
 
 def test_a_comment_on_a_finding(signed_in: SignIn) -> None:

@@ -1,0 +1,110 @@
+// Comments of the review beside the document: at their sentence where there is a margin, in a list above it else.
+import { gettext } from "./gettext.js";
+
+const marking = () => require("./comment-marks.js");
+const GAP = 8;
+// As in files.css: from here on notes stand at their lines.
+const MARGIN = "(min-width: 76rem)";
+
+export class Comments {
+  constructor(editor) {
+    this.editor = editor;
+    this.root = document.getElementById("comments");
+    this.document = editor.documentOf("skill.md");
+    document.addEventListener("submit", (event) => this.submit(event));
+    this.root.addEventListener("click", (event) => {
+      const note = event.target.closest(".margin-note");
+      if (event.target.closest("[data-go]")) this.goTo(note);
+      else if (event.target.closest("[data-accept]")) this.accept(note);
+    });
+    // What is typed in an answer is not of the draft.
+    for (const name of ["input", "change"]) this.root.addEventListener(name, (event) => event.stopPropagation());
+    this.root.addEventListener("toggle", () => this.place(), true);
+    addEventListener("resize", () => this.place());
+  }
+
+  get notes() {
+    return [...this.root.querySelectorAll(".margin-note")];
+  }
+
+  get view() {
+    return this.document.code?.view;
+  }
+
+  draw() {
+    this.follow();
+    for (const hidden of this.root.querySelectorAll("[data-go], [data-accept]")) hidden.hidden = false;
+    if (!this.view) return;
+    marking().markComments(this.view, this.notes.filter((one) => one.dataset.line).map((one) => ({ id: one.dataset.comment, line: Number(one.dataset.line) })));
+    this.place();
+  }
+
+  follow() {
+    this.editor.form.classList.toggle("with-comments", this.notes.length > 0 && this.editor.here === this.document);
+  }
+
+  // Each beside its line, below the one before it.
+  place() {
+    const { view } = this;
+    if (!view || !this.notes.length) return;
+    const places = marking().placesOf(view.state);
+    view.requestMeasure({
+      key: this,
+      read: () => this.notes.map((note) => {
+        const at = places.get(note.dataset.comment);
+        return { note, top: at ? view.lineBlockAt(at.from).top + view.documentPadding.top : 0, height: note.offsetHeight };
+      }),
+      write: (found) => {
+        let below = 0;
+        for (const { note, top, height } of found.sort((a, b) => a.top - b.top)) {
+          const y = Math.max(top, below);
+          note.style.top = `${Math.round(y)}px`;
+          below = y + height + GAP;
+        }
+        this.root.style.minHeight = matchMedia(MARGIN).matches ? `${Math.round(below)}px` : "";
+      },
+    });
+  }
+
+  goTo(note) {
+    const at = marking().placesOf(this.view.state).get(note.dataset.comment);
+    if (at) this.document.code.show(at.to, at.from);
+    else this.editor.notify(gettext("The line is gone."));
+  }
+
+  // The line becomes what is suggested, which one undo takes back; then the comment is done.
+  accept(note) {
+    const at = marking().placesOf(this.view.state).get(note.dataset.comment);
+    if (!at) return this.goTo(note);
+    const { doc } = this.view.state;
+    const [from, to] = [doc.lineAt(at.from).from, doc.lineAt(at.to).to];
+    this.document.edit([{ from, to, insert: note.querySelector("[data-accept]").dataset.accept }], "fix");
+    const done = note.querySelector("[data-done]");
+    this.send(done.form, done, { accepted: "yes" });
+    this.editor.notify(gettext("Suggestion accepted. Ctrl+Z takes it back."));
+    return undefined;
+  }
+
+  submit(event) {
+    const form = event.target;
+    if (!form.matches(".comment-form")) return;
+    event.preventDefault();
+    this.send(form, event.submitter);
+  }
+
+  async send(form, button, more = {}) {
+    const body = new FormData(form);
+    for (const [name, value] of Object.entries(more)) body.set(name, value);
+    button.setAttribute("aria-busy", "true");
+    try {
+      const response = await fetch(button.getAttribute("formaction") ?? form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
+      if (!response.ok) throw new Error(gettext("Couldn't save the comment. You may be signed out."));
+      this.root.innerHTML = await response.text();
+      this.draw();
+      this.root.focus({ preventScroll: true });
+    } catch (error) {
+      this.editor.notify(error instanceof TypeError ? gettext("Can't reach the server.") : error.message);
+    }
+    button.removeAttribute("aria-busy");
+  }
+}

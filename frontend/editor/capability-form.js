@@ -38,7 +38,7 @@ export class CapabilityForm extends JsonForm {
     const profile = this.get(["skill_profile"]) ?? "capability";
     return [
       this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
-      this.where(), this.needs(), this.details(), this.others(),
+      this.computer(), this.details(), this.others(),
     ].filter(Boolean);
   }
 
@@ -52,7 +52,7 @@ export class CapabilityForm extends JsonForm {
 
   phrases(label, path, more = {}) {
     return chips(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, help: more.help ?? this.help(path), suggested: more.suggested, names: more.names, required: more.required,
+      at: path.join("."), writes: path, help: more.help ?? this.help(path), suggested: more.suggested, names: more.names, required: more.required, optional: more.optional,
       changed: (now, removed) => this.remove(removed, [path, more.required ? now : orNothing(now)]),
     });
   }
@@ -99,14 +99,14 @@ export class CapabilityForm extends JsonForm {
         this.sentences(gettext("Example messages that don't match"), "should_not_match")),
       this.phrases(gettext("Skill groups"), ["skill_groups"], {
         help: gettext("Agents can list and load one group alone. Choose groups, or type the ID of a new one."),
-        names: groups, suggested: Object.keys(groups).slice(0, GROUPS_OFFERED_MAX),
+        optional: true, names: groups, suggested: Object.keys(groups).slice(0, GROUPS_OFFERED_MAX),
       }));
   }
 
   sentences(label, key) {
     const path = ["utterances", key];
     return lines(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, rows: 4, help: gettext("One per line. 10+ examples improve matching noticeably."),
+      at: path.join("."), writes: path, rows: 4, optional: true, help: gettext("One per line. 10+ examples improve matching noticeably."),
       changed: (now) => this.write([path, now]),
     });
   }
@@ -119,17 +119,24 @@ export class CapabilityForm extends JsonForm {
         at: "playbook.conditions", writes: path("conditions"), help: gettext("One per line."), changed: (now) => this.write([path("conditions"), now]),
       }),
       this.phrases(gettext("Keywords"), path("keywords"), { required: true }),
-      h("div", { class: "two-fields" }, this.plain(gettext("Product area"), path("product_area")), this.plain(gettext("Issue type"), path("issue_type"))));
+      h("div", { class: "two-fields" }, this.plain(gettext("Product area"), path("product_area"), { optional: true }), this.plain(gettext("Issue type"), path("issue_type"), { optional: true })));
   }
 
-  where() {
+  // What runs on somebody's computer needs; a person at a desk has none of it.
+  computer() {
+    const isNeeded = ["os", "dependency_level", "dependencies"].some((key) => this.get([key]) !== undefined);
+    return h("details", { class: "form-group", "data-at": "computer", "data-part": "computer", open: isNeeded },
+      h("summary", {}, gettext("Runs on a computer")), this.systems(), this.needs());
+  }
+
+  systems() {
     const given = this.get(["os"]);
     const os = Array.isArray(given) ? given : ["common"];
     const ticks = SYSTEMS.map(([key, words]) => tick(words, os.includes(key), {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return this.section("platforms", gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "field__label" }, gettext("Operating systems")), ticks));
+    return h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "field__label" }, gettext("Operating systems")), ticks);
   }
 
   needs() {
@@ -137,7 +144,7 @@ export class CapabilityForm extends JsonForm {
     const levels = isObject(level)
       ? h("p", { class: "field__hint" }, gettext("The setup differs by operating system. Edit it in code."))
       : choice(gettext("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
-    return this.section("dependencies", gettext("Dependencies"), gettext("Names only. Never enter secrets."), levels,
+    return h("div", {}, levels, h("p", { class: "field__hint" }, gettext("Names only. Never enter secrets.")),
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 

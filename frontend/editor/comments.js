@@ -1,4 +1,4 @@
-// Comments of the review beside the document: at their sentence where there is a margin, in a list above it else.
+// Comments of the review beside the document: at their sentence where there is a margin, in a list below it else.
 import { gettext } from "./gettext.js";
 
 const marking = () => require("./comment-marks.js");
@@ -52,12 +52,13 @@ export class Comments {
       key: this,
       read: () => this.notes.map((note) => {
         const at = places.get(note.dataset.comment);
-        return { note, top: at ? view.lineBlockAt(at.from).top + view.documentPadding.top : 0, height: note.offsetHeight };
+        return { note, top: at ? view.lineBlockAt(at.from).top + view.documentPadding.top : Infinity, height: note.offsetHeight };
       }),
       write: (found) => {
         let below = 0;
-        for (const { note, top, height } of found.sort((a, b) => a.top - b.top)) {
-          const y = Math.max(top, below);
+        for (const { note, top, height } of found.sort((a, b) => Number(a.top > b.top) - Number(a.top < b.top))) {
+          // What has no line comes last.
+          const y = Number.isFinite(top) ? Math.max(top, below) : below;
           note.style.top = `${Math.round(y)}px`;
           below = y + height + GAP;
         }

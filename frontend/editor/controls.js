@@ -15,9 +15,9 @@ export const phrasesOf = (text) =>
 // A list of short phrases: each a chip that can be taken away, and a field for one more. `changed` is called with the
 // phrases, and with the words of the notice where one was removed. `suggested` are offered as buttons below; `names` has
 // what is shown instead of a value.
-export function chips(label, values, { at, help, changed, writes, suggested = [], names = {}, required = false }) {
+export function chips(label, values, { at, help, changed, writes, suggested = [], names = {}, required = false, optional = false }) {
   const shownAs = (value) => (Object.hasOwn(names, value) ? names[value] : String(value));
-  const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
+  const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", "aria-required": required && "true", ...marked(writes) });
   const take = (fresh) => {
     const added = [...new Set(fresh)].filter((one) => !values.includes(one));
     if (added.length) changed([...values, ...added]);
@@ -51,7 +51,7 @@ export function chips(label, values, { at, help, changed, writes, suggested = []
       type: "button", class: "chip-remove", "aria-label": interpolate(gettext("Remove %(name)s"), { name: shownAs(value) }, true), "data-at": `${at}-remove-${index}`,
       onclick: () => changed(values.filter((_, other) => other !== index), interpolate(gettext("%(name)s removed"), { name: shownAs(value) }, true)),
     }, "×")));
-  const made = field(label, input, help ?? gettext("Press Enter after each."), { required });
+  const made = field(label, input, help ?? gettext("Press Enter after each."), { optional });
   made.classList.add("chips");
   made.insertBefore(h("ul", { class: "chip-list", "aria-label": interpolate(gettext("%(label)s, selected"), { label }, true) }, shown), input);
   const offered = suggested.filter((one) => !values.includes(one));
@@ -63,23 +63,24 @@ export function chips(label, values, { at, help, changed, writes, suggested = []
 }
 
 // One line a phrase.
-export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
+export function lines(label, values, { at, help, changed, writes, rows = 3, optional = false }) {
   const area = h("textarea", { rows, "data-at": at, ...marked(writes), value: values.join("\n") });
   area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
-  return field(label, area, help ?? gettext("One per line."));
+  return field(label, area, help ?? gettext("One per line."), { optional });
 }
 
-export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, writes, ...rest }) {
-  const more = { ...rest, ...marked(writes) };
+export function text(label, value, { at, help, changed, required, optional, most, rows, type = "text", onleave = false, writes, ...rest }) {
+  const more = { ...rest, "aria-required": required && "true", ...marked(writes) };
   const control = rows
     ? h("textarea", { rows, "data-at": at, value: value ?? "", ...more })
     : h("input", { type, "data-at": at, value: value ?? "", autocomplete: "off", ...more });
-  const made = field(label, control, help, { required });
+  const made = field(label, control, help, { optional });
   control.addEventListener(onleave ? "change" : "input", () => changed(control.value, control));
   if (!most) return made;
   const count = h("span", { class: "count", "aria-hidden": "true" });
   const tell = () => {
     const left = [...control.value].length;
+    count.hidden = left < 0.8 * most;
     count.textContent = `${left} / ${most}`;
     count.classList.toggle("is-over", left > most);
   };
@@ -94,11 +95,11 @@ export function text(label, value, { at, help, changed, required, most, rows, ty
   return made;
 }
 
-export function choice(label, value, options, { at, help, changed, required, writes, ...more }) {
+export function choice(label, value, options, { at, help, changed, writes, ...more }) {
   const select = h("select", { class: "select", "data-at": at, ...more, ...marked(writes) },
     options.map(([key, words, isOff]) => h("option", { value: key, selected: key === value, disabled: isOff }, words)));
   select.addEventListener("change", () => changed(select.value));
-  return field(label, select, help, { required });
+  return field(label, select, help);
 }
 
 export function tick(label, checked, { at, changed, help = "", writes, ...more }) {

@@ -24,7 +24,7 @@ export function field(label, control, help = "", more = {}) {
   if (help_id) control.setAttribute("aria-describedby", help_id);
   return h(
     "div", { class: `field ${more.class ?? ""}` },
-    h("label", { class: "field__label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", gettext("Required")) : null),
+    h("label", { class: "field__label", for: control.id }, label, more.optional ? h("span", { class: "needed" }, " ", gettext("optional")) : null),
     control,
     help ? h("p", { class: "field__hint", id: help_id }, help) : null,
   );

@@ -168,11 +168,13 @@ function skillCompletions(context, facts) {
   return { from: word.from + 1, options, validFor: /^[\w.]*$/ };
 }
 
-// Takes the letter that opened the menu with it; `at` is where the caret goes, from the begin of what is put in.
-const put = (insert, at = insert.length) => (view, _, from, to) =>
-  view.dispatch({ changes: { from: from - 1, to, insert }, selection: { anchor: from - 1 + at }, userEvent: "input.complete", scrollIntoView: true });
+// Takes the letter that opened the menu with it; `at` is where the caret goes, from the begin of what is put in, and what is
+// selected ends at `end`.
+const put = (insert, at = insert.length, end = at) => (view, _, from, to) =>
+  view.dispatch({ changes: { from: from - 1, to, insert }, selection: { anchor: from - 1 + at, head: from - 1 + end }, userEvent: "input.complete", scrollIntoView: true });
 
-// What `/` offers: sections that are missing, then the blocks of a text. `∎` is where one goes on to write.
+// What `/` offers: sections that are missing, then the blocks of a text. `∎` is where one goes on to write; of two, what
+// is between them is written over.
 function blocks(facts, text) {
   const there = outline(text).sections;
   const missing = facts.sections().filter((one) => !there.some(({ title }) => isNamed(title, one)));
@@ -183,10 +185,14 @@ function blocks(facts, text) {
     [gettext("Heading"), "##", "## ∎"], [gettext("Subheading"), "###", "### ∎"],
     [gettext("Bulleted list"), "-", "- ∎"], [gettext("Numbered list"), "1.", "1. ∎"],
     [gettext("Example dialogue"), "", "**User:** ∎\n**Agent:** ", gettext("What a user says and what the agent does.")],
-    [gettext("Table"), "", `| ∎${gettext("Column")} | ${gettext("Column")} |\n| --- | --- |\n|  |  |`],
+    [gettext("Table"), "", `| ∎${gettext("Column")}∎ | ${gettext("Column")} |\n| --- | --- |\n|  |  |`],
     [gettext("Quote"), ">", "> ∎"], [gettext("Code block"), "```", "```\n∎\n```"], [gettext("Link"), "", "[∎](https://)"],
   ];
-  return found.map(([label, detail, block, info], at) => ({ label, detail, info, boost: -at, apply: put(block.replace("∎", ""), block.indexOf("∎")) }));
+  return found.map(([label, detail, block, info], at) => {
+    const [before, words, after] = block.split("∎");
+    const [insert, end] = after === undefined ? [before + words, before.length] : [before + words + after, before.length + words.length];
+    return { label, detail, info, boost: -at, apply: put(insert, before.length, end) };
+  });
 }
 
 export function helpAt(state, at, file, facts) {

@@ -27,7 +27,8 @@ class Editor {
     this.samples = new Set(this.given.samples);
     this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
     this.parsed = new Map();
-    this.here = this.documents[0];
+    // The first screen is for writing.
+    this.here = this.documentOf("skill.md");
     // The entry or the section that was chosen, as the outline names it; "" for all of them.
     this.part = "";
     this.undo = new Undo(this);
@@ -193,6 +194,7 @@ class Editor {
     if (this.mode !== "form" && part) this.here.code.goTo(line, 1);
     const place = this.mode === "form" && this.here.form.partAt?.(part);
     if (place) {
+      if (place.localName === "details") place.open = true;
       place.scrollIntoView({ block: "start" });
       controlOf(place)?.focus({ preventScroll: true });
     } else document.documentElement.scrollTop = 0;

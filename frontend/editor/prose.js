@@ -445,6 +445,8 @@ const theme = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--font-sans)", fontSize: "0.9375rem", lineHeight: "1.6", overflow: "visible" },
   ".cm-content": { maxWidth: "34rem", minHeight: "50vh", padding: "var(--s-3) 0 40vh" },
+  // Comments stand below it where there is no margin.
+  "@media (max-width: 75.99rem)": { ".cm-content": { minHeight: "12rem", paddingBottom: "var(--s-8)" } },
   ".cm-line": { padding: "0 2px" },
   ".cm-lintPoint::after": { content: "none" },
   ".cm-placeholder, .md-hint": { color: "var(--text-3)" },

@@ -34,8 +34,7 @@ _DETAILS: Final = (
     ("basics", gettext_lazy("Basics"), ("name", "description", "skill_profile")),
     ("matching", gettext_lazy("Matching"), ("intent_triggers", "utterances", "skill_groups")),
     ("problem", gettext_lazy("Problem and conditions"), ("playbook",)),
-    ("platforms", gettext_lazy("Platforms"), ("os",)),
-    ("dependencies", gettext_lazy("Dependencies"), ("dependency_level", "dependencies")),
+    ("computer", gettext_lazy("Runs on a computer"), ("os", "dependency_level", "dependencies")),
 )
 # A list that is longer is not an outline any more.
 ITEMS_MAX: Final = 100

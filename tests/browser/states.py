@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, open_file, open_form, save
+from tests.browser.steps import AUTOSAVE_OFF, open_document, open_file, open_form, put, save
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -62,7 +62,7 @@ def unfold(selector: str = "main details:not([data-menu])") -> Step:
 
 def fill_last(text: str) -> Step:
     """Write into the last text area of the page that opened for a comment."""
-    return lambda page: page.locator(".composer textarea").last.fill(text)
+    return lambda page: page.locator(".composer [name=words]").last.fill(text)
 
 
 def type_in(selector: str, text: str) -> Step:
@@ -75,7 +75,7 @@ def comment_on(row: str) -> Step:
 
     def step(page: Page) -> None:
         page.locator(f"tr{row} .sides-no a[href*='line=']").last.click()
-        page.locator(".composer textarea").last.fill("Why is this no longer approved? " * 4)
+        page.locator(".composer [name=words]").last.fill("Why is this no longer approved? " * 4)
 
     return step
 
@@ -116,6 +116,25 @@ def remove_tool(page: Page) -> None:
     form.locator("details.tool summary").first.click()
     form.get_by_role("button", name="Delete tool").first.click()
     expect(page.locator("#editor-undo")).to_contain_text("Undo")
+
+
+FAULTY = (
+    "# Weights\n\n## When to use\n\n## Examples\n\n| "
+    + "w" * 90
+    + " | b |\n| --- | --- |\n| 1 | `"
+    + "n" * 90
+    + "` |\n"
+)
+
+
+def write_all(text: str) -> Step:
+    """Put other instructions into the document."""
+    return lambda page: put(page, "skill.md", text)
+
+
+def open_card(page: Page) -> None:
+    """Open the card of the first tool that the instructions name."""
+    page.locator(".md-chip").first.click()
 
 
 def leave_unsaved(page: Page) -> None:
@@ -177,6 +196,7 @@ SMALL_REVIEW = "/reviews/2/"
 WEIGHTS = "/capabilities/weights/"
 LONG = "/capabilities/" + "l" * 31 + "_" + "i" * 32 + "/"
 FOLDS = unfold()
+MORE: Step = lambda page: page.locator("summary[aria-label='More actions']").click()  # noqa: E731
 
 # Comments on lines, wherever they can be written.
 _COMMENTS = {
@@ -184,6 +204,9 @@ _COMMENTS = {
     "review, a comment on a line that was changed": State(SMALL_REVIEW, (FOLDS, comment_on(".is-changed"))),
     "review, a comment on a line that has comments": State(SMALL_REVIEW, (FOLDS, comment_on(":has(+ .is-said)"))),
     "review, a comment on a file that is new": State(REVIEW, (FOLDS, comment_on(".is-added:is(.is-whole *)"))),
+    "review, a change being suggested": State(
+        SMALL_REVIEW, (FOLDS, comment_on(".is-same"), unfold(".composer details"))
+    ),
     "review, a comment without words": State(
         SMALL_REVIEW, (FOLDS, comment_on(".is-same"), fill_last(""), press("Comment"), see(".field__error"))
     ),
@@ -210,9 +233,9 @@ _SECRETS = {
 _DIALOGS = {
     "keys, revoke": State("/keys/", asked_by("Revoke a key with quite a long name, " + "n" * 40)),
     "members, deactivate": State("/members/", asked_by("Deactivate the-author")),
-    "overview, retire": State(WEIGHTS, (FOLDS, *asked_by("Retire capability"))),
-    "overview, retire without a note": State(WEIGHTS, (FOLDS, *refused_in_dialog("Retire capability"))),
-    "overview, quarantine": State(LONG, (FOLDS, *asked_by("Quarantine capability"))),
+    "overview, retire": State(WEIGHTS, (MORE, *asked_by("Retire"))),
+    "overview, retire without a note": State(WEIGHTS, (MORE, *refused_in_dialog("Retire"))),
+    "overview, quarantine": State(LONG, (MORE, *asked_by("Quarantine"))),
     "editor, discard the draft": State(WEIGHTS + "edit/", asked_by("Discard draft")),
     "releases, cancel": State("/releases/", asked_by("Cancel release of Excel Analyzer")),
     "review, cancel": State(REVIEW, asked_by("Cancel review")),
@@ -262,6 +285,22 @@ _PAGES = {
     "audit log, none found": State("/audit/?subject=zzzz"),
 }
 _EDITOR = {
+    "editor, the instructions": State(WEIGHTS + "edit/", edit(open_document)),
+    "editor, the menu of blocks": State(
+        WEIGHTS + "edit/", edit(open_document, press("Insert /"), see("[role=option]"))
+    ),
+    "editor, the card of a tool": State(WEIGHTS + "edit/", edit(open_document, open_card, see(".md-card"))),
+    "editor, no instructions": State(WEIGHTS + "edit/", edit(open_document, write_all(""), see(".cm-placeholder"))),
+    "editor, instructions with faults": State(
+        WEIGHTS + "edit/", edit(open_document, write_all(FAULTY), see(".cm-lintRange-error"))
+    ),
+    "editor, comments and one whose line is gone": State(
+        "/capabilities/returned_desk/edit/", edit(open_document, see(".margin-note q"))
+    ),
+    "editor, a reply being written": State(
+        "/capabilities/returned_desk/edit/", edit(open_document, unfold(".margin-note details"))
+    ),
+    "editor, the details": State(WEIGHTS + "edit/", edit(lambda page: open_form(page, "capability.json"))),
     "editor, a tool removed": State("/capabilities/excel_analyzer/edit/", edit(remove_tool)),
     "editor, unsaved changes found": State("/capabilities/withdrawn_desk/edit/", edit(leave_unsaved)),
     "editor, a conflict": State("/capabilities/approved_desk/edit/", edit(save_against_another)),

@@ -52,7 +52,7 @@ def _no_findings(page: Page) -> None:
 
 def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
     form = open_form(editor, "capability.json")
-    form.get_by_role("textbox", name="Name Required").fill("Sleep")
+    form.get_by_role("textbox", name="Name", exact=True).fill("Sleep")
     triggers = form.get_by_role("textbox", name="Trigger phrases")
     triggers.fill("slept badly")
     triggers.press("Enter")
@@ -61,6 +61,7 @@ def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
     triggers.press("Enter")
     form.get_by_role("button", name="Remove bed time").click()
     form.get_by_role("textbox", name="Example messages that match").fill("I slept badly\nhow did I sleep?\n")
+    form.locator("summary", has_text="Runs on a computer").click()
     form.get_by_role("checkbox", name="Linux").check()
     form.get_by_role("checkbox", name="Any").uncheck()
     form.get_by_role("textbox", name="Programs").fill("ffmpeg")
@@ -79,7 +80,11 @@ def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
 
 def test_a_suggested_phrase_becomes_a_trigger(editor: Page) -> None:
     capability = _json(editor, "capability_json")
-    put(editor, "capability.json", json.dumps(capability | {"description": "For a hotel bill or a lost receipt."}))
+    put(
+        editor,
+        "capability.json",
+        json.dumps(capability | {"description": "Use it when somebody asks for a hotel bill or a lost receipt."}),
+    )
     save(editor)
     editor.reload()
     form = open_form(editor, "capability.json")
@@ -98,7 +103,7 @@ def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> No
     )
     put(editor, "capability.json", text)
     form = open_form(editor, "capability.json")
-    form.get_by_role("textbox", name="Name Required").fill('New "name"')
+    form.get_by_role("textbox", name="Name", exact=True).fill('New "name"')
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""')
     form.get_by_role("textbox", name="Description").fill("other")
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""').replace('"d"', '"other"')
@@ -192,13 +197,14 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
     form = open_form(editor, "tools.json")
     form.get_by_role("button", name="Add write tool").click()
     form.get_by_role("button", name="Add argument").click()
-    expect(form.get_by_role("textbox", name="Name", exact=True).first).to_be_focused()
+    argument = form.locator(".property").first
+    expect(argument.get_by_role("textbox", name="Name", exact=True)).to_be_focused()
     editor.keyboard.type("plant")
-    form.get_by_role("textbox", name="Description", exact=True).click()
-    expect(form.get_by_role("textbox", name="Description", exact=True)).to_be_focused()
+    argument.get_by_role("textbox", name="Description", exact=True).click()
+    expect(argument.get_by_role("textbox", name="Description", exact=True)).to_be_focused()
     editor.keyboard.type("Which one.")
     expect(form.get_by_role("button", name="Remove argument plant")).to_be_visible()
-    name = form.get_by_role("textbox", name="Name", exact=True).first
+    name = argument.get_by_role("textbox", name="Name", exact=True)
     name.fill("flower")
     form.get_by_role("button", name="Add argument").click()
     editor.keyboard.type("day")
@@ -209,7 +215,7 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
         "day": {"type": "string", "description": ""},
     }
     name.fill("tree")
-    form.get_by_role("checkbox", name="Required").first.click()
+    argument.get_by_role("checkbox", name="Required").click()
     schema = _json(editor, "tools_json")[0]["args_schema"]
     assert (list(schema["properties"]), schema["required"]) == (["tree", "day"], ["tree"])
 
@@ -217,13 +223,13 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
 def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
     area = open_file(editor, "capability.json")
     form = open_form(editor, "capability.json")
-    form.get_by_role("textbox", name="Name Required").fill("From the form")
+    form.get_by_role("textbox", name="Name", exact=True).fill("From the form")
     open_file(editor, "capability.json")
     expect(area).to_contain_text('"name": "From the form"')
     put(editor, "capability.json", texts_of(editor)["capability_json"].replace("From the form", "From the text"))
     area.press("Control+z")
     open_form(editor, "capability.json")
-    expect(form.get_by_role("textbox", name="Name Required")).to_have_value("From the form")
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("From the form")
 
 
 def test_a_mend_is_one_click_and_can_be_taken_back(editor: Page) -> None:

@@ -161,6 +161,7 @@ def test_of_many_tools_the_summaries_are_drawn_first(editor: Page) -> None:
 
 
 def test_an_outline_that_stays_as_it_is_is_not_written_again(editor: Page) -> None:
+    choose(editor, "capability.json")
     editor.locator("#outline").evaluate("outline => { outline.firstElementChild.isOld = true; }")
     is_old = "document.querySelector('#outline').firstElementChild.isOld === true"
     with editor.expect_response("**/draft/check/"):

@@ -141,7 +141,7 @@ def test_a_phrase_and_a_missing_key_lead_to_their_fields(editor: Page) -> None:
     phrases = form.get_by_role("textbox", name="Trigger phrases")
     expect(phrases).to_be_focused()
     _go_to(editor, "FIELD_MISSING")
-    expect(form.get_by_role("textbox", name="Name Required")).to_be_focused()
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_be_focused()
     # What is folded away is opened.
     _go_to(editor, "FIELD_INVALID")
     expect(form.get_by_role("textbox", name="License")).to_be_focused()

@@ -18,6 +18,7 @@ from tests.browser.steps import (
     create,
     expect_state,
     open_file,
+    open_form,
     put,
     save,
     sign_in,
@@ -51,6 +52,7 @@ def test_it_saves_by_itself_when_nobody_types_any_more(editor: Page) -> None:
 
 
 def test_what_was_just_typed_is_tested(editor: Page, allowed_on_console: list[str]) -> None:
+    open_form(editor, "capability.json")
     editor.locator("[data-at=name]").fill("Renamed a moment ago")
     with editor.context.expect_page() as opened:
         editor.get_by_role("link", name="Test (opens in a new tab)").click()

@@ -123,7 +123,7 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     words = publisher.get_by_label("Comment on skill.md:9")
     expect(words).to_be_focused()
     line = publisher.get_by_role("link", name="Comment on line 9 of skill.md")
-    expect(publisher.locator("tr:has(a[href*='line=9']) + tr.composer textarea")).to_be_focused()
+    expect(publisher.locator("tr:has(a[href*='line=9']) + tr.composer [name=words]")).to_be_focused()
     words.press("Escape")
     expect(words).to_have_count(0)
     expect(line).to_be_focused()

@@ -27,7 +27,7 @@ def test_the_parts_of_a_draft_in_their_order() -> None:
     files["ui_schemas.json"] = to_json([{"schema_id": "Ask.v1", "title": "Ask"}, {"schema_id": "Tell.v1"}, 1])
     groups = build_outline(drafts.validate_draft_files("alpha", files))
     assert [(one.label, [item.label for item in one.items]) for one in groups] == [
-        ("Details", ["Basics", "Matching", "Platforms", "Dependencies"]),
+        ("Details", ["Basics", "Matching", "Runs on a computer"]),
         ("Instructions", ["One", "Two", "Default behavior", "Examples", "Tools", "UI", "When to use"]),
         ("Tools", ["alpha_list", "alpha_save"]),
         ("Forms", ["Ask", "Tell.v1", "No ID"]),
@@ -76,11 +76,11 @@ def test_the_details_are_the_sections_of_their_form_with_what_is_wrong_in_each()
     written = json.loads(files["capability.json"]) | {"intent_triggers": "towels", "playbook": {}}
     files["capability.json"] = json.dumps(written, indent=2)
     items = {one.part: one for one in _items(files, "capability.json")}
-    assert list(items) == ["basics", "matching", "problem", "platforms", "dependencies"]
+    assert list(items) == ["basics", "matching", "problem", "computer"]
     assert (items["basics"].errors, items["matching"].errors) == (0, 1)
     lines = files["capability.json"].split("\n")
     assert '"intent_triggers"' in lines[items["matching"].line - 1]
-    assert items["platforms"].line == 1 or '"os"' in lines[items["platforms"].line - 1]
+    assert items["computer"].line == 1 or '"os"' in lines[items["computer"].line - 1]
 
 
 def _kinds(files: Files) -> list[Any]:

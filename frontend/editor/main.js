@@ -27,8 +27,8 @@ class Editor {
     this.samples = new Set(this.given.samples);
     this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
     this.parsed = new Map();
-    // The first screen is for writing.
-    this.here = this.documentOf("skill.md");
+    // The first screen is for writing, unless another was asked for: one alone is drawn.
+    this.here = this.documentOf(new URLSearchParams(location.search).get("file")) ?? this.documentOf("skill.md");
     // The entry or the section that was chosen, as the outline names it; "" for all of them.
     this.part = "";
     this.undo = new Undo(this);

@@ -153,7 +153,7 @@ def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
     form = open_form(editor, "tools.json")
     form.locator("details.tool").first.locator("summary").click()
     form.get_by_role("button", name="Remove argument kind").first.click()
-    form.get_by_role("textbox", name="Description", exact=True).nth(1).fill("Typed since.")
+    form.get_by_role("textbox", name="Description", exact=True).nth(2).fill("Typed since.")
     _notice(editor).get_by_role("button", name="Undo").click()
     assert texts_of(editor)["tools_json"] == TOOLS.replace("What to say.", "Typed since.", 1)
 

@@ -38,7 +38,7 @@ def author(as_role: Callable[[str], Page], page: Page) -> Page:
 def _begin(page: Page, url: str, name: str) -> None:
     page.goto(f"{url}/new-capability/")
     page.get_by_label("Name", exact=True).fill(name)
-    page.locator("#id_description").fill("Logs naps. Use it when somebody had a bad night.")
+    page.locator("#id_description").fill("Logs naps. Use it when somebody says 'bad night'.")
 
 
 def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studio) -> None:

@@ -66,7 +66,8 @@ def test_a_package_is_declared_and_used(package: str) -> None:
 
 
 def test_pages_answer_htmx_with_fragments() -> None:
-    views = [path.read_text("utf-8") for path in (ROOT / "studio" / "pages" / "views").glob("*.py")]
+    found = [*(ROOT / "studio" / "pages" / "views").glob("*.py"), *(ROOT / "features").glob("*/*pages.py")]
+    views = [path.read_text("utf-8") for path in found]
     assert sum("request.htmx" in text for text in views) >= 5
 
 

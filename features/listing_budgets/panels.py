@@ -13,6 +13,7 @@ from capability_rules.bundles import json_reader
 from features.listing_budgets.budgets import list_budgets
 from features.listing_budgets.catalog import compare_release, current_listings
 from registry import snapshot
+from registry.snapshot import Snapshot
 from registry.snapshot.store import STORE
 
 # Nobody installs more at once: sets are what is installed then. A list of a thousand is read in 40 ms.
@@ -22,8 +23,7 @@ _ENTRIES_MAX: Final = 2_000
 def draw_listed(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
     """One line, where a client of those that read a list does not list it whole."""
     name = context["capability"].capability_id
-    # The page has looked for changes already.
-    held = STORE.snapshot if STORE.has_read else snapshot.current_snapshot()
+    held = _held_snapshot()
     rows = []
     if len(held.entries) <= _ENTRIES_MAX:
         listings = current_listings(held)
@@ -36,9 +36,14 @@ def draw_change(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
     """What the release of this draft does to the lists."""
     capability, draft = context["capability"], context.get("draft")
     changes = []
-    held = snapshot.current_snapshot()
+    held = _held_snapshot()
     if capability.visibility == "listed" and draft is not None and len(held.entries) <= _ENTRIES_MAX:
         value = json_reader.read_json(draft.capability_json or "").value
         if isinstance(value, dict):
             changes = compare_release(held, capability.capability_id, value)
     return render_to_string("studio/listing_budget/of_release.html", {"changes": changes}, request)
+
+
+def _held_snapshot() -> Snapshot:
+    """Without another look for changes: the page has looked already."""
+    return STORE.snapshot if STORE.has_read else snapshot.current_snapshot()

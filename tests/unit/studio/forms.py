@@ -38,6 +38,8 @@ class _Reader(HTMLParser):
         # What stands outside of its form, which it names by an id, and the forms that have one.
         self.outside: dict[str, Form] = {}
         self.inside: Form | None = None
+        # That of the text area or the button that is being read.
+        self.owner: Form | None = None
         self.area: str | None = None
         self.select: str | None = None
         self.button = False
@@ -52,6 +54,8 @@ class _Reader(HTMLParser):
         form = self.outside.setdefault(given["form"], Form("", "")) if "form" in given else self.inside
         if form is None:
             return
+        if tag in ("textarea", "button"):
+            self.owner = form
         values = form.values
         if tag == "textarea":
             self.area = given["name"]
@@ -75,9 +79,9 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
             self.inside = None
-        elif tag == "textarea" and self.inside is not None and self.area is not None:
+        elif tag == "textarea" and self.owner is not None and self.area is not None:
             # A browser drops one newline at the beginning.
-            self.inside.values[self.area] = self.inside.values[self.area].removeprefix("\n")
+            self.owner.values[self.area] = self.owner.values[self.area].removeprefix("\n")
             self.area = None
         elif tag == "select":
             self.select = None
@@ -85,12 +89,12 @@ class _Reader(HTMLParser):
             self.button = False
 
     def handle_data(self, data: str) -> None:
-        if self.inside is not None and self.area is not None:
-            self.inside.values[self.area] += data
-        elif self.inside is not None and self.button:
-            self.inside.buttons.append(data.strip())
+        if self.owner is not None and self.area is not None:
+            self.owner.values[self.area] += data
+        elif self.owner is not None and self.button:
+            self.owner.buttons.append(data.strip())
             if self.formaction:
-                self.inside.elsewhere[data.strip()] = self.formaction
+                self.owner.elsewhere[data.strip()] = self.formaction
 
 
 def forms_in(response: Any) -> list[Form]:

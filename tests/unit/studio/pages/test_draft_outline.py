@@ -57,7 +57,7 @@ def test_tools_below_a_key_and_forms_as_a_map_have_their_own_pointers() -> None:
 def test_the_parts_of_a_large_file_are_found_in_time(forms: Any) -> None:
     report = drafts.validate_draft_files("alpha", bundle() | {"ui_schemas.json": json.dumps(forms)})
     with costs.at_most(100):
-        assert [len(one.items) for one in build_outline(report)] == [4, 3, 0, 100]
+        assert [len(one.items) for one in build_outline(report)] == [3, 4, 0, 100]
 
 
 def test_findings_are_counted_where_they_are() -> None:

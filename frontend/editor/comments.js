@@ -81,9 +81,8 @@ export class Comments {
     const [from, to] = [doc.lineAt(at.from).from, doc.lineAt(at.to).to];
     this.document.edit([{ from, to, insert: note.querySelector("[data-accept]").dataset.accept }], "fix");
     const done = note.querySelector("[data-done]");
-    this.send(done.form, done, { accepted: "yes" });
-    this.editor.notify(gettext("Suggestion accepted. Ctrl+Z takes it back."));
-    return undefined;
+    this.editor.notify(gettext("Suggestion accepted, and the comment is done. Ctrl+Z takes the text back."));
+    return this.send(done.form, done, { accepted: "yes" }).then(() => this.view?.focus());
   }
 
   submit(event) {

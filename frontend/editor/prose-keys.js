@@ -65,6 +65,28 @@ function row(view, line) {
   return change(view, at, at, `\n|${"  |".repeat(cells)}`, at + 3);
 }
 
+// In a table, to the next cell or the one before, whose text is selected; out of it after the last one.
+export function toCell(view, step) {
+  const { state } = view;
+  const line = state.doc.lineAt(state.selection.main.head);
+  if (!/^\s*\|/.test(line.text) || !isIn(state, line.to, "Table")) return false;
+  const cells = [];
+  for (let number = line.number - 2; number <= line.number + 2; number += 1) {
+    const { text, from } = number < 1 || number > state.doc.lines ? { text: "", from: 0 } : state.doc.line(number);
+    if (!/^\s*\|/.test(text) || /^[\s|:]*-[\s|:-]*$/.test(text)) continue;
+    for (const found of text.matchAll(/\|([^|]*)(?=\|)/g)) {
+      const start = from + found.index + 1 + Math.min(1, found[1].length);
+      cells.push({ from: start, to: Math.max(start, from + found.index + 1 + found[1].trimEnd().length), end: from + found.index + 1 + found[1].length });
+    }
+  }
+  const { head } = state.selection.main;
+  const here = cells.findIndex((cell) => head <= cell.end);
+  const cell = cells[here + step];
+  if (here < 0 || !cell) return false;
+  view.dispatch({ selection: EditorSelection.range(cell.from, cell.to), scrollIntoView: true });
+  return true;
+}
+
 export function erase(view) {
   const { state } = view;
   const { from, empty } = state.selection.main;

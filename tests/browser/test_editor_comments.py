@@ -93,7 +93,7 @@ def test_a_suggestion_is_accepted_and_taken_back_in_one_step(editor: Page) -> No
     note.get_by_role("button", name="Accept").click()
     expect(note).to_have_count(0)
     assert texts_of(editor)["skill_md"] == before.replace("Book it.", "Book the tuner.")
-    editor.get_by_role("textbox", name="Instructions", exact=True).focus()
+    expect(editor.get_by_role("textbox", name="Instructions", exact=True)).to_be_focused()
     editor.keyboard.press("Control+z")
     assert texts_of(editor)["skill_md"] == before
 

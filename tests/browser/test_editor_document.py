@@ -219,6 +219,27 @@ def test_dialogues_and_tables_are_drawn(editor: Page) -> None:
     assert len(set(left)) == 1
 
 
+def test_the_tab_key_goes_from_cell_to_cell_and_out_after_the_last(editor: Page) -> None:
+    document = open_document(editor)
+    text = "# Prices\n\n| Service | Price |\n| --- | --- |\n|  |  |\n\nThe end.\n"
+    put(editor, "skill.md", text)
+    _caret_at(document, text.index("Service"))
+    for word in ("Price", "Tuning", "90"):
+        editor.keyboard.press("Tab")
+        editor.keyboard.type(word)
+    assert [line.split() for line in texts_of(editor)["skill_md"].splitlines()[2:5]] == [
+        ["|", "Service", "|", "Price", "|"],
+        ["|", "---", "|", "---", "|"],
+        ["|", "Tuning", "|", "90", "|"],
+    ]
+    editor.keyboard.press("Shift+Tab")
+    editor.keyboard.type("Repair")
+    assert "Tuning" not in texts_of(editor)["skill_md"]
+    editor.keyboard.press("Tab")
+    editor.keyboard.press("Tab")
+    expect(document).not_to_be_focused()
+
+
 def test_a_heading_and_a_list_end_by_the_backspace_key(editor: Page) -> None:
     document = open_document(editor)
     put(editor, "skill.md", "# Weights\n\n## Heading\n\n- item\n")

@@ -129,6 +129,9 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     expect(line).to_be_focused()
     publisher.keyboard.press("Enter")
     words.fill("Once a night?")
+    # What is said of the whole draft by then is not lost.
+    publisher.get_by_role("radio", name="Request changes").check()
+    publisher.get_by_label("Comment", exact=True).fill("Two small things.")
     publisher.locator("tr.composer").get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
     _answer_and_resolve(publisher)
@@ -144,6 +147,8 @@ def _answer_and_resolve(publisher: Page) -> None:
     expect(talk.get_by_text("1 unresolved comment")).to_be_visible()
     talk.get_by_role("button", name="Resolve").click()
     expect(talk.get_by_text("1 resolved")).to_be_visible()
+    expect(publisher.get_by_role("radio", name="Request changes")).to_be_checked()
+    expect(publisher.get_by_label("Comment", exact=True)).to_have_value("Two small things.")
     expect(talk.get_by_text("Asked and answered.")).to_be_hidden()
     talk.locator(".entry-fold summary").click()
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()

@@ -61,6 +61,26 @@
     event.preventDefault();
     open(link, say);
   });
+  // A comment on a line or an answer loads the page again: what is said of the whole draft by then stays.
+  const decision = () => document.querySelector("form#say");
+  const nameOf = (say) => `${say.dataset.commentAddress}#${say.elements.round.value}`;
+  const keep = ({ target }) => {
+    const say = target.closest("form#say");
+    const { decision: choice, words } = say?.elements ?? {};
+    if (choice) sessionStorage.setItem(nameOf(say), JSON.stringify([choice.value, words.value]));
+  };
+  const restore = () => {
+    const say = decision();
+    const [choice, words] = JSON.parse((say && sessionStorage.getItem(nameOf(say))) ?? "[]");
+    const radio = choice && say.querySelector(`[name=decision][value="${choice}"]`);
+    if (!radio || say.elements.words.value) return;
+    radio.checked = true;
+    say.elements.words.value = words;
+  };
+  document.addEventListener("input", keep);
+  document.addEventListener("htmx:afterSettle", restore);
+  restore();
+
   // What is typed is not sent yet.
   addEventListener("beforeunload", (event) => {
     const isTyped = [...document.querySelectorAll(".composer textarea")].some((area) => area.value !== area.defaultValue && area.value.trim() && !area.form.dataset.sent);
@@ -68,5 +88,6 @@
   });
   document.addEventListener("submit", ({ target }) => {
     if (target.closest(".composer")) target.dataset.sent = "yes";
+    if (target === decision()) sessionStorage.removeItem(nameOf(target));
   });
 })();

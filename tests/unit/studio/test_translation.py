@@ -192,6 +192,7 @@ NO_WORDS_OF_SCRIPTS = {
     "Strikethrough",
     "String",
     "Table",
+    "Tab",
     "Text",
     "True",
     "User",

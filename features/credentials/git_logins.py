@@ -64,6 +64,11 @@ def find_for_import(name: str, by: Actor) -> Credential:
     return row
 
 
+def list_for_import(by: Actor) -> list[Credential]:
+    """Those in force that `by` may import with, by name; one query."""
+    return [row for row in credential_store.list_credentials(in_force=True) if may_import_with(row, by)]
+
+
 def may_import_with(row: Credential, by: Actor) -> bool:
     """Admins, the command line, and members where an admin has opened it; no key."""
     if by.kind == "agent_key":

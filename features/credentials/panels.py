@@ -9,14 +9,12 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from features.credentials import credential_store
-from features.credentials.git_logins import may_import_with
+from features.credentials.git_logins import list_for_import
 from studio.pages.permissions import actor_of
 
 
 def draw_choice(request: HttpRequest, context: Mapping[str, Any]) -> SafeString:
     """The credentials that this member may import with; one query."""
-    by = actor_of(request)  # type: ignore[arg-type]
-    found = [row for row in credential_store.list_credentials(in_force=True) if may_import_with(row, by)]
+    found = list_for_import(actor_of(request))  # type: ignore[arg-type]
     shown = {"rows": found, "chosen": context.get("credential", "")}
     return render_to_string("studio/credential/of_import.html", shown, request)

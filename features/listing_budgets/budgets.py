@@ -37,7 +37,6 @@ class ListingBudget:
     each: int = 0
     all: int = 0
     names: int = 0
-    window: int = 0
     line_max: int = 0
     is_escaped: bool = False
     is_ranked: bool = False

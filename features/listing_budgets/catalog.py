@@ -43,16 +43,21 @@ def read_listings(entries: Sequence[ListingEntry]) -> Listings:
 
 def current_listings(snapshot: Snapshot) -> Listings:
     """Of all that is listed; read once for a state of the registry."""
-    kept: Listings | None = snapshot.answers.get(_KEY)
+    return _read_once(snapshot)[1]
+
+
+def _read_once(snapshot: Snapshot) -> tuple[list[ListingEntry], Listings]:
+    kept: tuple[list[ListingEntry], Listings] | None = snapshot.answers.get(_KEY)
     if kept is None:
-        kept = snapshot.answers[_KEY] = read_listings(list_entries(snapshot))
+        entries = list_entries(snapshot)
+        kept = snapshot.answers[_KEY] = (entries, read_listings(entries))
     return kept
 
 
 def compare_release(snapshot: Snapshot, capability_id: str, capability: Mapping[str, object]) -> list[ListingChange]:
     """For each client that would not list the whole of it, or would list less of another one than now, what changes
     with the release of this capability.json."""
-    before, entries = current_listings(snapshot), list_entries(snapshot)
+    entries, before = _read_once(snapshot)
     name, description = (str(capability.get(key) or "") for key in ("name", "description"))
     priority = capability.get("priority")
     own = ListingEntry(capability_id, name, description, priority=priority if isinstance(priority, int) else 0)

@@ -50,7 +50,6 @@ def listing_budget_list(request: StudioRequest) -> HttpResponse:
         "rows": [(each, names[each], [(budget, listings[budget.id][each]) for budget in budgets]) for each in shown],
         "filters": filters,
         "query": filters.query,
-        "states": list(_STATES.values()),
     }
     return render(request, "studio/listing_budget/list.html", context)
 

@@ -15,8 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.errors import RegistryError, SourceUnreadable
-from features.credentials.credential_store import list_credentials
-from features.credentials.git_logins import may_import_with
+from features.credentials.git_logins import list_for_import
 from features.tool_sources import adoption, source_store
 from features.tool_sources.adoption import ToolChoice
 from features.tool_sources.drafting import build_files, explain_missing_form
@@ -88,7 +87,7 @@ class ToolSourceForm(forms.Form):
 
     def __init__(self, by: Actor, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        names = [row.name for row in list_credentials(in_force=True) if may_import_with(row, by)]
+        names = [row.name for row in list_for_import(by)]
         fields: Any = self.fields
         fields["credential"].choices = [("", _("None")), *((name, name) for name in names)]
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { calledIn, described, leadOf, speakerOf } from "../editor/prose-text.js";
 
-test("who speaks is told from words that only look like it", () => {
+test("a speaker differs from words that only look like one", () => {
   for (const [line, role] of [
     ["**User:** hello", "user"], ["**Agent**: hello", "agent"], ["__Customer:__ x", "user"], ["assistant: x", "agent"], ["**Tool:** `x`", "call"],
     ["Tool: pandas", undefined], ["Users: x", undefined], ["**User** says", undefined], ["**User: x", undefined], ["User hello:", undefined],

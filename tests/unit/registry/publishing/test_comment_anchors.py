@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from registry.publishing.comment_anchors import find_line, quote_line
+from tests import costs
 
 TEXT = "# Title\n\nAsk for the day.\n\n- yes\n- no\n\n- yes\n"
 
@@ -34,6 +37,17 @@ def test_a_line_is_found_again(quote: str, line: int, expected: int | None) -> N
 
 def test_what_is_far_away_and_only_alike_is_another_line() -> None:
     assert find_line("Ask for the day!", 3, "\n" * 100 + "Ask for the day.") is None
+
+
+def test_long_lines_that_are_all_alike_cost_no_more_than_short_ones() -> None:
+    """A page asks for each open comment."""
+    dice = random.Random(7)
+    words = [f"word{dice.randrange(300)}" for _ in range(100)]
+    lines = [[word if dice.random() < 0.8 else f"word{dice.randrange(300)}" for word in words] for _ in range(121)]
+    text = "\n".join(map(" ".join, lines))
+    quote = " ".join(words)
+    with costs.at_most(20):
+        assert find_line(quote, 60, text) is not None
 
 
 def test_a_quote_is_the_line() -> None:

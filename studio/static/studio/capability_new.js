@@ -140,8 +140,9 @@
           if (field) field[isTicked(field) ? "checked" : "value"] = value;
         }
         const field = back && document.getElementById(back);
-        if (!field || document.activeElement === field) return;
+        if (!field || (isSettled && document.activeElement === field)) return;
         field.focus();
+        // A value that is put back takes the caret to its end, in a field that htmx has focused already, too.
         if (caret) field.setSelectionRange(...caret);
       };
     }));

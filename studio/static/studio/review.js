@@ -56,16 +56,16 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest(".sides-no a[href*='line=']");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-    const say = document.querySelector("form#say");
+    const say = document.querySelector("form#say[data-comment-address]");
     if (!say) return;
     event.preventDefault();
     open(link, say);
   });
   // A comment on a line or an answer loads the page again: what is said of the whole draft by then stays.
-  const decision = () => document.querySelector("form#say");
+  const decision = () => document.querySelector("form#say[data-comment-address]");
   const nameOf = (say) => `${say.dataset.commentAddress}#${say.elements.round.value}`;
   const keep = ({ target }) => {
-    const say = target.closest("form#say");
+    const say = target.closest("form#say[data-comment-address]");
     const { decision: choice, words } = say?.elements ?? {};
     if (choice) sessionStorage.setItem(nameOf(say), JSON.stringify([choice.value, words.value]));
   };

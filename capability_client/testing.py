@@ -13,6 +13,7 @@ from capability_kit.errors import (
     RegistryUnreachable,
     RevisionNotFound,
     SupportingFileNotFound,
+    SupportingFileNotText,
 )
 
 Json = dict[str, Any]
@@ -50,12 +51,12 @@ class FakeRegistry:
         bundles: Iterable[Bundle] = (),
         *,
         first_run: str | None = None,
-        files: Mapping[tuple[str, str], str] | None = None,
+        files: Mapping[tuple[str, str], str | bytes] | None = None,
     ) -> None:
-        """`files` are texts by `(capability_id, path)`."""
+        """`files` are texts, or bytes, by `(capability_id, path)`."""
         self.bundles: dict[str, Bundle] = {each.capability_id: each for each in bundles}
         self.first_run = first_run
-        self.files: dict[tuple[str, str], str] = dict(files or {})
+        self.files: dict[tuple[str, str], str | bytes] = dict(files or {})
         self.exclusive_groups: tuple[str, ...] = ()
         self.is_away = False
         self.requests: list[tuple[str, Json]] = []
@@ -111,7 +112,18 @@ class FakeRegistry:
 
     def file(self, bundle: Bundle, path: str) -> str:
         """As `Registry.file`."""
-        self._request("file", capability_id=bundle.capability_id, path=path)
+        found = self._find_file("file", bundle, path)
+        if isinstance(found, bytes):
+            raise SupportingFileNotText(f"'{path}' is not text")
+        return found
+
+    def content(self, bundle: Bundle, path: str) -> bytes:
+        """As `Registry.content`."""
+        found = self._find_file("content", bundle, path)
+        return found if isinstance(found, bytes) else found.encode()
+
+    def _find_file(self, operation: str, bundle: Bundle, path: str) -> str | bytes:
+        self._request(operation, capability_id=bundle.capability_id, path=path)
         if (bundle.capability_id, path) not in self.files:
             paths = [one.path for one in bundle.files]
             words = f"'{bundle.capability_id}' has no file '{path}'"

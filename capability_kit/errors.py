@@ -207,6 +207,12 @@ class SupportingFileNotFound(NotFound):
         return super().model_error() | {"available_files": paths}
 
 
+class SupportingFileNotText(RegistryError):
+    """The file has bytes and no text: `Registry.content` gives them."""
+
+    code = "FILE_NOT_TEXT"
+
+
 class InstallCodeNotFound(NotFound):
     """No capability has this install code."""
 

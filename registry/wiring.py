@@ -15,6 +15,7 @@ from registry.publishing import events
 
 HANDLERS: Final = {
     "demand.prune": "registry.usage.demand.prune_messages",
+    "file_contents.prune": "registry.core.file_contents.prune_contents",
     "history.checkpoint": "registry.operations.verification.verify.checkpoint_job",
     "import.git": "registry.importing.git_import_jobs.run_import",
     "import.prune": "registry.importing.git_import_jobs.prune_imports",

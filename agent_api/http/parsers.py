@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import IO, Any
 
 from django.conf import settings
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from agent_api.http.parameters import parse_body
+from capability_kit.text.files import UnnamedFile
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
 from capability_rules.errors import RegistryError
 
@@ -56,11 +58,19 @@ class RawParser(BaseParser):
         return read_bounded(stream, parser_context, self.bytes_max)
 
 
-class ZipParser(RawParser):
-    """A zip as raw bytes."""
+class ZipParser(BaseParser):
+    """An archive as a file without a name, which is closed with the last that reads it."""
 
     media_type = "application/zip"
-    bytes_max = ARCHIVE_BYTES_MAX
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+        require_plain(parser_context, ARCHIVE_BYTES_MAX)
+        body = UnnamedFile()
+        while part := stream.read(UnnamedFile.MEMORY_BYTES):
+            body.write(part)
+            if body.tell() > ARCHIVE_BYTES_MAX:
+                raise PayloadTooLarge(f"The body has more than {ARCHIVE_BYTES_MAX:,} bytes")
+        return ReceivedArchive(body)
 
 
 class BytesParser(ZipParser):
@@ -69,8 +79,24 @@ class BytesParser(ZipParser):
     media_type = "application/octet-stream"
 
 
+@dataclass(frozen=True)
+class ReceivedArchive:
+    """The body of a request that is an archive."""
+
+    file: IO[bytes]
+
+
 def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
     """At most so many bytes. Raises `PayloadTooLarge` without reading the rest, `CodingUnsupported` if compressed."""
+    require_plain(parser_context, bytes_max)
+    raw: bytes = stream.read(bytes_max + 1)
+    if len(raw) > bytes_max:
+        raise PayloadTooLarge(f"The body has more than {bytes_max:,} bytes")
+    return raw
+
+
+def require_plain(parser_context: Any, bytes_max: int) -> None:
+    """Raises `PayloadTooLarge` for a body that is announced to be larger, `CodingUnsupported` if compressed."""
     headers = parser_context["request"].META
     coding = headers.get("HTTP_CONTENT_ENCODING", "").strip()
     if coding.lower() not in ("", "identity"):
@@ -78,7 +104,3 @@ def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
     length = headers.get("CONTENT_LENGTH") or "0"
     if length.isdecimal() and int(length) > bytes_max:
         raise PayloadTooLarge(f"The body has {int(length):,} bytes; at most {bytes_max:,} are allowed")
-    raw: bytes = stream.read(bytes_max + 1)
-    if len(raw) > bytes_max:
-        raise PayloadTooLarge(f"The body has more than {bytes_max:,} bytes")
-    return raw

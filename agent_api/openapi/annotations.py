@@ -23,6 +23,11 @@ from registry.access.agent_keys import Scope
 
 View = Any
 
+# The one name for bytes that every generator of clients knows; `application/zip` makes some leave the operation out.
+BYTES: Final = "application/octet-stream"
+
+
+_BINARY: Final = {"zip": "A zip with the files.", "bytes": "The bytes of the file."}
 # The operationIds of what AGENT_API_PUBLIC_READ opens.
 PUBLIC_READS: Final[set[str]] = set()
 # Every endpoint can answer these, whatever it does.
@@ -42,6 +47,9 @@ NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published o
 QUARANTINED: Final = {423: ("Error", "Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it.")}
 NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
 NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
+PART: Final[dict[Any, tuple[str, str]]] = {
+    (206, BYTES): ("bytes", "The part that Range asked for. What asks for several, or cannot be read, gets the whole.")
+}
 MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
 UNLOADABLE: Final = MALFORMED | QUARANTINED
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
@@ -68,10 +76,6 @@ def integer_parameter(least: int, most: int = INTEGER_MAX) -> dict[str, Any]:
     return {"type": "integer", "format": "int64", "minimum": least, "maximum": most}
 
 
-# The one name for bytes that every generator of clients knows; `application/zip` makes some leave the operation out.
-BYTES: Final = "application/octet-stream"
-
-
 def query_parameter(
     name: str, words: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any
 ) -> OpenApiParameter:
@@ -95,7 +99,7 @@ def describe(
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
     of_writes = {422: _REUSED[422], **others}
     # drf-spectacular takes the media type of an answer that is not JSON beside the status.
-    done: Any = (status, BYTES) if answer == "zip" else status
+    done: Any = (status, BYTES) if answer in _BINARY else status
     first: dict[Any, Any] = {done: _response(answer, "Done.")}
     names = frozenset(each.name for each in parameters)
     request: Any = None
@@ -110,7 +114,8 @@ def describe(
         described: View = extend_schema(
             operation_id=operation_id or view.cls.__name__,
             request=request,
-            responses=first | {code: _response(name, words) for code, (name, words) in sorted(refusals.items())},
+            responses=first
+            | {code: _response(name, words) for code, (name, words) in sorted(refusals.items(), key=_status_of)},
             parameters=[*parameters, *([_IDEMPOTENCY_KEY] if view.cls.is_write else [])],
             methods=methods,
             tags=list(tags),
@@ -167,9 +172,16 @@ def operator_read(*methods: str, **description: Any) -> Callable[[View], View]:
 operator_write = functools.partial(write_endpoint, "publish", tags=("operators",))
 
 
+def _status_of(row: tuple[Any, Any]) -> int:
+    status: int = row[0][0] if isinstance(row[0], tuple) else row[0]
+    return status
+
+
 def _response(component: str, words: str) -> OpenApiResponse:
-    if component == "zip":
-        return OpenApiResponse(response=OpenApiTypes.BINARY, description="A zip with the files.")
+    if component in _BINARY:
+        return OpenApiResponse(
+            response=OpenApiTypes.BINARY, description=words if words != "Done." else _BINARY[component]
+        )
     if not component:
         return OpenApiResponse(description=words)
     return OpenApiResponse(response=schema_reference(component), description=words)

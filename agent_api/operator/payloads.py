@@ -10,6 +10,8 @@ from django.http import QueryDict
 from rest_framework.request import Request
 
 from agent_api.http import parameters
+from agent_api.http.parsers import ReceivedArchive
+from capability_rules.bundles.archives import FileData
 from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle_zip
 from capability_rules.errors import InvalidRequest
 from capability_rules.validation.rules.json_schema import type_word
@@ -30,12 +32,14 @@ class Batch:
     as_id: str
 
 
-def read_batch(request: Request, read_archive: Callable[[bytes, str], list[SourceBundle]] = read_bundle_zip) -> Batch:
+def read_batch(
+    request: Request, read_archive: Callable[[FileData, str], list[SourceBundle]] = read_bundle_zip
+) -> Batch:
     """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options are in the query string."""
     body: Any = request.data
-    if isinstance(body, bytes):
+    if isinstance(body, ReceivedArchive):
         given: dict[str, Any] = _of_query(parameters.query(request))
-        sources = read_archive(body, "archive.zip")
+        sources = read_archive(body.file, "archive.zip")
     else:
         given = parameters.json_object(request)
         sources = _sources(given.get("bundles"))

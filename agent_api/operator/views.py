@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.http import HttpResponse
+from django.http import FileResponse
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -175,16 +176,14 @@ def bundle_list(request: Request) -> Response:  # noqa: ARG001 (an endpoint)
 
 
 @operator_read("GET", answer="zip", parameters=_EXPORT_PARAMETERS, also=NOT_FOUND | CONFLICT)
-def bundle_export(request: Request) -> HttpResponse:
+def bundle_export(request: Request) -> HttpResponseBase:
     """The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill."""
     given = parameters.query(request)
     chosen = parameters.choice(given, "format", exporter.FORMATS)
     format_: exporter.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
     capability = queries.get_capability(parameters.capability_id(given))
     done = exporter.export_capability(capability, format_=format_)
-    response = HttpResponse(done.zip(), content_type=BYTES)
-    response["Content-Disposition"] = f'attachment; filename="{done.folder}.zip"'
-    return response
+    return FileResponse(done.open_zip(), as_attachment=True, filename=f"{done.folder}.zip", content_type=BYTES)
 
 
 @operator_read("GET", answer="Draft", parameters=_ID_PARAMETERS, also=NOT_FOUND)

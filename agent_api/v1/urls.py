@@ -11,6 +11,7 @@ urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
     path("capability_skill_load", views.capability_skill_load, name="capability_skill_load"),
     path("capability_skill_reload", views.capability_skill_reload, name="capability_skill_reload"),
+    path("capability_file_content", views.capability_file_content, name="capability_file_content"),
     path("capability_file_load", views.capability_file_load, name="capability_file_load"),
     path("capability_match", views.capability_match, name="capability_match"),
     path("capability_search", views.capability_search, name="capability_search"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,6 +17,7 @@ from agent_api.openapi.annotations import (
     NO_FILE,
     NOT_FOUND,
     NOT_MODIFIED,
+    PART,
     SHARE_PARAMETER,
     UNLOADABLE,
     describe,
@@ -23,6 +25,7 @@ from agent_api.openapi.annotations import (
     query_parameter,
     read_endpoint,
 )
+from agent_api.v1.file_content import content_response
 from agent_api.v1.match_and_search import QUERY_MAX, RANKINGS, TOP_FOUND_MAX, match_response, search_response
 from agent_api.v1.prompt_render import prompt_response
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
@@ -106,6 +109,14 @@ def capability_skill_reload(request: Request, _held: Snapshot, caller: Caller) -
 def capability_file_load(request: Request, held: Snapshot, caller: Caller) -> HttpResponse:
     """Load one supporting file of a capability, by its path in `files` of the load response."""
     return respond(request, caller, file_response(held, caller, parameters.query(request)))
+
+
+@read_endpoint(
+    "GET", answer="bytes", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | PART | NO_FILE | UNLOADABLE
+)
+def capability_file_content(request: Request, held: Snapshot, caller: Caller) -> HttpResponseBase:
+    """The bytes of one supporting file, whole or the range that is asked for."""
+    return content_response(request, held, caller, parameters.query(request))
 
 
 @read_endpoint("POST", answer="MatchAnswer", body="MatchRequest")

@@ -13,7 +13,7 @@ from typing import Final
 from capability_client.client.client import Registry
 from capability_client.client.local_registry import LocalSkills, SkillUnreadable, read_folder
 from capability_kit.bundles.bundle import is_capability_id
-from capability_kit.bundles.supporting_files import decode_texts, is_path
+from capability_kit.bundles.supporting_files import is_path, read_files
 
 INSTALL_CODE: Final = re.compile(r"SKILL-[A-Z0-9]{4}-[A-Z0-9]{4}-[A-Z0-9]{4}")
 _GIT: Final = re.compile(r"(?:https|ssh|file)://\S+|git@[\w.-]+:\S+")
@@ -53,7 +53,10 @@ def _needed(registry: Registry | None) -> Registry:
 
 def _from_registry(capability_id: str, into: LocalSkills, registry: Registry) -> str:
     bundle = registry.load(capability_id)
-    files = {one.path: registry.file(bundle, one.path) for one in bundle.files if is_path(one.path)}
+    named = [one for one in bundle.files if is_path(one.path)]
+    files = {
+        one.path: registry.content(bundle, one.path) if one.type else registry.file(bundle, one.path) for one in named
+    }
     into.install(bundle, origin=registry.url, files=files)
     return capability_id
 
@@ -61,7 +64,7 @@ def _from_registry(capability_id: str, into: LocalSkills, registry: Registry) ->
 def _from_folder(folder: Path, into: LocalSkills, *, origin: str) -> list[str]:
     """One skill, or a folder of them. A bad one among several is refused with its cause before any is written."""
     try:
-        bundles = [(read_folder(each), decode_texts(each)) for each in _skill_folders(folder)]
+        bundles = [(read_folder(each), read_files(each)) for each in _skill_folders(folder)]
     except SkillUnreadable as error:
         raise InstallRefused(f"Nothing was installed: {error.message}") from None
     if not bundles:

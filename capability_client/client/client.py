@@ -122,8 +122,13 @@ class Registry(_Questions[SyncWire]):
         return self._run(self.core.reload(capability_id, renew_lock=renew_lock))
 
     def file(self, bundle: Bundle, path: str) -> str:
-        """The text of one of `bundle.files`, of the release that was loaded; its digest is recomputed."""
+        """The text of one of `bundle.files`, of the release that was loaded; its digest is recomputed. Raises
+        `SupportingFileNotText` for a file that has a `type`."""
         return self._run(self.core.file(bundle, path))
+
+    def content(self, bundle: Bundle, path: str) -> bytes:
+        """The bytes of one of `bundle.files`, whatever it is; their digest is recomputed."""
+        return self._run(self.core.content(bundle, path))
 
     def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None
@@ -228,6 +233,10 @@ class AsyncRegistry(_Questions[AsyncWire]):
     async def file(self, bundle: Bundle, path: str) -> str:
         """As `Registry.file`."""
         return await self._run(self.core.file(bundle, path))
+
+    async def content(self, bundle: Bundle, path: str) -> bytes:
+        """As `Registry.content`."""
+        return await self._run(self.core.content(bundle, path))
 
     async def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
+from capability_client.client.requests import require_file
+from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry, SupportingFile
 from capability_kit.bundles.digest import bundle_digest
 from capability_kit.bundles.front_matter import normalize_skill_text, read_front_matter, split_front_matter
 from capability_kit.bundles.skill_mapping import DESCRIPTION_MAX, begin_mapping, finish_mapping
-from capability_kit.bundles.supporting_files import decode_texts, describe_files, write_files
+from capability_kit.bundles.supporting_files import describe_files, read_files, write_files
 from capability_kit.errors import CapabilityNotFound, RegistryError, RevisionNotFound, SupportingFileNotFound
 from capability_kit.text.files import write_atomically
 from capability_kit.text.sanitize import one_line
@@ -84,17 +85,25 @@ class LocalSkills:
 
         Raises `SupportingFileNotFound`, also for one that was changed since.
         """
-        wanted = next((one for one in bundle.files if one.path == path), None)
-        for folder in self._folders() if wanted is not None else ():
-            text = decode_texts(folder).get(path) if _id_of(folder) == bundle.capability_id else None
-            if text is not None and wanted is not None and wanted.is_of(text):
-                return text
-        data = {"available_files": [one.path for one in bundle.files]}
-        raise SupportingFileNotFound(f"'{bundle.capability_id}' has no file '{one_line(path)}'", data=data)
+        found = self._find_file(bundle, require_file(bundle, path, is_text=True))
+        return found if isinstance(found, str) else found.decode("utf-8")
 
-    def install(self, bundle: Bundle, *, origin: str = "", files: Mapping[str, str] | None = None) -> Path:
+    def content(self, bundle: Bundle, path: str) -> bytes:
+        """The bytes of one of `bundle.files`, checked and refused as by `file`."""
+        found = self._find_file(bundle, require_file(bundle, path))
+        return found if isinstance(found, bytes) else found.encode("utf-8")
+
+    def _find_file(self, bundle: Bundle, wanted: SupportingFile) -> str | bytes:
+        for folder in self._folders():
+            found = read_files(folder).get(wanted.path) if _id_of(folder) == bundle.capability_id else None
+            if found is not None and wanted.is_of(found):
+                return found
+        data = {"available_files": [one.path for one in bundle.files]}
+        raise SupportingFileNotFound(f"'{bundle.capability_id}' has no file '{one_line(wanted.path)}'", data=data)
+
+    def install(self, bundle: Bundle, *, origin: str = "", files: Mapping[str, str | bytes] | None = None) -> Path:
         """Write a bundle into the folder, in the place of an older one. `origin` says where it came from, `files` are
-        the texts of `bundle.files` by path. Raises `ValueError` for a path that leads elsewhere."""
+        `bundle.files` by path. Raises `ValueError` for a path that leads elsewhere."""
         target = self.folder / bundle.capability_id
         scratch = self.folder / f".new-{bundle.capability_id}"
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -193,7 +202,7 @@ def read_folder(folder: Path) -> Bundle:
     try:
         digest = bundle_digest(**parts)
         head = {"capability_id": capability.get("capability_id"), "digest": digest}
-        return Bundle.from_answer({**head, **parts, "files": describe_files(decode_texts(folder))})
+        return Bundle.from_answer({**head, **parts, "files": describe_files(read_files(folder))})
     except RegistryError as error:
         raise SkillUnreadable(error.message) from None
     except (ValueError, TypeError, RecursionError) as error:

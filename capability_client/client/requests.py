@@ -6,6 +6,7 @@ returns the result. `client.py` drives it, blocking or with asyncio.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import secrets
@@ -21,7 +22,7 @@ from capability_client.client.lockfile import LockFile
 from capability_client.client.messages import Outcome, Pause, Response, Step
 from capability_client.client.requester import API_PATH, Limits, Requester
 from capability_client.client.trust import HistoryGuard
-from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
+from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry, SupportingFile
 from capability_kit.errors import (
     CapabilityNotFound,
     CapabilityQuarantined,
@@ -33,10 +34,11 @@ from capability_kit.errors import (
     ResponseRejected,
     SkillMalformed,
     SupportingFileNotFound,
+    SupportingFileNotText,
     Unavailable,
 )
 from capability_kit.http_address import HttpAddress
-from capability_kit.text.sanitize import strip_surrogates
+from capability_kit.text.sanitize import one_line, strip_surrogates
 
 T = TypeVar("T")
 # A JSON object; client.py says which keys it has.
@@ -61,6 +63,10 @@ class CachedResponse:
     size: int = 0
     is_stale: bool = False
     age_seconds: float = 0.0
+
+
+# A larger file is not kept: the copies in memory would be as large again.
+CONTENT_KEPT_MAX: Final = 2 * 1024 * 1024
 
 
 @dataclass
@@ -206,12 +212,9 @@ class RegistryProtocol:
         return (yield from self._get(operation, query, lambda got: got.document))
 
     def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
-        """One supporting file of the release that was loaded, checked against the digest that came with it."""
-        wanted = next((one for one in bundle.files if one.path == path), None)
-        if wanted is None:
-            available = [one.path for one in bundle.files]
-            message = f"'{bundle.capability_id}' has no file '{path}'"
-            raise SupportingFileNotFound(message, data={"available_files": available}, status=404)
+        """The text of one supporting file of the release that was loaded, checked against the digest that came with
+        it."""
+        wanted = require_file(bundle, path, is_text=True)
         query = {"capability_id": bundle.capability_id, "path": path, "revision": bundle.revision}
 
         def text_of(got: CachedResponse) -> str:
@@ -221,6 +224,31 @@ class RegistryProtocol:
             return text
 
         return (yield from self._get("capability_file_load", query, text_of))
+
+    def content(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, bytes]:
+        """The bytes of any supporting file, checked as those of `file`. Equal digests are equal bytes: what is kept of
+        them is asked for again for the right to read it alone."""
+        wanted = require_file(bundle, path)
+        query = {"capability_id": bundle.capability_id, "path": path, "revision": bundle.revision}
+        asked = _path("capability_file_content", query)
+        name = cache_file_name(self._scope, asked)
+        kept = self.cache.get(name)
+        try:
+            reply = yield from self._send("GET", asked, None, {"If-None-Match": kept.etag} if kept else {})
+        except (NotFound, SkillMalformed, CapabilityQuarantined):
+            self.cache.drop(name)
+            raise
+        except (Unavailable, RateLimited):
+            if kept is None:
+                raise
+            reply = Response(304, {}, b"")
+        content = base64.b64decode(kept.body) if kept is not None and reply.status == 304 else reply.body
+        if not wanted.is_of(content):
+            self.cache.drop(name)
+            raise DigestMismatch(f"The file '{path}' of '{bundle.capability_id}' is not the one with its digest")
+        if len(content) <= CONTENT_KEPT_MAX and "etag" in reply.headers:
+            self.cache.put(name, CacheEntry(reply.headers["etag"], base64.b64encode(content), self.clock()))
+        return content
 
     def match(self, message: str, **narrowed: Any) -> Document:
         """Which capabilities a message leads to."""
@@ -339,6 +367,20 @@ class RegistryProtocol:
             # Another release of it is as dangerous, and would be served while the registry is away.
             self.cache.drop_capability(error.capability_id)
             raise
+
+
+def require_file(bundle: Bundle, path: str, *, is_text: bool = False) -> SupportingFile:
+    """What a bundle says of one of its files. Raises `SupportingFileNotFound` with those that there are, and
+    `SupportingFileNotText` where it is to be a text."""
+    wanted = next((one for one in bundle.files if one.path == path), None)
+    if wanted is None:
+        available = [one.path for one in bundle.files]
+        message = f"'{bundle.capability_id}' has no file '{path}'"
+        raise SupportingFileNotFound(message, data={"available_files": available}, status=404)
+    if is_text and wanted.type:
+        words = f"'{path}' is {one_line(wanted.type, most=120)} of {wanted.size:,} bytes and no text"
+        raise SupportingFileNotText(words)
+    return wanted
 
 
 def _said(text: object, name: str) -> str:

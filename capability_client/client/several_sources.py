@@ -20,7 +20,7 @@ Json = dict[str, Any]
 # Yields a call of a source, is sent what it returned, and returns a T.
 _Steps = Generator[partial[Any], Any, T]
 # What a source can do besides listing and loading; several can do what one of them can.
-_OPTIONAL = ("match", "search", "file", "feedback", "install")
+_OPTIONAL = ("match", "search", "file", "content", "feedback", "install")
 
 
 class SeveralSources:
@@ -152,6 +152,10 @@ class SeveralSources:
     def _steps_of_file(self, bundle: Bundle, path: str) -> _Steps[str]:
         """From the first source that has this file of this release."""
         return self._steps_of_first("file", bundle.capability_id, bundle, path)
+
+    def _steps_of_content(self, bundle: Bundle, path: str) -> _Steps[bytes]:
+        """As of a file."""
+        return self._steps_of_first("content", bundle.capability_id, bundle, path)
 
     def _steps_of_feedback(self, capability_id: str, outcome: str, **more: Any) -> _Steps[Json]:
         return self._steps_of_first("feedback", capability_id, capability_id, outcome, **more)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 import rfc8785
 
-from capability_kit.bundles.digest import digest_of_load, text_digest
+from capability_kit.bundles.digest import bytes_digest, digest_of_load, text_digest
 from capability_kit.bundles.invocation_rules import list_invocation_facts
 from capability_kit.errors import DigestMismatch, ResponseRejected
 from capability_kit.text.languages import get_stemmed_language
@@ -139,15 +139,28 @@ def list_open_triggers(entries: Iterable[ListingEntry]) -> Iterator[tuple[str, s
 
 @dataclass(frozen=True, slots=True)
 class SupportingFile:
-    """A text beside the four, to be fetched with `Registry.file`; `size` is in bytes."""
+    """A file beside the four, to be fetched with `Registry.file`, or where it is not text with `Registry.content`.
+
+    `size` is in bytes; `type` is empty for a text, else its media type by content; `contains` names what may run, or is
+    hidden, in it.
+    """
 
     path: str
     digest: str
     size: int
+    type: str = ""
+    contains: tuple[str, ...] = ()
 
-    def is_of(self, text: str) -> bool:
-        """Whether the digest is that of this text."""
-        return text_digest(text) == self.digest
+    def is_of(self, content: str | bytes) -> bool:
+        """Whether the digest is that of this text, or of these bytes."""
+        found = text_digest(content) if isinstance(content, str) else bytes_digest(content)
+        return found == self.digest
+
+    def as_answer(self) -> dict[str, object]:
+        """As in `files` of a load response."""
+        facts: dict[str, object] = {"path": self.path, "digest": self.digest, "size": self.size}
+        facts |= {"type": self.type} if self.type else {}
+        return facts | ({"contains": list(self.contains)} if self.contains else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +244,7 @@ class Bundle:
             "ui_schemas": list(self.ui_schemas),
             "capability": self.capability,
             **({"confidence": self.confidence} if self.confidence is not None else {}),
-            **({"files": [asdict(one) for one in self.files]} if self.files else {}),
+            **({"files": [one.as_answer() for one in self.files]} if self.files else {}),
             **({"withheld_tools": list(self.withheld_tools)} if self.withheld_tools else {}),
         }
 
@@ -240,7 +253,14 @@ def _supporting_file(row: Json) -> SupportingFile:
     size = row.get("size")
     if not DIGEST.fullmatch(_text(row, "digest")) or not isinstance(size, int) or isinstance(size, bool):
         raise ResponseRejected("A file of the bundle has no digest or no size")
-    return SupportingFile(_text(row, "path"), row["digest"], size)
+    kind, contains = row.get("type"), row.get("contains")
+    return SupportingFile(
+        _text(row, "path"),
+        row["digest"],
+        size,
+        kind if isinstance(kind, str) else "",
+        tuple(each for each in contains if isinstance(each, str)) if isinstance(contains, list) else (),
+    )
 
 
 def check_digest(answer: Mapping[str, Any]) -> None:

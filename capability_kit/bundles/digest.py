@@ -26,4 +26,9 @@ def digest_of_load(answer: dict[str, Any]) -> str:
 
 def text_digest(text: str) -> str:
     """`sha256:` + hex of a text as UTF-8: the name of one file."""
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+    return bytes_digest(text.encode("utf-8", errors="surrogatepass"))
+
+
+def bytes_digest(content: bytes) -> str:
+    """`sha256:` + hex of the bytes of a file that is not text."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -1,4 +1,4 @@
-"""The texts beside the four files, in `references/`, `scripts/` and `assets/` of a skill's folder."""
+"""The files beside the four, in `references/`, `scripts/` and `assets/` of a skill's folder."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from capability_kit.bundles.digest import text_digest
+from capability_kit.bundles.digest import bytes_digest, text_digest
 from capability_kit.text.files import write_atomically
 
 FOLDERS: Final = ("references", "scripts", "assets")
 COUNT_MAX: Final = 1000
 BYTES_MAX: Final = 1024 * 1024
+# Of a file that is kept as bytes: it is not text, or too large to be one.
+CONTENT_BYTES_MAX: Final = 10 * 1024 * 1024
+UNKNOWN_TYPE: Final = "application/octet-stream"
 PATH_MAX: Final = 200
 # Paths come from others and are read by models and written to disks: no look-alike or invisible characters, no step
 # that leads up, is hidden or looks like an option, and none that means something else on another system.
@@ -54,33 +57,38 @@ def is_path(path: str) -> bool:
     return path.partition("/")[0] in FOLDERS and "/" in path and not path_fault(path)
 
 
-def decode_texts(folder: Path) -> dict[str, str]:
-    """`{path: text}` of a skill's folder, at most COUNT_MAX; what is not text, too large or a link is left out."""
-    found: dict[str, str] = {}
+def read_files(folder: Path) -> dict[str, str | bytes]:
+    """`{path: text or bytes}` of a skill's folder, at most COUNT_MAX; what is too large or a link is left out."""
+    found: dict[str, str | bytes] = {}
     for file in _files(folder):
         path = file.relative_to(folder).as_posix()
-        text = _text(file) if is_path(path) else None
-        if text is not None and len(found) < COUNT_MAX:
-            found[path] = text
+        content = _content(file) if is_path(path) else None
+        if content is not None and len(found) < COUNT_MAX:
+            found[path] = content
     return found
 
 
-def describe_files(texts: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The files as in `files` of a load response."""
-    return [
-        {"path": path, "digest": text_digest(text), "size": len(text.encode())} for path, text in sorted(texts.items())
-    ]
+def describe_files(files: Mapping[str, str | bytes]) -> list[dict[str, Any]]:
+    """The files as in `files` of a load response; what is not text has a type that says nothing more."""
+    rows: list[dict[str, Any]] = []
+    for path, content in sorted(files.items()):
+        if isinstance(content, str):
+            rows.append({"path": path, "digest": text_digest(content), "size": len(content.encode())})
+        else:
+            facts = {"digest": bytes_digest(content), "size": len(content), "type": UNKNOWN_TYPE}
+            rows.append({"path": path, **facts})
+    return rows
 
 
-def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Put them into a skill's folder. Raises `ValueError` for a path that leads elsewhere; nothing is written then."""
-    odd = next((path for path in texts if not is_path(path)), None)
+    odd = next((path for path in files if not is_path(path)), None)
     if odd is not None:
         raise ValueError(f"A file of a skill cannot have the path {odd[:80]!r}")
-    for path, text in texts.items():
+    for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, text)
+        write_atomically(target, content)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -92,10 +100,15 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield file
 
 
-def _text(file: Path) -> str | None:
+def _content(file: Path) -> str | bytes | None:
     try:
-        raw = file.read_bytes() if file.stat().st_size <= BYTES_MAX else b"\0"
-        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
+        raw = file.read_bytes() if file.stat().st_size <= CONTENT_BYTES_MAX else None
+    except OSError:
         return None
-    return None if "\0" in text else text
+    if raw is None or len(raw) > BYTES_MAX:
+        return raw
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return raw
+    return raw if "\0" in text else text

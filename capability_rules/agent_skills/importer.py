@@ -14,7 +14,8 @@ from capability_rules.agent_skills.loss_report import LossReport
 from capability_rules.agent_skills.skill_parser import ParsedSkill, parse_skill
 from capability_rules.agent_skills.tools_conversion import FILE as TOOLS_FILE
 from capability_rules.agent_skills.tools_conversion import convert_tools_file
-from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.bundle_reader import UNREAD, SourceBundle
+from capability_rules.bundles.file_pointer import is_pointer
 from capability_rules.bundles.finding import Finding
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.problem import BUNDLE_FILES
@@ -148,26 +149,34 @@ def import_priority(name: str) -> tuple[bool, str]:
 
 
 def find_supporting_texts(
-    names: Collection[str], read: Callable[[str], bytes | str], four: Mapping[str, bytes | str]
+    names: Collection[str],
+    read: Callable[[str], bytes | str],
+    four: Mapping[str, bytes | str],
+    keep: Callable[[str], str | None] = lambda _: None,
 ) -> dict[str, str]:
-    """The texts among these files that a bundle keeps beside its four: by their paths, as many as fit. One that is too
-    large makes way for those behind it; of two names that collide neither is kept. Where there are more
-    than a bundle may have, one too many is kept, and the whole is refused by its checks: what a skill names must not be
-    gone without anyone having decided so."""
+    """The files that a bundle keeps beside its four, by their paths: texts as far as there is room for them, and of
+    what is not text, or has no room, the pointer that `keep` makes; of two names that collide neither. Where there are
+    more than a bundle may have, one too many is kept, and the whole is refused by its checks: what a skill names must
+    not be gone without anyone having decided so."""
     named = sorted((name for name in names if not path_error(name)), key=import_priority)
     collisions = set(find_collisions(named))
     marked = set(paths_named_in(four["capability.json"]))
     room = BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values()) - (0 if marked else _MARK_BYTES)
+    # Of every file the name has to fit, whatever becomes of its text.
+    listed = (name for name in named[: COUNT_MAX + 1] if not is_in_folder(name) and name not in marked)
+    room -= sum(size_bytes(f"{name}\\n") for name in listed)
     kept: dict[str, str] = {}
     for name in named:
         # One too many is refused by the checks, and reading the rest would tell nothing more.
         if name in collisions or len(kept) > COUNT_MAX:
             continue
         text = _text_of(read(name))
-        size = size_bytes(text or "") + (0 if is_in_folder(name) or name in marked else size_bytes(f"{name}\\n"))
-        if text is not None and size <= room:
+        # A pointer has a limit of its own, which the checks know.
+        if text is None or (not is_pointer(text) and size_bytes(text) > room):
+            text = keep(name)
+        if text is not None:
             kept[name] = text
-            room -= size
+            room -= 0 if is_pointer(text) else size_bytes(text)
     return dict(sorted(kept.items()))
 
 
@@ -184,7 +193,7 @@ def _naming(capability_json: bytes | str, kept: Collection[str]) -> str:
 def _text_of(content: bytes | str) -> str | None:
     """None for what is not text, is too large, or came without its content."""
     # The author's own bytes are measured: what a reader has cut may be short enough once its line ends are one byte.
-    if not content or size_bytes(content) > FILE_BYTES_MAX:
+    if content == UNREAD or size_bytes(content) > FILE_BYTES_MAX:
         return None
     text, fault = decode_text(content)
     return None if fault or "\0" in text else text
@@ -193,12 +202,12 @@ def _text_of(content: bytes | str) -> str | None:
 def _note_others(source: SourceBundle, used: set[str], losses: LossReport) -> None:
     others = sorted({*source.files, *source.odd} - used)
     reasons = {name: reason for name in others if (reason := _reason(name, source, used))}
-    kept = f"A bundle keeps texts alone, at most {COUNT_MAX:,}."
+    kept = f"A bundle keeps at most {COUNT_MAX:,} files."
     _note_left_out(others, reasons, losses, f"{kept} Rename the files that agents need and whose path is invalid.")
 
 
 def _reason(name: str, source: SourceBundle, used: set[str]) -> str:
-    """Why a file beside SKILL.md is left out, where more is to be said than that a bundle keeps texts alone."""
+    """Why a file beside SKILL.md is left out, where there is more to say than that it is empty or one too many."""
     if name in source.odd:
         return source.odd[name]
     if name.lower() == "skill.md":

@@ -11,6 +11,16 @@ from typing import Any, Final
 
 from capability_rules.bundles import json_locations, json_reader
 from capability_rules.bundles import text as texts
+from capability_rules.bundles.file_description import HIDDEN_TEXT, describe_file
+from capability_rules.bundles.file_pointer import (
+    ALL_READ,
+    CAPABILITY_BYTES_MAX,
+    CONTENT_BYTES_MAX,
+    NOT_READ,
+    POINTERS_BYTES_MAX,
+    is_pointer,
+    parse_pointer,
+)
 from capability_rules.bundles.finding import Finding, sort_findings
 from capability_rules.bundles.json_locations import Span
 from capability_rules.bundles.problem import (
@@ -313,12 +323,12 @@ def _report_unknown_files(documents: ParsedBundle, unknown: list[str]) -> None:
 
 def _read_supporting(documents: ParsedBundle, files: Mapping[str, bytes | str], named: Collection[str]) -> int:
     """Their size in bytes. What is past the number that a bundle may have is named and not read."""
-    found = sorted(name for name in files if is_part(name, named) and name not in BUNDLE_FILES)
-    names = [name for name in found if not texts.is_binary(files[name])]
-    _report_binary_files(documents, sorted(set(found).difference(names)))
+    names = sorted(name for name in files if is_part(name, named) and name not in BUNDLE_FILES)
+    taken = {name: _as_kept(files[name]) for name in names[:COUNT_MAX]}
+    _check_pointers(documents, taken)
     collisions = find_collisions(names)
-    for name in names[:COUNT_MAX]:
-        _read_file(documents, name, files[name])
+    for name, content in taken.items():
+        _read_file(documents, name, content)
         fault = path_error(name) or ("it is another file's, but for the case of letters" if name in collisions else "")
         if fault:
             problem = RawFinding("FILE_PATH_INVALID", name, (), describe_path_error(name, fault), "Rename the file.")
@@ -327,15 +337,41 @@ def _read_supporting(documents: ParsedBundle, files: Mapping[str, bytes | str], 
         message = f"There are {len(names):,} supporting files; at most {COUNT_MAX:,} are allowed"
         problem = RawFinding("FILES_TOO_MANY", names[COUNT_MAX], (), message, "Join some of them, or leave some out.")
         documents.report_at(problem, None, "")
-    return sum(texts.size_bytes(files[name]) for name in names[:COUNT_MAX])
+    return sum(texts.size_bytes(content) for content in taken.values() if not is_pointer(content))
 
 
-def _report_binary_files(documents: ParsedBundle, names: list[str]) -> None:
-    """Images and the like: they occur in the folders of skills and are not an error of the bundle."""
-    for name in names:
-        shown = name[:200]
-        message, hint = f"'{shown}' is not text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."
-        documents.report_at(RawFinding("FILE_NOT_TEXT", shown, (), message, hint), None, "")
+def _as_kept(content: bytes | str) -> bytes | str:
+    """As it is, or the pointer to what is not text."""
+    is_kept = isinstance(content, bytes) and texts.is_binary(content)
+    return describe_file(content).write() if is_kept and isinstance(content, bytes) else content
+
+
+def _check_pointers(documents: ParsedBundle, taken: Mapping[str, bytes | str]) -> None:
+    """The sizes of what is kept by its digest, and what nobody has read."""
+    total = written = 0
+    for name, content in taken.items():
+        pointer = parse_pointer(content) if isinstance(content, str) else None
+        if pointer is None:
+            continue
+        total, written = total + pointer.size, written + texts.size_bytes(content)
+        if pointer.size > CONTENT_BYTES_MAX:
+            words = f"The file has over {CONTENT_BYTES_MAX >> 20} MiB, the most that a supporting file may have"
+            documents.report_at(RawFinding("FILE_TOO_LARGE", name, (), words, "Make it smaller."), None, "")
+        if HIDDEN_TEXT in pointer.contains:
+            message = f"'{name[:200]}' has text that it does not show to who opens it"
+            hint = "Show the text, or take it out."
+            documents.report_at(RawFinding("SEC_HIDDEN_MARKUP", name, (), message, hint), None, "")
+        if pointer.read != ALL_READ and pointer.size <= CONTENT_BYTES_MAX:
+            said = "not read" if pointer.read == NOT_READ else f"read in part: {pointer.read}"
+            message = f"'{name[:200]}' ({pointer.media_type}) was {said}, so nobody checked what is in it"
+            hint = "Open it and look, or take it out where agents do not need it."
+            documents.report_at(RawFinding("FILE_NOT_TEXT", name, (), message, hint), None, "")
+    if total > CAPABILITY_BYTES_MAX or written > POINTERS_BYTES_MAX:
+        what = "files" if total > CAPABILITY_BYTES_MAX else "texts that could be read of the files"
+        most = CAPABILITY_BYTES_MAX if total > CAPABILITY_BYTES_MAX else POINTERS_BYTES_MAX
+        message = f"The {what} have {max(total, written):,} bytes together; at most {most:,} are allowed"
+        problem = RawFinding("BUNDLE_TOO_LARGE", "capability.json", (), message, "Leave some out.")
+        documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
 
 
 def _read_file(documents: ParsedBundle, name: str, raw: bytes | str) -> None:

@@ -15,6 +15,7 @@ from capability_kit.bundles import supporting_files
 from capability_kit.bundles.skill_mapping import SUPPORTING_FILES_KEY
 from capability_kit.bundles.supporting_files import describe_files
 from capability_rules.bundles import json_reader
+from capability_rules.bundles.file_pointer import parse_pointer
 from capability_rules.bundles.problem import BUNDLE_FILES
 from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text, size_bytes
 
@@ -124,5 +125,9 @@ def find_collisions(names: Sequence[str]) -> list[str]:
 
 
 def build_file_facts(files: Mapping[str, str]) -> list[dict[str, Any]]:
-    """`path`, `digest` and `size` in bytes of each, by path."""
-    return describe_files(find_supporting_files(files))
+    """`path`, `digest` and `size` in bytes of each, by path; of what is kept by its digest also `type`, and `contains`
+    where something in it may run or is hidden."""
+    return [
+        {"path": path, **pointer.facts()} if (pointer := parse_pointer(text)) else describe_files({path: text})[0]
+        for path, text in find_supporting_files(files).items()
+    ]

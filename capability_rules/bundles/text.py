@@ -13,8 +13,6 @@ from functools import cached_property
 BOM = "\ufeff"
 FILE_BYTES_MAX = 1024 * 1024
 BUNDLE_BYTES_MAX = 2 * 1024 * 1024
-# Represents the content of a file that is not text, so that no memory is used for it.
-NOT_TEXT = b"\xff"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
-from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
-from capability_rules.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
+from capability_rules.bundles.archives import (
+    ARCHIVE_BYTES_MAX,
+    ENTRIES_MAX,
+    ArchiveReader,
+    FileData,
+    read_members,
+    reader_of,
+)
+from capability_rules.bundles.bundle_reader import UNREAD, Room, SourceBundle, file_reader, open_archive, read_content
+from capability_rules.bundles.content_spool import ContentSpool
+from capability_rules.bundles.file_pointer import CAPABILITY_BYTES_MAX, CONTENT_BYTES_MAX
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
     EVALUATION_FILES,
@@ -22,7 +31,7 @@ from capability_rules.bundles.supporting_files import (
     list_named_paths,
     path_error,
 )
-from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
+from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
 from capability_rules.discovery.playbook_records import read_playbook_records
 from capability_rules.discovery.source_files import (
     SourceFiles,
@@ -61,7 +70,8 @@ def discover_bundles(source: str) -> list[SourceBundle]:
         if place.is_file() and place.suffix.lower() == ".json":
             return read_playbook_records(file_reader(place)(ARCHIVE_BYTES_MAX), source)
         if place.is_file():
-            return discover_in_archive(build_archive(place), source)
+            with open_archive(place) as archive:
+                return discover_in_archive(archive, source)
     except OSError as error:
         raise SourceUnreadable(f"{source}: {error.strerror or error}") from None
     raise SourceUnreadable(f"{source}: there is no such file or folder")
@@ -97,20 +107,16 @@ def with_id(sources: Sequence[SourceBundle], as_id: str) -> list[SourceBundle]:
     return [replace(sources[0], as_id=as_id)]
 
 
-def discover_in_archive(data: bytes, path: str) -> list[SourceBundle]:
+def discover_in_archive(data: FileData, path: str) -> list[SourceBundle]:
     """As `discover_bundles` for a zip, a tar or a tar.gz."""
     found = discover_in_tree(SourceFiles(dict(read_members(data, path))), path, "")
     return [replace(found[0], path=path)] if len(found) == 1 else found
 
 
-def discover_in_files(files: Mapping[str, bytes], path: str) -> list[SourceBundle]:
-    """As `discover_bundles` for files that are in memory, by their paths in a folder."""
-    found = discover_in_tree(SourceFiles({name: _held_reader(data) for name, data in files.items()}), path, "")
+def discover_in_files(files: Mapping[str, FileData], path: str) -> list[SourceBundle]:
+    """As `discover_bundles` for open files, or bytes, by their paths in a folder."""
+    found = discover_in_tree(SourceFiles({name: reader_of(data) for name, data in files.items()}), path, "")
     return [replace(found[0], path=path)] if len(found) == 1 else found
-
-
-def _held_reader(data: bytes) -> ArchiveReader:
-    return lambda most: data[:most]
 
 
 def walk_folder(folder: Path) -> Iterator[Path]:
@@ -160,23 +166,24 @@ def discover_in_tree(source: SourceFiles, path: str, root_name: str) -> list[Sou
     owners = _owners(tree)
     below = _below(tree, owners)
     found: list[SourceBundle] = []
-    held = 0
+    held, spool = 0, ContentSpool()
     for folder, kind in sorted(owners.items(), key=lambda owner: (_is_secondary(owner[0]), owner[0])):
         name = folder.rpartition("/")[2] or root_name
         names = tree.folders[folder]
         own = below[folder]
-        content = _skill_files(names, own, name) if kind == "skill" else _bundle_files(names, own)
+        reader = _SkillReader(source, folder, own, spool)
+        content = _skill_files(names, reader, name) if kind == "skill" else _bundle_files(names, own, spool)
         held += sum(map(len, content.values()))
         if held > SOURCE_BYTES_MAX:
             raise SourceUnreadable(
                 f"{path}: its bundles have more than {SOURCE_BYTES_MAX >> 20} MiB of texts; import some of its folders"
             )
-        odd = _odd_of(source, folder, owners)
+        odd = _odd_of(source, folder, owners) | reader.too_large
         taken = {each: text for each, text in content.items() if each not in odd or kind == "skill" or "/" not in each}
         inside = (one for one in owners if kind == "skill" and folder in parents(one))
         inner = sorted(one[len(folder) :].lstrip("/") for one in inside)
         own_path = "/".join(part for part in (path.rstrip("/"), folder) if part) if folder else path
-        found.append(SourceBundle(own_path, taken, name, odd=odd, inner=tuple(inner)))
+        found.append(SourceBundle(own_path, taken, name, odd=odd, inner=tuple(inner), contents=spool))
     if not found:
         words = f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}"
         raise SourceUnreadable(". ".join([words, *_left_out(source)]))
@@ -228,30 +235,59 @@ def _below(tree: _Tree, owners: Mapping[str, str]) -> dict[str, dict[str, Archiv
     return found
 
 
-def _bundle_files(names: Mapping[str, ArchiveReader], below: Mapping[str, ArchiveReader]) -> dict[str, bytes | str]:
+@dataclass
+class _SkillReader:
+    """The files of one skill, by their paths in its folder; why one is too large is noted."""
+
+    source: SourceFiles
+    folder: str
+    own: Mapping[str, ArchiveReader]
+    spool: ContentSpool
+    too_large: dict[str, str] = field(default_factory=dict)
+    left: int = CAPABILITY_BYTES_MAX
+
+    def read(self, name: str) -> bytes | str:
+        """The file, or what is enough to see that it is too large for a text; UNREAD for one that cannot be taken."""
+        content = self.own[name](FILE_BYTES_MAX + 1)
+        return UNREAD if f"{self.folder}/{name}".lstrip("/") in self.source.odd else content
+
+    def keep(self, name: str) -> str | None:
+        """The pointer to it, with its bytes in the spool; None where it is empty or cannot be kept."""
+        most = min(CONTENT_BYTES_MAX, self.left)
+        content = self.own[name](most + 1)
+        if len(content) > most:
+            one, all_ = CONTENT_BYTES_MAX >> 20, CAPABILITY_BYTES_MAX >> 20
+            is_large = most == CONTENT_BYTES_MAX
+            self.too_large[name] = f"it has over {one} MiB" if is_large else f"all files have over {all_} MiB"
+            return None
+        self.left -= len(content)
+        return self.spool.add(content) if content else None
+
+
+def _bundle_files(
+    names: Mapping[str, ArchiveReader], below: Mapping[str, ArchiveReader], spool: ContentSpool
+) -> dict[str, bytes | str]:
     wanted = {*BUNDLE_FILES, skill_file_name(names)}
     files: dict[str, bytes | str] = {name: names[name](FILE_BYTES_MAX + 1) for name in names if name in wanted}
     others = sorted(set(names) - set(files))[:ENTRIES_MAX]
-    return files | dict.fromkeys(others, "") | _bundle_supporting(below, files)
+    return files | dict.fromkeys(others, UNREAD) | _bundle_supporting(below, files, spool)
 
 
-def _bundle_supporting(below: Mapping[str, ArchiveReader], four: Mapping[str, bytes | str]) -> dict[str, bytes | str]:
-    """With their content, as far as a bundle may be large: what is past that is named alone."""
+def _bundle_supporting(
+    below: Mapping[str, ArchiveReader], four: Mapping[str, bytes | str], spool: ContentSpool
+) -> dict[str, bytes | str]:
+    """With their content, as many as a bundle may have: what is past that is named alone."""
     found: dict[str, bytes | str] = {}
-    left, room = BUNDLE_BYTES_MAX, COUNT_MAX
+    room = Room(BUNDLE_BYTES_MAX - sum(map(len, four.values())))
     named = {*EVALUATION_FILES, *list_named_paths(four.get("capability.json", ""))}
     for name in sorted(name for name in below if (is_in_folder(name) or name in named) and name not in four):
-        found[name] = content = read_content(name, below[name]) if left >= 0 and room >= 0 else ""
-        if content is not NOT_TEXT:
-            left, room = left - len(content), room - 1
+        found[name] = read_content(name, below[name], spool, room) if len(found) <= COUNT_MAX else UNREAD
     return found
 
 
-def _skill_files(
-    names: Mapping[str, ArchiveReader], own: Mapping[str, ArchiveReader], folder: str
-) -> dict[str, bytes | str]:
+def _skill_files(names: Mapping[str, ArchiveReader], reader: _SkillReader, folder: str) -> dict[str, bytes | str]:
     """SKILL.md, its supporting files, and the names of everything else but of the skills inside."""
-    main = skill_file_name(names)
+    main, own = skill_file_name(names), reader.own
     first = [name for name in own if name == main or name.lower() in RESERVED]
     files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
     beside = sorted((name for name in own if name not in files and not path_error(name)), key=import_priority)
@@ -261,5 +297,5 @@ def _skill_files(
     four = next(filter(None, (import_skill(each).files for each in named)), None) if beside else None
     chosen: dict[str, str] = {}
     if four is not None:
-        chosen = find_supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), four)
-    return dict.fromkeys(own, "") | files | chosen
+        chosen = find_supporting_texts(beside[:ENTRIES_MAX], reader.read, four, reader.keep)
+    return dict.fromkeys(own, UNREAD) | files | {name: text or b"" for name, text in chosen.items()}

@@ -15,6 +15,8 @@ from typing import Any, Final, Literal
 from capability_kit.bundles.front_matter import split_front_matter
 from capability_kit.json_text import as_mapping, as_string, as_strings
 from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.file_description import HIDDEN_TEXT, has_scripts, is_markup
+from capability_rules.bundles.file_pointer import parse_pointer
 from capability_rules.bundles.json_locations import build_pointer, locate_pointers
 from capability_rules.bundles.json_reader import iterate_places
 from capability_rules.bundles.problem import Path
@@ -151,7 +153,19 @@ def _find_powers(bundle: SkillBundle) -> Iterator[_Found]:
     for path in sorted(bundle.supporting_files):
         if path.startswith("scripts/"):
             yield Power("program", path, "a script of the bundle"), path, (), 0
+        yield from _active_content(path, bundle.supporting_files[path])
     yield from _sentences(bundle)
+
+
+def _active_content(path: str, text: str) -> Iterator[_Found]:
+    """What a program that opens the file would run or fetch, of one that is kept by its digest, or of SVG and HTML."""
+    pointer = parse_pointer(text)
+    contains = pointer.contains if pointer else ("scripts",) if is_markup(text) and has_scripts(text) else ()
+    for what in contains:
+        if what == "external references":
+            yield Power("remote_text", path, "a file that refers to others elsewhere"), path, (), 0
+        elif what != HIDDEN_TEXT:
+            yield Power("program", path, f"a file with {what} in it" if what != "program" else "a program"), path, (), 0
 
 
 def _powers_of_tool(index: int, tool: dict[str, Any]) -> Iterator[_Found]:

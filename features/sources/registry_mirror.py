@@ -15,8 +15,10 @@ from typing import Any, Final, Literal
 import orjson
 import rfc8785
 
-from capability_kit.bundles.digest import digest_of_load, text_digest
+from capability_kit.bundles.digest import bytes_digest, digest_of_load, text_digest
 from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.content_spool import ContentSpool
+from capability_rules.bundles.file_pointer import CAPABILITY_BYTES_MAX
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
 from capability_rules.bundles.text import BUNDLE_BYTES_MAX, size_bytes
@@ -28,6 +30,7 @@ from registry.common.net.registry_client import RegistryClient, RegistryResponse
 LIST_PATH: Final = "/api/v1/capability_registry_list"
 LOAD_PATH: Final = "/api/v1/capability_skill_load"
 FILE_PATH: Final = "/api/v1/capability_file_load"
+CONTENT_PATH: Final = "/api/v1/capability_file_content"
 ENTRIES_MAX: Final = 10_000
 _PAGE: Final = 1000
 _ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -147,10 +150,11 @@ def _load(
     known_as = _known_as(entry.digest, beside)
     if item is not None and is_up_to_date(source, item, known_as):
         return replace(_as_known(item), upstream_state=entry.upstream_state, declared_digest=entry.digest)
-    texts = _texts_beside(upstream, given, beside)
+    spool = ContentSpool()
+    texts = _files_beside(upstream, given, beside, spool)
     if texts is None:
         return _refused(entry, _FORGED)
-    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given) | texts)
+    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given) | texts, contents=spool)
     return replace(
         inspect_bundle(bundle, source),
         files_digest=known_as,
@@ -174,20 +178,28 @@ def _known_as(digest: str, beside: dict[str, str]) -> str:
     return text_digest(json.dumps([digest, beside])) if beside else digest
 
 
-def _texts_beside(
-    upstream: RegistryClient, given: dict[str, Any], beside: dict[str, str]
+def _files_beside(
+    upstream: RegistryClient, given: dict[str, Any], beside: dict[str, str], spool: ContentSpool
 ) -> dict[str, bytes | str] | None:
     """Each checked against its digest; None where one does not match. Once they are more than a bundle may have, which
     refuses it, no more are asked for."""
     found: dict[str, bytes | str] = {}
-    held = 0
+    held = kept = 0
     of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
-        if held > BUNDLE_BYTES_MAX:
+        if held > BUNDLE_BYTES_MAX or kept > CAPABILITY_BYTES_MAX:
             break
         answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422, 423))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None
+        if isinstance(file, dict) and text is None and file.get("type"):
+            # By a path of ours: what the other registry calls its address leads nowhere else.
+            content = upstream.get(CONTENT_PATH, of_release | {"path": path}, also=(404, 422, 423))
+            if content.status != 200 or bytes_digest(content.body) != digest:
+                return None
+            found[path] = spool.add(content.body)
+            kept += len(content.body)
+            continue
         if not isinstance(text, str) or text_digest(text) != digest:
             return None
         found[path] = text

@@ -20,6 +20,7 @@ from registry.catalog import drafts
 from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound
+from registry.core import file_contents
 from registry.core.published_index import INDEX
 from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
 from registry.models import Capability
@@ -175,6 +176,7 @@ def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Acto
         raise CapabilityNotFound(capability_id)
     files, _ = drafts.editable_files(found)
     copied = _renamed(split_path(files), new_id, name)
+    file_contents.lend_files(found, copied, by)
     return drafts.save_draft(capability_id=new_id, files=copied, based_on=None, by=by, create=True)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from django.utils import timezone
 
 from capability_kit.bundles.bundle import is_capability_id
+from capability_rules.bundles.file_pointer import is_pointer
 from capability_rules.bundles.supporting_files import (
     COUNT_MAX,
     EVALUATION_FILES,
@@ -33,6 +34,7 @@ from registry.catalog.incidents import close_incidents
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, DraftNotFound
 from registry.core import audit
+from registry.core.file_contents import hold_files
 from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
@@ -151,10 +153,10 @@ def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Colle
     if not is_capability_id(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
     require_known_files(files, held=held)
-    total = 0
+    total = {False: 0, True: 0}
     for name, text in files.items():
-        total += size_bytes(text)
-        if size_bytes(text) > FILE_BYTES_MAX or total > BUNDLE_BYTES_MAX:
+        total[is_pointer(text)] += size_bytes(text)
+        if size_bytes(text) > FILE_BYTES_MAX or max(total.values()) > BUNDLE_BYTES_MAX:
             raise InvalidRequest(f"{name} is too large: a file has at most 1 MiB, a bundle 2 MiB")
     # NUL cannot be stored by PostgreSQL; the validator reports it where it is in what the author sent.
     return {name: decode_text(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
@@ -218,6 +220,8 @@ def store_draft(
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
     draft.editors = list(dict.fromkeys([*draft.editors, *earlier_editors, str(by)]))
+    # What the capability has already is looked up in its rows as they are.
+    hold_files(capability, texts, by)
     draft.save()
     _notify_preview_keys()
     return draft

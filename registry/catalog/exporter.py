@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import IO, Final, Literal
 
 from django.utils.module_loading import import_string
 
+from capability_kit.bundles.digest import bytes_digest
 from capability_kit.bundles.skill_names import skill_name_of
+from capability_kit.text.files import UnnamedFile
 from capability_rules.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
 from capability_rules.agent_skills.exporter import export_skill_files
-from capability_rules.bundles.archives import write_tar_gz, write_zip
+from capability_rules.bundles.archives import write_tar_gz_into, write_zip_into
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from capability_rules.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
+from capability_rules.bundles.text import is_binary
 from capability_rules.validation import BUNDLE_FILES, validate_bundle
 from registry.catalog.assessment import assess_report
 from registry.common.errors import StatusConflict
+from registry.core.file_contents import FileBytes, list_held_digests
 from registry.core.queries import LOADABLE_STATUSES, read_files
 from registry.feature import installed_features
 from registry.models import Capability, Revision
@@ -39,16 +44,29 @@ class Export:
     folder: str
     files: dict[str, str]
 
-    def zip(self) -> bytes:
+    def write_zip(self, target: IO[bytes]) -> None:
         """The same bytes for the same content: a bundle in its folder, SKILL.md at the root, where clients look."""
-        return write_zip(self._entries(), compress=self.format == "bundle")
+        write_zip_into(target, self._entries().items(), compress=self.format == "bundle")
 
-    def tar_gz(self) -> bytes:
-        return write_tar_gz(self._entries())
+    def write_tar_gz(self, target: IO[bytes]) -> None:
+        """As `write_zip`."""
+        write_tar_gz_into(target, self._entries().items())
 
-    def _entries(self) -> dict[str, bytes]:
+    def open_zip(self) -> IO[bytes]:
+        """As `write_zip`, as a file without a name, to be closed by its reader."""
+        return open_written(self.write_zip)
+
+    def _entries(self) -> FileBytes:
         prefix = f"{self.folder}/" if self.format == "bundle" else ""
-        return {f"{prefix}{name}": text.encode("utf-8") for name, text in self.files.items()}
+        return FileBytes({f"{prefix}{name}": text for name, text in self.files.items()})
+
+
+def open_written(write: Callable[[IO[bytes]], None]) -> IO[bytes]:
+    """What `write` writes, on disk where it is large, from its start."""
+    file = UnnamedFile()
+    write(file)
+    file.seek(0)
+    return file
 
 
 def export_capability(capability: Capability, *, format_: Format = "bundle", draft: bool = False) -> Export:
@@ -100,18 +118,18 @@ def write_export(export: Export, target: Path) -> None:
 
     Raises OSError.
     """
-    if target.suffix == ".zip":
-        target.write_bytes(export.zip())
+    if target.suffix == ".zip" or target.name.endswith((".tar.gz", ".tgz")):
+        write = export.write_zip if target.suffix == ".zip" else export.write_tar_gz
+        with target.open("w+b") as file:
+            write(file)
         return
-    if target.name.endswith((".tar.gz", ".tgz")):
-        target.write_bytes(export.tar_gz())
-        return
-    for name, text in export.files.items():
+    for name, content in FileBytes(export.files).items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_text(text, encoding="utf-8", newline="\n")
+        (target / name).write_bytes(content)
     earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
+    held = list_held_digests(export.capability_id)
     for name in (*_BUNDLE_FILE_NAMES[export.format], *earlier, *_previously_listed_files(export.capability_id)):
-        if name not in export.files and _is_text(target / name):
+        if name not in export.files and _is_exported(target / name, held):
             (target / name).unlink()
 
 
@@ -122,13 +140,16 @@ def _previously_listed_files(capability_id: str) -> frozenset[str]:
     return frozenset(name for text in texts for name in list_named_paths(text or ""))
 
 
-def _is_text(place: Path) -> bool:
-    """Whether the file can come from an earlier export: exports contain only text, and a folder may hold pictures."""
+def _is_exported(place: Path, held: frozenset[str]) -> bool:
+    """Whether the file can come from an earlier export: it is text, or a file that the capability has had; a folder may
+    hold other pictures."""
     try:
-        place.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        if place.stat().st_size > CONTENT_BYTES_MAX:
+            return False
+        content = place.read_bytes()
+    except OSError:
         return False
-    return True
+    return not is_binary(content) or bytes_digest(content) in held
 
 
 def unmanaged_folders(target: Path, folders: set[str]) -> list[str]:

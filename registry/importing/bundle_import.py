@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX
-from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, FileData, size_of
+from capability_rules.bundles.bundle_reader import SourceBundle, require_archive_size
 from capability_rules.discovery.bundle_discovery import discover_in_archive, discover_in_files
 from capability_rules.errors import SourceUnreadable
 from capability_rules.validation import Finding
@@ -63,27 +63,26 @@ class ImportResult:
         return any(line.findings for line in self.lines)
 
 
-def import_archive(data: bytes, name: str) -> list[SourceBundle]:
+def import_archive(data: FileData, name: str) -> list[SourceBundle]:
     """The bundles of a zip, tar or tar.gz. Raises `SourceUnreadable`."""
-    if len(data) > ARCHIVE_BYTES_MAX:
-        raise SourceUnreadable(f"{name}: an archive has at most 20 MiB")
+    require_archive_size(size_of(data), name)
     return discover_in_archive(data, name)
 
 
-def import_files(files: Sequence[tuple[str, bytes]], name: str) -> list[SourceBundle]:
+def import_files(files: Sequence[tuple[str, FileData]], name: str) -> list[SourceBundle]:
     """The bundles among the files of a folder, by their paths in it. Raises `SourceUnreadable`."""
     if len(files) > ENTRIES_MAX:
         raise SourceUnreadable(f"{name}: {len(files):,} files; at most {ENTRIES_MAX:,} are allowed")
-    if sum(len(data) for _, data in files) > ARCHIVE_BYTES_MAX:
-        raise SourceUnreadable(f"{name}: more than 20 MiB")
-    found: dict[str, bytes] = {}
-    for path, data in files:
+    if sum(size_of(file) for _, file in files) > ARCHIVE_BYTES_MAX:
+        raise SourceUnreadable(f"{name}: more than {ARCHIVE_BYTES_MAX >> 20} MiB")
+    found: dict[str, FileData] = {}
+    for path, file in files:
         steps = path.split("/")
         if path.startswith("/") or "\\" in path or "\0" in path or {"", ".", ".."} & set(steps):
             raise SourceUnreadable(f"{name}: the path {path[:100]!r} is invalid")
         if path in found:
             raise SourceUnreadable(f"{name}: {path[:100]} came twice; make an archive of the folder and import that")
-        found[path] = data
+        found[path] = file
     return discover_in_files(found, name)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,18 +21,20 @@ from capability_kit.bundles.skill_names import capability_id_of, is_ascii_skill_
 from capability_kit.json_text import parse_json
 from capability_rules.agent_skills.importer import ImportedSkill, import_skill
 from capability_rules.agent_skills.loss_report import LossReport
-from capability_rules.bundles.archives import write_zip
+from capability_rules.bundles.archives import write_zip_into
 from capability_rules.bundles.bundle_reader import SourceBundle
+from capability_rules.bundles.file_pointer import CAPABILITY_BYTES_MAX, CONTENT_BYTES_MAX
 from capability_rules.bundles.finding import sort_findings
 from capability_rules.bundles.json_edits import to_json
 from capability_rules.bundles.supporting_files import split_path
-from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text
+from capability_rules.bundles.text import BUNDLE_BYTES_MAX, decode_text
 from capability_rules.bundles.validation_context import VisibilityFilter
 from capability_rules.discovery.bundle_discovery import discover_in_archive
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import Finding
 from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, NotFound, TooManyUploads, UploadTooLarge
+from registry.core import file_contents
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -42,7 +45,7 @@ from registry.publishing import batch, proposals
 KIND: Final = "skill_uploads.prune"
 RETENTION: Final = timedelta(hours=1)
 FILES_MAX: Final = 200
-BYTES_MAX: Final = 10 * 1024 * 1024
+BYTES_MAX: Final = CAPABILITY_BYTES_MAX + BUNDLE_BYTES_MAX
 FILE_NAME_MAX: Final = 80
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -67,8 +70,10 @@ def register_file(*, path: str, size: int, sha256: str, by: Actor) -> SkillUploa
     """Make room for one file. Raises `InvalidRequest`, `UploadTooLarge`, `TooManyUploads`."""
     if not 1 <= len(path) <= 500 or not path.isprintable() or not _SHA256.fullmatch(sha256):
         raise InvalidRequest("A file has a path of 1 to 500 printable characters and a sha256 of 64 hex digits")
-    if not 0 <= size <= FILE_BYTES_MAX:
-        raise UploadTooLarge(f"{path[:100]} has {size:,} bytes; a file of a skill has at most {FILE_BYTES_MAX:,} here")
+    if not 0 <= size <= CONTENT_BYTES_MAX:
+        raise UploadTooLarge(
+            f"{path[:100]} has {size:,} bytes; a file of a skill has at most {CONTENT_BYTES_MAX:,} here"
+        )
     with write_transaction():
         _past_their_time().delete()
         open_ = SkillUpload.objects.filter(key_name=by.name)
@@ -122,6 +127,7 @@ def finalize_upload(
     taken = import_skill(source)
     _require_name(taken, slug)
     taken = _named(taken, slug, display_name)
+    file_contents.bring(source.contents, taken.files or {}, by)
     landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note, is_visible)
     with write_transaction():
         _note_copy(landed, upload_ids, by)
@@ -137,19 +143,24 @@ def _note_copy(landed: UploadResult, upload_ids: Sequence[UUID], by: Actor) -> N
         record_upload(revision, skill_fingerprint(files))
 
 
-def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, bytes]:
-    found = list(_recent_uploads(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False))
-    files = {upload.path: bytes(upload.content or b"") for upload in found}
+def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, int]:
+    """The rows by path."""
+    rows = _recent_uploads(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False)
+    found = list(rows.values_list("path", "pk"))
+    files = dict(found)
     if not found or len(found) != len(upload_ids) or len(files) != len(found):
         raise NotFound("Some files of the skill are not here, or appear twice: they are kept for an hour. Begin again")
     return files
 
 
-def _source(slug: str, files: dict[str, bytes]) -> SourceBundle:
+def _source(slug: str, files: dict[str, int]) -> SourceBundle:
     """By way of an archive, so that the rules for names and sizes of archives hold. Raises `SourceUnreadable`."""
     if not is_ascii_skill_name(slug):
         raise InvalidRequest(f"The slug '{slug[:100]}' must be lower-case words joined by single hyphens, at most 64")
-    found = discover_in_archive(write_zip(files, compress=False), slug)
+    contents = ((path, bytes(SkillUpload.objects.get(pk=pk).content or b"")) for path, pk in files.items())
+    with tempfile.TemporaryFile() as archive:
+        write_zip_into(archive, contents, compress=False)
+        found = discover_in_archive(archive, slug)
     if len(found) != 1:
         raise SourceUnreadable(f"{slug}: {len(found)} skills in one folder; publish each by itself")
     return replace(found[0], path=slug, folder=slug)

@@ -13,6 +13,7 @@ from registry.models.bundle_texts import BundleTexts, DraftVersion
 from registry.models.constraints import check_choice, check_null_where
 from registry.models.core import Checkpoint, IdempotencyRecord, Job
 from registry.models.fields import optional_text
+from registry.models.file_contents import FileChunk, FileContent, FileHold
 from registry.models.install_code import new_code
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.publishing import (
@@ -43,6 +44,9 @@ __all__ = [
     "Draft",
     "DraftVersion",
     "FeedbackEvent",
+    "FileChunk",
+    "FileContent",
+    "FileHold",
     "GitImport",
     "IdempotencyRecord",
     "Incident",

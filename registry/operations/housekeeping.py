@@ -8,7 +8,7 @@ from typing import Final
 from django.utils import timezone
 
 from registry.access import second_factors, sessions
-from registry.core import checkpoints, idempotency
+from registry.core import checkpoints, file_contents, idempotency
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
@@ -21,7 +21,7 @@ KIND: Final = "jobs.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
-    skill_uploads.KIND, checkpoints.KIND, second_factors.KIND,
+    skill_uploads.KIND, file_contents.KIND, checkpoints.KIND, second_factors.KIND,
     *(kind for feature in installed_features() for kind in feature.daily_jobs),
 )  # fmt: skip
 RETENTION_DAYS: Final = 30

@@ -31,6 +31,7 @@ from registry.catalog import drafts
 from registry.catalog.assessment import assess_report
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound, Forbidden
+from registry.core import file_contents
 from registry.core.published_index import get_validation_context
 from registry.publishing import publication
 from registry.publishing.bundle_powers import BundlePowers, compare_with_published
@@ -104,9 +105,17 @@ def publish_all(
     """
     options = _PublishOptions(by, note, tuple(acknowledge))
     given = list(sources)
+    if not dry_run:
+        _bring(given, by)
     results = list(_foresee_all(given, options) if dry_run else _publish_all(given, options))
     _report_imported(given, results, by, dry_run=dry_run)
     return _require_some_allowed(results)
+
+
+def _bring(sources: Sequence[SourceBundle], by: Actor) -> None:
+    """The bytes of their files; of a bundle that is refused they are forgotten after a day."""
+    for source in sources:
+        file_contents.bring(source.contents, source.files, by)
 
 
 def publish_drafts(
@@ -269,6 +278,8 @@ def import_all(
     run says `draft` and stores none. Raises `Forbidden` as `publish_all` does.
     """
     given = list(sources)
+    if not dry_run:
+        _bring(given, by)
     taken = [import_skill(source) for source in given]
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
     options = _PublishOptions(by, note, tuple(acknowledge), is_foreign=True)

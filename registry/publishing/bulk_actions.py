@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import IO, Final
 
-from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, write_zip
+from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX, write_zip_into
 from capability_rules.errors import InvalidRequest, RegistryError
-from registry.catalog.exporter import Export, export_capability
+from registry.catalog.exporter import Export, export_capability, open_written
 from registry.common.actors import Actor
+from registry.core.file_contents import FileBytes
 from registry.models import Capability
 from registry.publishing import publication
 
@@ -39,25 +40,22 @@ def deprecate_capabilities(
     return BulkResult(done, refused)
 
 
-def export_capabilities(capability_ids: Sequence[str]) -> bytes:
-    """A zip with a folder a capability: what is published, or the draft where nothing is.
+def export_capabilities(capability_ids: Sequence[str]) -> IO[bytes]:
+    """A zip, as a file without a name, with a folder a capability: what is published, or the draft where nothing is.
 
     Raises `InvalidRequest` for none, too many, or more than an import would take.
     """
-    files: dict[str, bytes] = {}
-    size = 0
+    files: dict[str, str] = {}
     for one in _exports(_checked(capability_ids)):
-        for name, text in one.files.items():
-            files[f"{one.folder}/{name}"] = text.encode("utf-8")
-            size += len(files[f"{one.folder}/{name}"])
-        if size > ARCHIVE_BYTES_MAX:
+        files |= {f"{one.folder}/{name}": text for name, text in one.files.items()}
+        if FileBytes(files).size() > ARCHIVE_BYTES_MAX:
             raise InvalidRequest(
                 f"Together these have more than {ARCHIVE_BYTES_MAX // 1024**2} MiB, which no import would take: "
                 "choose fewer"
             )
     if not files:
         raise InvalidRequest("None of these has anything to export")
-    return write_zip(files)
+    return open_written(lambda target: write_zip_into(target, FileBytes(files).items()))
 
 
 def _exports(capability_ids: Sequence[str]) -> Iterator[Export]:

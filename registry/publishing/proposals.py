@@ -29,6 +29,7 @@ from registry.catalog.drafts import (
 from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.core import audit
+from registry.core.file_contents import hold_files
 from registry.core.published_index import get_validation_context
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
@@ -79,6 +80,7 @@ def propose(
         proposal = Proposal(capability=capability, key_name=by.name, note=note, near_duplicates=near)
         proposal.files = texts
         proposal.save(force_insert=True)
+        hold_files(capability, texts, by)
         current = get_active_draft(capability)
         draft = None
         if current is None or _is_own(current, by):

@@ -27,6 +27,7 @@ from registry.catalog.integrity import is_intact
 from registry.common.actors import Actor
 from registry.common.errors import ReplacementInvalid, StatusConflict
 from registry.core import audit
+from registry.core.file_contents import hold_files
 from registry.core.published_index import get_validation_context
 from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_next_number
 from registry.core.rows import get_row, update_row
@@ -241,6 +242,7 @@ def _publish(
     facts["editors"] = _list_editors(draft, report, by)
     facts["held_decisions"] = list_revision_decisions(gate.findings)
     facts["excused_passages"] = list_excused_passages(gate.report)
+    hold_files(capability, bundle.supporting_files, by)
     revision = _store_revision(capability, 1 if is_new else get_next_number(capability), bundle, facts)
     status = status_after_publish(capability)
     _replace_draft(draft)

@@ -12,17 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import orjson
 import zstandard
 
 from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.file_pointer import parse_pointer
 from capability_rules.bundles.supporting_files import build_file_facts
 from capability_rules.errors import RegistryUnavailable
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
 from registry.common import caches
 from registry.common.errors import SignatureNotFound, SkillMalformed, SupportingFileNotFound
+from registry.core.file_contents import FileBytes
 from registry.core.queries import build_load_response, load_bundle
 from registry.core.rows import get_row
 from registry.core.storage import require_database
@@ -300,7 +303,8 @@ def load_file(
     entry: SnapshotEntry, path: str, *, revision_id: int | None = None, exact: bool = False
 ) -> RenderedResponse:
     """`{"capability_id", "revision", "path", "digest", "size", "text"}`, of an entry or a pinned revision of it; of a
-    draft as `get_load_response`.
+    draft as `get_load_response`. What is kept by its digest has `type`, `read`, `excerpt` and `contains` in place of
+    the text, and the `url` of its bytes.
 
     Raises `SupportingFileNotFound` with the paths that there are, and what `get_load_response` raises.
     """
@@ -318,6 +322,11 @@ def _render_file(entry: SnapshotEntry, path: str, revision_id: int) -> RenderedR
     if text is None:
         raise SupportingFileNotFound(entry.capability_id, path, available=list(bundle.supporting_files))
     (facts,) = build_file_facts({path: text})
-    return RenderedResponse(
-        orjson.dumps({"capability_id": entry.capability_id, "revision": number, **facts, "text": text})
-    )
+    pointer = parse_pointer(text)
+    if pointer is None or pointer.is_text:
+        told = {"text": FileBytes({path: text})[path].decode("utf-8")}
+    else:
+        told = {"read": pointer.read, "excerpt": pointer.text}
+        asked = {"capability_id": entry.capability_id, "path": path, "revision": number}
+        told["url"] = f"/api/v1/capability_file_content?{urlencode(asked)}"
+    return RenderedResponse(orjson.dumps({"capability_id": entry.capability_id, "revision": number, **facts, **told}))

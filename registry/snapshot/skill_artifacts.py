@@ -5,19 +5,21 @@ They depend on the revision alone, which never changes: the same bytes in every 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from capability_kit.bundles.digest import bytes_digest
 from capability_kit.bundles.skill_names import skill_name_of
 from capability_rules.agent_skills.exporter import export_skill_files
 from capability_rules.bundles.archives import write_zip
 from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.file_pointer import parse_pointer
 from registry.catalog.integrity import require_valid_revision
 from registry.common import caches
 from registry.common.errors import SkillMalformed
+from registry.core.file_contents import FileBytes
 from registry.core.queries import load_bundle
 from registry.core.storage import require_database
 from registry.models import Revision
@@ -32,11 +34,12 @@ ZIP: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
-    """One file of a skill; `path` is below its folder."""
+    """One file of a skill; `path` is below its folder. `media_type` is empty for a text."""
 
     path: str
     digest: str
     size: int
+    media_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,6 @@ def _facts(revision: Revision) -> SkillFacts:
     bundle = _sound_bundle(revision)
     files = export_skill_files(bundle, for_agents=True)
     artifact = "SKILL.md" if len(files) == 1 else ZIP
-    contents = [(path, text.encode("utf-8")) for path, text in files.items()]
     capability_id = revision.capability.capability_id
     return SkillFacts(
         capability_id=capability_id,
@@ -102,13 +104,17 @@ def _facts(revision: Revision) -> SkillFacts:
         description=bundle.capability["description"],
         revision=revision.number,
         artifact=artifact,
-        digest=_digest(_bytes(files, artifact)),
-        files=tuple(ArtifactFile(path, _digest(content), len(content)) for path, content in contents),
+        digest=bytes_digest(_bytes(files, artifact)),
+        files=tuple(_describe(path, text) for path, text in files.items()),
     )
 
 
-def _digest(content: bytes) -> str:
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+def _describe(path: str, text: str) -> ArtifactFile:
+    pointer = parse_pointer(text)
+    if pointer is not None:
+        return ArtifactFile(path, pointer.digest, pointer.size, "" if pointer.is_text else pointer.media_type)
+    content = text.encode("utf-8")
+    return ArtifactFile(path, bytes_digest(content), len(content))
 
 
 def _sound_bundle(revision: Revision) -> SkillBundle:
@@ -117,9 +123,8 @@ def _sound_bundle(revision: Revision) -> SkillBundle:
 
 
 def _bytes(files: dict[str, str], artifact: str) -> bytes:
-    if artifact != ZIP:
-        return files[artifact].encode("utf-8")
-    return write_zip({name: text.encode("utf-8") for name, text in files.items()}, compress=False)
+    contents = FileBytes(files)
+    return contents[artifact] if artifact != ZIP else write_zip(contents, compress=False)
 
 
 def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> RenderedResponse:

@@ -50,8 +50,9 @@ _PROBE_PAUSE_SECONDS: Final = 1.0
 _READING_PATHS: Final = frozenset(
     b"/api/v1/" + name
     for name in (
-        *(b"capability_feedback", b"capability_file_load", b"capability_match", b"capability_registry_list"),
-        *(b"capability_search", b"capability_skill_load", b"capability_skill_reload", b"prompt_render"),
+        *(b"capability_feedback", b"capability_file_content", b"capability_file_load", b"capability_match"),
+        *(b"capability_registry_list", b"capability_search", b"capability_skill_load", b"capability_skill_reload"),
+        b"prompt_render",
     )
 ) | {b"/mcp", b"/mcp/"}
 # Of one response or one connection.

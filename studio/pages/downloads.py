@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 
 
 class _Echo:
@@ -24,8 +24,10 @@ def _as_cell(value: object) -> object:
     return value
 
 
-def file_response(name: str, kind: str, content: bytes | str) -> HttpResponse:
-    """A download of what is in memory."""
+def file_response(name: str, kind: str, content: bytes | str | IO[bytes]) -> HttpResponse:
+    """A download of what is in memory, or of an open file."""
+    if not isinstance(content, bytes | str):
+        return FileResponse(content, as_attachment=True, filename=name, content_type=kind)  # type: ignore[return-value]
     return HttpResponse(content, content_type=kind, headers={"Content-Disposition": _disposition(name)})
 
 

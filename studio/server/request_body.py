@@ -14,8 +14,8 @@ from studio.server.rsgi import HttpProtocol
 # A body may take this long; each byte that has arrived earns more time, at the slowest rate that is accepted.
 GRACE_SECONDS: Final = 10.0
 RATE_BYTES_PER_SECOND: Final = 16 * 1024
-# An archive has at most 20 MiB; the rest is for a form around it.
-BODY_BYTES_MAX: Final = 21 * 1024 * 1024
+# An archive has at most 64 MiB; the rest is for a form around it.
+BODY_BYTES_MAX: Final = 65 * 1024 * 1024
 # Of all bodies that this process is receiving or holds.
 HELD_BYTES_MAX: Final = 256 * 1024 * 1024
 # Past this a body is kept in a temporary file.

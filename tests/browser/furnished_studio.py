@@ -63,6 +63,7 @@ ADDRESSES = {
     "files": "/capabilities/weights/files/",
     "files, none": "/capabilities/meals/files/",
     "a file": "/capabilities/weights/files/read/references/units.md",
+    "a file of another kind": "/capabilities/weights/files/read/assets/letter.docx",
     "reviews": "/reviews/",
     "reviews, none": "/reviews/?show=mine",
     "review": "/reviews/1/",
@@ -107,7 +108,9 @@ from django.utils import timezone
 from registry.catalog import drafts
 from registry.publishing import publication, review_comments, reviews, release_rules, scheduled_releases
 from features.acceptances.held_passages import accept_passages
+from registry.core.file_contents import store_content
 from tests.factories import bundle
+from tests.office_files import docx
 from registry.common.actors import Actor
 from registry.models import Capability, Draft, GitImport, LoadCount, Revision, UnknownCapabilityRequest
 from registry.models import UnmatchedMessage
@@ -136,7 +139,8 @@ GitImport.objects.create(
 )
 version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
 beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)",
-          "templates/" + "t" * 90 + ".md": "# T\\n"}
+          "templates/" + "t" * 90 + ".md": "# T\\n",
+          "assets/letter.docx": store_content(docx("Dear Ms " + "v" * 90, more={"word/vbaProject.bin": b"\\0"}), olga)}
 weights = Capability.objects.get(capability_id="weights")
 version = drafts.change_supporting_file(capability=weights, put=beside, based_on=version, by=olga).version
 review = reviews.request_review(capability_id="weights", draft_version=version, by=olga, note="Look. " + "w" * 60)

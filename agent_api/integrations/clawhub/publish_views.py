@@ -20,7 +20,7 @@ from agent_api.integrations.clawhub import protocol
 from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
 from agent_api.integrations.clawhub.read_views import explore
 from capability_kit.bundles.skill_names import skill_name_of
-from capability_rules.bundles.text import FILE_BYTES_MAX
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import Scope
@@ -35,7 +35,7 @@ _SCOPES: Final[tuple[Scope, ...]] = ("propose", "publish")
 class UploadParser(RawParser):
     """A file of any media type."""
 
-    bytes_max = FILE_BYTES_MAX
+    bytes_max = CONTENT_BYTES_MAX
 
 
 @clawhub_endpoint("POST")

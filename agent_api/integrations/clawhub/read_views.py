@@ -166,10 +166,12 @@ def file(request: Request, slug: str, token: str = "") -> HttpResponse:
     entry = require_skill(visitor, slug, given)
     path = parameters.string(given, "path", most=500)
     found = _version(visitor, entry, _wanted(given))
-    if path not in {file.path for file in _files(visitor, entry, found.revision_id)}:
+    one = next((each for each in _files(visitor, entry, found.revision_id) if each.path == path), None)
+    if one is None:
         raise NotFound(f"File not found: {path or 'path is missing'}")
     rendered = load_artifact(visitor.snapshot, found.revision_id, path)
-    return respond(request, visitor.caller, rendered, content_type="text/plain; charset=utf-8")
+    kind = "application/octet-stream" if one.media_type else "text/plain; charset=utf-8"
+    return respond(request, visitor.caller, rendered, content_type=kind)
 
 
 def _wanted(given: Any) -> str:

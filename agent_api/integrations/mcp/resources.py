@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from capability_kit.bundles.front_matter import split_front_matter
 from capability_kit.bundles.skill_names import capability_id_of
 from registry.common.errors import CapabilityQuarantined, SkillMalformed
 from registry.snapshot import SnapshotEntry
-from registry.snapshot.skill_artifacts import SkillFacts, get_skill_facts, load_artifact
+from registry.snapshot.skill_artifacts import ArtifactFile, SkillFacts, get_skill_facts, load_artifact
 
 EXTENSION: Final = "io.modelcontextprotocol/skills"
 _SCHEME: Final = "skill://"
@@ -22,7 +23,7 @@ def list_resources(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[st
     """`resources/list`: every file of every skill, a page of skills at a time."""
     page, following = _page(visitor, params)
     return {
-        "resources": [_resource(facts, file.path, file.size) for facts in page for file in facts.files],
+        "resources": [_resource(facts, file) for facts in page for file in facts.files],
         **following,
     }
 
@@ -43,12 +44,18 @@ def get_skill(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
 
 
 def read_resource(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
-    """`resources/read`: the text of one file of a skill."""
+    """`resources/read`: one file of a skill, as text, or as `blob` in base64 where it is kept by its digest."""
     uri = get_string_param(params, "uri")
     facts, path = _find(visitor, uri)
-    if path not in {file.path for file in facts.files}:
+    file = next((file for file in facts.files if file.path == path), None)
+    if file is None:
         raise _unknown(uri)
-    return {"contents": [{"uri": uri, "mimeType": _type(path), "text": _text(visitor, facts, path)}]}
+    content = _content(visitor, facts, path)
+    if file.media_type:
+        told = {"mimeType": file.media_type, "blob": base64.b64encode(content).decode()}
+    else:
+        told = {"mimeType": _type(path), "text": content.decode("utf-8")}
+    return {"contents": [{"uri": uri, **told}]}
 
 
 def read_directory(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +70,7 @@ def read_directory(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[st
     children: dict[str, dict[str, Any]] = {}
     for file in below:
         name, _, rest = file.path.removeprefix(prefix).partition("/")
-        own = _resource(facts, file.path, file.size)
+        own = _resource(facts, file)
         step = {"uri": f"{uri}/{name}", "name": name, "mimeType": "inode/directory"}
         children.setdefault(name, step if rest else own)
     return {"resources": list(children.values())}
@@ -100,27 +107,28 @@ def _type(path: str) -> str:
     return _TYPES.get(path.rpartition(".")[2], "text/plain")
 
 
-def _resource(facts: SkillFacts, path: str, size: int) -> dict[str, Any]:
+def _resource(facts: SkillFacts, file: ArtifactFile) -> dict[str, Any]:
+    path = file.path
     if path == "SKILL.md":
         named = {"name": facts.name, "description": facts.description}
     else:
         named = {"name": f"{facts.name}/{path}"}
-    return {"uri": _uri(facts, path), **named, "mimeType": _type(path), "size": size}
+    return {"uri": _uri(facts, path), **named, "mimeType": file.media_type or _type(path), "size": file.size}
 
 
 def _skill(visitor: ReaderContext, facts: SkillFacts) -> dict[str, Any]:
     return {
         "uri": _uri(facts, "SKILL.md"),
-        "frontmatter": split_front_matter(_text(visitor, facts, "SKILL.md")).values,
+        "frontmatter": split_front_matter(_content(visitor, facts, "SKILL.md").decode("utf-8")).values,
         "resources": [
             {"uri": _uri(facts, file.path), "digest": file.digest, "size": file.size} for file in facts.files
         ],
     }
 
 
-def _text(visitor: ReaderContext, facts: SkillFacts, path: str) -> str:
+def _content(visitor: ReaderContext, facts: SkillFacts, path: str) -> bytes:
     entry: SnapshotEntry = visitor.snapshot.entries[facts.capability_id]
     try:
-        return load_artifact(visitor.snapshot, entry.revision_id, path).identity.decode("utf-8")
+        return load_artifact(visitor.snapshot, entry.revision_id, path).identity
     except SkillMalformed:
         raise _unknown(_uri(facts, path)) from None

@@ -68,7 +68,7 @@ class RegistryClient:
         import httpx2
 
         url = httpx2.URL(self.url + path, params=dict(query))
-        headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
+        headers = {"Accept": "application/json, */*;q=0.5", "User-Agent": USER_AGENT}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         headers |= {"If-None-Match": etag} if etag else {}
         if time.monotonic() > self.until:

@@ -14,6 +14,7 @@ from registry.core.queries import files_digest, load_bundle
 from registry.core.signatures import ADDED_FIELDS, build_statement
 from registry.models import Revision
 from registry.operations.verification.audit_log import RecordedPublish
+from registry.operations.verification.file_contents import list_missing
 from registry.operations.verification.problem import Problem, Row
 
 TABLE: Final = "revision"
@@ -39,9 +40,14 @@ class RevisionFacts:
 
 
 def read_revisions(
-    rows: Iterable[Row], names: Mapping[int, str], trusted: Sequence[PublicKey], found: dict[int, RevisionFacts]
+    rows: Iterable[Row],
+    names: Mapping[int, str],
+    trusted: Sequence[PublicKey],
+    found: dict[int, RevisionFacts],
+    contents: set[str],
 ) -> Iterator[Problem]:
-    """Problems of each revision; fills `found`. `names` are capability_ids by the key of the capability."""
+    """Problems of each revision; fills `found`. `names` are capability_ids by the key of the capability, `contents` the
+    digests of the files whose bytes are there."""
     for row in rows:
         capability_id = names.get(row["capability_id"], "")
         facts = RevisionFacts(
@@ -55,7 +61,11 @@ def read_revisions(
             note=str(row["note"]),
         )
         found[row["id"]] = facts
-        for code, words in (*_check_digests(row), *_check_signature(row, capability_id, trusted)):
+        missing = [
+            ("CONTENT_MISSING", f"names the file {digest}, whose bytes are not there")
+            for digest in list_missing(row.get("supporting_files"), contents)
+        ]
+        for code, words in (*_check_digests(row), *_check_signature(row, capability_id, trusted), *missing):
             yield Problem(code, TABLE, str(row["id"]), f"{facts} (row {row['id']}) {words}")
 
 

@@ -32,7 +32,7 @@ from registry.operations.backup.archive import check_archive, open_archive, read
 from registry.operations.backup.create import one_moment
 from registry.operations.backup.tables import read_stored
 from registry.operations.rights.comparison import compare_rights
-from registry.operations.verification import audit_log, checkpoint_chain, releases, revisions
+from registry.operations.verification import audit_log, checkpoint_chain, file_contents, releases, revisions
 from registry.operations.verification.audit_log import AuditRecord
 from registry.operations.verification.problem import Problem, ReadTable, Row
 from registry.operations.verification.revisions import RevisionFacts
@@ -175,7 +175,9 @@ def verify_history(
     problems += audit_log.compare_audit_log(record, signed)
     names = {row["id"]: str(row["capability_id"]) for row in read("capability")}
     known: dict[int, RevisionFacts] = {}
-    problems += revisions.read_revisions(read("revision"), names, trusted, known)
+    contents: set[str] = set()
+    problems += file_contents.read_contents(read("filecontent"), read("filechunk"), contents)
+    problems += revisions.read_revisions(read("revision"), names, trusted, known, contents)
     signed_at = [facts.signed_at for facts in known.values() if facts.signed_at]
     problems += checkpoint_chain.require_any(signed, signed_at, now)
     problems += revisions.compare_with_audit_log(known, record.publishes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -76,12 +78,20 @@ def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundl
     """What was brought: an archive before a folder before what was pasted. Raises `SourceUnreadable`."""
     archive = request.FILES.get("archive")
     if archive is not None:
-        return bundle_import.import_archive(archive.read(), str(archive.name)[:100])
+        return bundle_import.import_archive(_opened(archive), str(archive.name)[:100])
     folder = request.FILES.getlist("folder")
     if not folder:
         return bundle_import.import_texts(pasted, "pasted")
     paths = _paths(request, len(folder)) or [str(each.name) for each in folder]
-    return bundle_import.import_files([(path, each.read()) for path, each in zip(paths, folder, strict=True)], "folder")
+    return bundle_import.import_files(
+        [(path, _opened(each)) for path, each in zip(paths, folder, strict=True)], "folder"
+    )
+
+
+def _opened(upload: UploadedFile[Any]) -> IO[bytes]:
+    """On disk, or in memory where it is small."""
+    file: IO[bytes] = upload.file or io.BytesIO()
+    return file
 
 
 def _paths(request: StudioRequest, count: int) -> list[str] | None:

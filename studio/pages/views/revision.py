@@ -59,9 +59,9 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
 
 @operator_required("GET")
 def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
-    """The four files as a zip, the same bytes each time."""
+    """The files as a zip, the same bytes each time."""
     revision = queries.find_revision(queries.get_capability(capability_id), number=number)
-    content = exporter.export_revision(revision).zip()
+    content = exporter.export_revision(revision).open_zip()
     return file_response(f"{capability_id}-revision-{number}.zip", "application/zip", content)
 
 

@@ -1,4 +1,4 @@
-"""The texts beside a bundle's four files: listed, read, written, brought and taken away, as a part of the draft."""
+"""The files beside a bundle's four: listed, read, written, brought and taken away, as a part of the draft."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.bundles import supporting_files
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX, parse_pointer
 from capability_rules.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
-from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text
+from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text, is_binary
 from capability_rules.errors import InvalidRequest, RegistryError
 from capability_rules.validation import Finding, Report
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict
 from registry.core import queries
+from registry.core.file_contents import FileBytes, store_content
 from registry.models import Capability
 from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.downloads import file_response
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
@@ -31,6 +34,20 @@ DRAFT_CHANGED: Final = gettext_lazy(
     "Someone else saved the draft. Your text is below: check the list, then submit it again."
 )
 _UPLOADS_MAX: Final = 20
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_KINDS: Final = (
+    (f"{_OFFICE}wordprocessingml", gettext_lazy("Word document")),
+    (f"{_OFFICE}spreadsheetml", gettext_lazy("Spreadsheet")),
+    (f"{_OFFICE}presentationml", gettext_lazy("Presentation")),
+    ("application/vnd.oasis.opendocument", gettext_lazy("OpenDocument")),
+    ("application/pdf", gettext_lazy("PDF")),
+    ("application/zip", gettext_lazy("Archive")),
+    ("image/", gettext_lazy("Picture")),
+    ("font/", gettext_lazy("Font")),
+    ("audio/", gettext_lazy("Audio")),
+    ("video/", gettext_lazy("Video")),
+    ("text/", gettext_lazy("Text")),
+)
 
 
 @operator_required("GET")
@@ -47,12 +64,21 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "capability": capability,
         "capability_name": get_display_name(capability),
         "version": version,
-        "files": [facts | {"place": _place(facts["path"], report)} for facts in build_file_facts(found)],
+        "files": [
+            facts | {"place": _place(facts["path"], report), "kind": _kind(facts.get("type", ""))}
+            for facts in build_file_facts(found)
+        ],
         "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
         "folders": supporting_files.FOLDERS,
         "most": supporting_files.COUNT_MAX,
     }
     return render(request, "studio/supporting/list.html", context | more, status=status)
+
+
+def _kind(media_type: str) -> str:
+    """What people call a file of this type; the type itself where they have no word."""
+    found = (str(word) for start, word in _KINDS if media_type.startswith(start))
+    return next(found, media_type)
 
 
 def _place(path: str, report: Report) -> str:
@@ -78,8 +104,21 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
         raise Http404(
             _("'%(capability_id)s' has no file '%(path)s'") % {"capability_id": capability_id, "path": path[:200]}
         )
-    context = {"capability": capability, "version": version, "path": path, "text": text}
-    return render(request, "studio/supporting/show.html", context)
+    folder, _slash, name = path.rpartition("/")
+    context = {"capability": capability, "version": version, "path": path, "text": text, "folder": folder, "name": name}
+    return render(request, "studio/supporting/show.html", context | {"pointer": parse_pointer(text)})
+
+
+@operator_required("GET")
+def supporting_content(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:  # noqa: ARG001 (a view)
+    """The bytes of one of them, as a download."""
+    files, _version = drafts.editable_files(queries.get_capability(capability_id))
+    text = find_supporting_files(files).get(path)
+    if text is None:
+        raise Http404
+    response = file_response(path.rpartition("/")[2], "application/octet-stream", FileBytes({path: text})[path])
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
 
 
 @author_required(form_on="studio:supporting_list")
@@ -91,7 +130,7 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     uploads = request.FILES.getlist("files")
     typed = {"path": path, "text": text}
     try:
-        put = _brought(uploads, get_text(request, "folder", most=20)) if uploads else {path: text}
+        put = _brought(uploads, get_text(request, "folder", most=200), request) if uploads else {path: text}
         drafts.change_supporting_file(
             capability=capability, put=put, based_on=get_int(request, "based_on"), by=actor_of(request)
         )
@@ -105,21 +144,23 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     return redirect("studio:supporting_list", capability_id)
 
 
-def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
-    """The texts of files by their paths; without a folder they are beside the four. Raises `InvalidRequest` for one
-    that is not text."""
+def _brought(uploads: list[UploadedFile[Any]], folder: str, request: StudioRequest) -> dict[str, str]:
+    """The files by their paths, or the one that is replaced by its own; without a folder they are beside the four.
+    Raises `InvalidRequest` for too many, `UploadTooLarge`, `TooManyUploads`."""
+    if len(uploads) > _UPLOADS_MAX:
+        raise InvalidRequest(_("Upload at most %(most)s files at a time") % {"most": _UPLOADS_MAX})
     found = {}
-    for upload in uploads[:_UPLOADS_MAX]:
-        content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]
-        if len(content) > FILE_BYTES_MAX:
-            raise InvalidRequest(_("%(name)s is too large: files can have up to 1 MiB") % {"name": name})
-        text, fault = decode_text(content)
-        if fault is not None:
+    replaced = get_text(request, "replaces", most=200)
+    for upload in uploads:
+        content, name = upload.read(CONTENT_BYTES_MAX + 1), str(upload.name)[:200]
+        if len(content) > CONTENT_BYTES_MAX:
             raise InvalidRequest(
-                _("%(name)s is not a text file: %(message)s. Only text files can be attached")
-                % {"name": name, "message": fault.message}
+                _("%(name)s is too large: files can have up to %(most)s MiB")
+                % {"name": name, "most": CONTENT_BYTES_MAX >> 20}
             )
-        found[f"{folder}/{name}" if folder else name] = text
+        is_text = not is_binary(content) and len(content) <= FILE_BYTES_MAX
+        path = replaced or (f"{folder}/{name}" if folder else name)
+        found[path] = decode_text(content)[0] if is_text else store_content(content, actor_of(request))
     return found
 
 

@@ -102,7 +102,7 @@ def test_the_operators_door_and_the_agents_take_them(api: Any) -> None:
     assert [one["path"] for one in _load(api)["files"]] == [*KEPT]
     body = {"bundles": [{"path": "a", "files": BUNDLE}]}
     assert api.ok(api.post("operator/bundle_publish", body, headers=headers), "bundle_results")["results"][0]["revision"] == 2  # fmt: skip # noqa: E501
-    got = api.get("operator/bundle_export", {"capability_id": "alpha"}, headers=headers).content
+    got = b"".join(api.get("operator/bundle_export", {"capability_id": "alpha"}, headers=headers).streaming_content)
     again = api.post("operator/bundle_publish", got, content_type="application/zip", headers=headers)
     (row,) = api.ok(again, "bundle_results")["results"]
     assert row["status"] == "unchanged"

@@ -278,7 +278,7 @@ def test_odd_announcements_are_refused(other: dict[str, Any], publisher: Headers
 
 
 def test_sizes_are_bounded_and_said(publisher: Headers, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "at most 1,048,576" in _refusal(_announce("a.bin", b"", publisher, size=1024 * 1024 + 1), 413)
+    assert "at most 10,485,760" in _refusal(_announce("a.bin", b"", publisher, size=10 * 2**20 + 1), 413)
     monkeypatch.setattr(skill_uploads, "BYTES_MAX", 5)
     assert _announce("a", b"abcd", publisher).status_code == 200
     assert "in all" in _refusal(_announce("b", b"ab", publisher), 413)
@@ -288,7 +288,7 @@ def test_sizes_are_bounded_and_said(publisher: Headers, monkeypatch: pytest.Monk
 
 def test_a_body_over_the_limit_is_not_read(publisher: Headers) -> None:
     address = _announce("a", b"abcd", publisher).json()["uploadUrl"].removeprefix("http://testserver")
-    _refusal(_post(address, b"x" * (1024 * 1024 + 1), publisher, "application/octet-stream"), 413)
+    _refusal(_post(address, b"x" * (10 * 2**20 + 1), publisher, "application/octet-stream"), 413)
 
 
 def test_uploads_are_forgotten_after_an_hour(publisher: Headers) -> None:

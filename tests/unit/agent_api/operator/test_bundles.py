@@ -261,17 +261,19 @@ def test_export(api: Any, key: dict[str, str]) -> None:
     response = api.get("operator/bundle_export", query, headers=key)
     assert (response.status_code, response.headers["Content-Type"]) == (200, "application/octet-stream")
     assert response.headers["Content-Disposition"] == 'attachment; filename="alpha.zip"'
-    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+    content = b"".join(response.streaming_content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = {name.removeprefix("alpha/"): archive.read(name).decode() for name in archive.namelist()}
     assert found == files
-    assert api.get("operator/bundle_export", query, headers=key).content == response.content
-    back = api.post("operator/bundle_publish", response.content, content_type="application/octet-stream", headers=key)
+    assert b"".join(api.get("operator/bundle_export", query, headers=key).streaming_content) == content
+    back = api.post("operator/bundle_publish", content, content_type="application/octet-stream", headers=key)
     assert _results(api, back)[0][2] == "unchanged"
     query["format"] = "agent-skill"
     response = api.get("operator/bundle_export", query, headers=key)
-    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+    content = b"".join(response.streaming_content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.namelist()[0] == "SKILL.md"
-    back = api.post("operator/bundle_import?publish=1", response.content, content_type="application/zip", headers=key)
+    back = api.post("operator/bundle_import?publish=1", content, content_type="application/zip", headers=key)
     assert _results(api, back)[0][2] == "unchanged"
     query["format"] = "tar"
     api.error(api.get("operator/bundle_export", query, headers=key), 400, "INVALID_REQUEST")
@@ -338,7 +340,7 @@ def test_files_of_odd_names_are_findings(api: Any, key: dict[str, str]) -> None:
 def test_a_body_that_is_too_large_is_refused(api: Any, key: dict[str, str], settings: Any) -> None:
     body = b" " * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
     api.error(api.post("operator/bundle_publish", body, headers=key), 413, "PAYLOAD_TOO_LARGE")
-    data = b" " * (20 * 2**20 + 1)
+    data = b" " * (64 * 2**20 + 1)
     response = api.post("operator/bundle_publish", data, content_type="application/zip", headers=key)
     api.error(response, 413, "PAYLOAD_TOO_LARGE")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capability_kit.bundles.supporting_files import decode_texts, is_path, write_files
+from capability_kit.bundles.supporting_files import is_path, read_files, write_files
 
 ODD = [
     "references/../../.bashrc", "references/.env", "/etc/passwd", "references\\a.md", "other/a.md", "references",
@@ -29,11 +29,11 @@ def test_an_odd_path_is_none_and_nothing_is_written(path: str, tmp_path: Path) -
 def test_a_usual_path_is_one(path: str, tmp_path: Path) -> None:
     assert is_path(path)
     write_files(tmp_path, {path: "x"})
-    assert decode_texts(tmp_path) == {path: "x"}
+    assert read_files(tmp_path) == {path: "x"}
 
 
 def test_what_has_an_odd_path_on_disk_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "references").mkdir()
     for name in ("a.md", "guide\U000e0069.md", "read\u202edm.exe.md"):
         (tmp_path / "references" / name).write_text("x")
-    assert decode_texts(tmp_path) == {"references/a.md": "x"}
+    assert read_files(tmp_path) == {"references/a.md": "x"}

@@ -64,7 +64,7 @@ def test_an_entry_that_breaks_a_rule_is_refused() -> None:
             (_odd("a", tarfile.FIFOTYPE), "link or a device"),
             (("a/" * 64 + "b", b"x"), "too long"),
             (("a" * 1001, b"x"), "too long"),
-            (("big", b"\0" * (5 * 1024 * 1024 + 1)), "over 5 MiB"),
+            (("big", b"\0" * (10 * 1024 * 1024 + 1)), "over 10 MiB"),
         ],
         check,
     )

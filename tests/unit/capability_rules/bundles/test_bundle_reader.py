@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle, read_bundle_zip
+from capability_rules.bundles.file_description import describe_file
+from capability_rules.bundles.file_pointer import parse_pointer
 from capability_rules.discovery.bundle_discovery import discover_bundles, discover_in_archive
 from capability_rules.errors import SourceUnreadable
 from capability_rules.validation import validate_bundle
@@ -276,22 +278,22 @@ def test_half_a_million_entries_are_refused_before_they_are_read() -> None:
         assert "entries" in _refusal(directory + end)
 
 
-def test_five_mebibytes_are_taken_and_one_byte_more_is_not() -> None:
-    limit = 5 * 2**20
+def test_ten_mebibytes_are_taken_and_one_byte_more_is_not() -> None:
+    limit = 10 * 2**20
     (source,) = read_bundle_zip(zip_of({**ALPHA, "x.bin": _noise(limit)}), "a.zip")
     assert source.files["x.bin"] == ""
-    assert "5 MiB" in _refusal(zip_of({**ALPHA, "x.bin": _noise(limit + 1)}))
+    assert "10 MiB" in _refusal(zip_of({**ALPHA, "x.bin": _noise(limit + 1)}))
 
 
-def test_twenty_mebibytes_in_all() -> None:
-    part = _noise(4 * 2**20)
-    assert "20 MiB" in _refusal(zip_of({**ALPHA, **{f"{number}.bin": part for number in range(5)}}))
+def test_sixty_four_mebibytes_in_all() -> None:
+    part = _noise(8 * 2**20)
+    assert "64 MiB" in _refusal(zip_of({**ALPHA, **{f"{number}.bin": part for number in range(8)}}))
 
 
-def test_twenty_mebibytes_on_disk(tmp_path: Path) -> None:
+def test_sixty_four_mebibytes_on_disk(tmp_path: Path) -> None:
     with (tmp_path / "a.zip").open("wb") as handle:
-        handle.truncate(20 * 2**20 + 1)
-    with pytest.raises(SourceUnreadable, match="20 MiB"):
+        handle.truncate(64 * 2**20 + 1)
+    with pytest.raises(SourceUnreadable, match="64 MiB"):
         read_bundle(str(tmp_path / "a.zip"))
 
 
@@ -355,16 +357,20 @@ def _with_images(count: int) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("read", [read_bundle_zip, discover_in_archive])
-def test_images_in_a_zip_are_left_out(read: Callable[[bytes, str], list[SourceBundle]]) -> None:
+def test_images_in_a_zip_are_kept_by_their_digest(read: Callable[[bytes, str], list[SourceBundle]]) -> None:
     (source,) = read(zip_of(_with_images(150)), "a.zip")
     report = validate_bundle(source.files)
     assert report.ok
     assert [finding.code for finding in report.findings] == ["FILE_NOT_TEXT"] * 150
     assert report.files["scripts/run.py"] == "print(1)\n"
+    pointer = report.files["assets/007.png"]
+    assert parse_pointer(pointer) == describe_file(PNG)
+    assert source.contents is not None
+    assert source.contents.read(pointer) == PNG
 
 
 @pytest.mark.parametrize("read", [read_bundle, discover_bundles])
-def test_images_in_a_folder_are_left_out(read: Callable[[str], list[SourceBundle]], tmp_path: Path) -> None:
+def test_images_in_a_folder_are_kept_by_their_digest(read: Callable[[str], list[SourceBundle]], tmp_path: Path) -> None:
     for name, content in _with_images(600).items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
@@ -373,3 +379,7 @@ def test_images_in_a_folder_are_left_out(read: Callable[[str], list[SourceBundle
     assert report.ok
     assert [finding.code for finding in report.findings] == ["FILE_NOT_TEXT"] * 600
     assert report.files["scripts/run.py"] == "print(1)\n"
+    pointer = report.files["assets/007.png"]
+    assert parse_pointer(pointer) == describe_file(PNG)
+    assert source.contents is not None
+    assert source.contents.read(pointer) == PNG

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from capability_rules.bundles.file_description import describe_file
 from capability_rules.bundles.supporting_files import COUNT_MAX, RESERVED, is_in_folder, path_error
 from capability_rules.validation import validate_bundle
 from tests.bundle_files import bundle
@@ -90,23 +91,26 @@ def test_too_many_too_large_and_no_text() -> None:
 
 
 @pytest.mark.parametrize("content", [PNG, b"ok\n\xff", "ok".encode("utf-16"), b"a\0b", b"\0" * (2**20 + 1)])
-def test_a_file_that_is_no_text_is_left_out_with_a_warning(content: bytes) -> None:
-    report = validate_bundle({**bundle(), **KEPT, "assets/.logo.png": content})
+def test_a_file_that_is_no_text_is_kept_by_its_digest_with_a_warning(content: bytes) -> None:
+    report = validate_bundle({**bundle(), **KEPT, "assets/logo.png": content})
     assert report.ok
     assert [(each.code, each.severity, each.file, each.line) for each in report.findings] == [
-        ("FILE_NOT_TEXT", "warning", "assets/.logo.png", None)
+        ("FILE_NOT_TEXT", "warning", "assets/logo.png", None)
     ]
     assert report.bundle is not None
-    assert report.bundle.supporting_files == KEPT
+    assert report.bundle.supporting_files == KEPT | {"assets/logo.png": describe_file(content).write()}
 
 
-def test_what_is_left_out_takes_no_room() -> None:
-    images = {f"assets/{number:03}.png": PNG + b"x" * 2**16 for number in range(COUNT_MAX + 1)}
+def test_what_is_no_text_takes_no_room_of_texts_but_has_its_own() -> None:
+    images = {f"assets/{number:03}.png": PNG + b"x" * 2**16 for number in range(100)}
     report = validate_bundle({**bundle(), **images, **KEPT})
     assert report.ok
     assert {finding.code for finding in report.findings} == {"FILE_NOT_TEXT"}
-    assert report.bundle is not None
-    assert report.bundle.supporting_files == KEPT
+    large = {f"assets/{number}.png": PNG + b"x" * 9 * 2**20 for number in range(6)}
+    (finding,) = validate_bundle({**bundle(), **large}).errors
+    assert finding.code == "BUNDLE_TOO_LARGE"
+    (finding,) = validate_bundle({**bundle(), "assets/a.png": PNG + b"x" * 10 * 2**20}).errors
+    assert (finding.code, finding.file) == ("FILE_TOO_LARGE", "assets/a.png")
 
 
 def test_a_large_text_that_is_cut_inside_a_letter_is_a_text() -> None:

@@ -232,10 +232,16 @@ def test_nothing_there_is_told(tmp_path: Path) -> None:
 
 def test_images_take_nothing_from_the_texts_behind_them() -> None:
     image = b"\x89PNG\r\n" + b"\xff" * 1024 * 1024
-    files = {f"assets/{number:03}.png": image[: 2**20 if number < 3 else 100] for number in range(COUNT_MAX + 5)}
+    files = {f"assets/{number:03}.png": image[: 2**20 if number < 3 else 100] for number in range(20)}
     (found,) = discover_in_files({"SKILL.md": SKILL.encode(), "references/api.md": b"text", **files}, "x.zip")
-    assert [name for name, content in found.files.items() if content] == ["SKILL.md", "references/api.md"]
-    assert len(found.files) == COUNT_MAX + 7
+    assert all(found.files.values())
+    assert found.files["references/api.md"] == "text"
+
+
+def test_one_file_more_than_a_bundle_may_have_is_taken_and_refuses_it() -> None:
+    files = {f"assets/{number:04}.png": b"\x89PNG\r\n\xff" for number in range(COUNT_MAX + 5)}
+    (found,) = discover_in_files({"SKILL.md": SKILL.encode(), **files}, "x.zip")
+    assert "FILES_TOO_MANY" in {each.code for each in validate_bundle(import_skill(found).files or {}).errors}
 
 
 def test_a_bundle_with_as_many_files_as_it_may_have_comes_back_whole() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def test_out_and_in_again(format_: exporter.Format, ending: str, tmp_path: Path)
 
 def test_skill_md_is_at_the_root_of_an_archive_and_has_no_time() -> None:
     publish("alpha_two")
-    with zipfile.ZipFile(io.BytesIO(export_capability(_capability(), format_="agent-skill").zip())) as archive:
+    with zipfile.ZipFile(export_capability(_capability(), format_="agent-skill").open_zip()) as archive:
         infos = archive.infolist()
     assert [info.filename for info in infos] == ["SKILL.md", "references/capability.json"]
     assert {(info.date_time, info.external_attr >> 16, info.compress_type) for info in infos} == {

@@ -25,6 +25,9 @@ from registry.models import (
     Draft,
     DraftVersion,
     FeedbackEvent,
+    FileChunk,
+    FileContent,
+    FileHold,
     GitImport,
     IdempotencyRecord,
     Incident,
@@ -180,6 +183,11 @@ BREAKS: dict[str, Break] = {
     "git_source_item_upstream_state_known": _set(GitSourceItem, upstream_state="nowhere"),
     "git_source_item_once": _again(GitSourceItem),
     "git_source_item_status_known": _set(GitSourceItem, status="lost"),
+    "file_chunk_once": _again(FileChunk),
+    "file_hold_once_a_capability": _again(FileHold),
+    "file_hold_once_an_actor": lambda: [FileHold.objects.create(content=_content(), brought_by="a") for _ in range(2)],
+    "file_hold_of_one": _set(FileHold, brought_by="operator:olga"),
+    "FileContent.digest": _again(FileContent),
     # Columns that are unique by themselves.
     "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
@@ -206,6 +214,10 @@ def _with_an_old_key(name: str) -> AgentKey:
     return AgentKey.objects.create(
         name=name, key_hash=name, created_by="operator:olga", previous_key_hash="0" * 64, previous_until=timezone.now()
     )
+
+
+def _content() -> FileContent:
+    return FileContent.objects.get()
 
 
 def _beta() -> Capability:
@@ -259,6 +271,9 @@ def one_of_each() -> None:
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     IdempotencyRecord.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", response="[]")
+    content = FileContent.objects.create(digest="sha256:0", size=1, pointer="")
+    FileChunk.objects.create(content=content, number=0, data=b"x")
+    FileHold.objects.create(content=content, capability=_alpha())
     SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
     UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
     source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")

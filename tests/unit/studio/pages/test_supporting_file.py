@@ -14,12 +14,14 @@ from registry.catalog import drafts
 from registry.models import AuditEvent, Capability, Draft
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish
+from tests.office_files import docx
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import ask_and_confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/capabilities/alpha/files/"
+PNG = b"\x89PNG\r\n\x1a\n\xff"
 UNITS = "# Units\n\nOne stone is 6.35 kg.\n"
 
 
@@ -115,21 +117,39 @@ def test_the_security_rules_read_its_name(client: Client) -> None:
     assert "Seen in the path: an order to leave earlier instructions" in client.get(PAGE).content.decode()
 
 
-def test_what_is_no_text_is_refused(client: Client) -> None:
+def test_what_is_no_text_is_brought_shown_downloaded_and_replaced(client: Client) -> None:
     publish()
-    files = [SimpleUploadedFile("logo.png", b"\x89PNG\xff")]
+    files = [SimpleUploadedFile("logo.png", PNG), SimpleUploadedFile("letter.docx", docx("Dear Ms Alvarez"))]
     answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
-    assert answer.status_code == 400
-    assert "logo.png is not a text file" in answer.content.decode()
+    assert answer.status_code == 302, answer.content
+    page = client.get(PAGE).content.decode()
+    assert "Picture" in page
+    assert "Word document" in page
+    shown = client.get(f"{PAGE}read/assets/letter.docx")
+    assert "Dear Ms Alvarez" in shown.content.decode()
+    got = client.get(f"{PAGE}content/assets/logo.png")
+    assert b"".join(got.streaming_content if got.streaming else [got.content]) == PNG  # type: ignore[attr-defined]
+    assert got["Content-Disposition"] == 'attachment; filename="logo.png"'
+    assert client.get(f"{PAGE}content/assets/none.png").status_code == 404
+    before = _kept()["assets/logo.png"]
+    form = form_with(client.get(f"{PAGE}read/assets/logo.png"), "Replace")
+    answer = form.submit(client, files=[SimpleUploadedFile("other.png", PNG + b"2")])
+    assert answer.status_code == 302
+    assert _kept().keys() == {"assets/logo.png", "assets/letter.docx"}
+    assert _kept()["assets/logo.png"] != before
+    assert "assets/letter.docx" in client.get("/capabilities/alpha/publish/").content.decode()
 
 
 def test_what_is_too_large_is_refused_and_not_cut(client: Client) -> None:
     publish()
     long = SimpleUploadedFile("a.csv", b"line\r\n" * 200_000)
-    answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": [long], "based_on": ""})
+    client.post(f"{PAGE}save/", {"folder": "assets", "files": [long], "based_on": ""})
+    assert f"size: {6 * 200_000}" in _kept()["assets/a.csv"]
+    longer = SimpleUploadedFile("b.csv", b"line\r\n" * 2_000_000)
+    answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": [longer], "based_on": "1"})
     assert answer.status_code == 400
-    assert "a.csv is too large: files can have up to 1 MiB" in answer.content.decode()
-    assert not Draft.objects.exists()
+    assert "b.csv is too large" in answer.content.decode()
+    assert _kept().keys() == {"assets/a.csv"}
 
 
 def test_a_change_reads_the_capability_no_second_time() -> None:

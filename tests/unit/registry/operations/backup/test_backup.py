@@ -36,6 +36,7 @@ from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit, checkpoints, idempotency
+from registry.core.file_contents import store_content
 from registry.core.transactions import write_transaction
 from registry.feature import list_registry_models
 from registry.importing import skill_uploads
@@ -101,7 +102,7 @@ def _fill() -> str:
         call.keep = "[]"
     publish("gamma")
     publication.retire(capability_id="gamma", by=OLGA)
-    beside = {"references/a.md": "Grüße", "forms.md": "Größe \u2028"}
+    beside = {"references/a.md": "Grüße", "forms.md": "Größe \u2028", "assets/a.bin": store_content(b"\0\xff", OLGA)}
     marked = bundle("delta", metadata={"supporting_files": "forms.md"}) | beside
     drafts.save_draft(capability_id="delta", files=marked | {"skill.md": "# Größe\n"}, based_on=None, by=OLGA)
     drafts.save_draft(capability_id="delta", files=marked, based_on=1, by=OLGA)

@@ -24,6 +24,7 @@ from registry.common.actors import Actor
 from registry.common.errors import TooManyUploads
 from registry.core import file_contents
 from registry.models import Capability, Draft, FileChunk, FileContent, FileHold, Revision
+from registry.operations.verification.verify import verify_database
 from registry.publishing import proposals, publication
 from registry.publishing.batch import import_all, publish_all
 from tests.factories import OLGA, bundle
@@ -215,3 +216,29 @@ def test_one_that_is_too_large_is_named_and_the_rest_comes(tmp_path: Path) -> No
     (left_out,) = [finding for finding in result.findings if finding.code == "IMPORT_FILE_LEFT_OUT"]
     assert "over 10 MiB" in left_out.message
     assert set(drafts.read_draft_files("alpha")) == {"capability.json", "skill.md", "logo.png"}
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    create = FileChunk.objects.create
+
+    def fill(**columns: Any) -> FileChunk:
+        if columns["number"] == 1:
+            raise OSError(28, "No space left on device")
+        return create(**columns)
+
+    monkeypatch.setattr(FileChunk.objects, "create", fill)
+    with pytest.raises(OSError, match="No space"):
+        file_contents.store_content(LARGE, OLGA)
+    assert not FileContent.objects.exists()
+    monkeypatch.undo()
+    assert file_contents.store_content(LARGE, OLGA)
+
+
+def test_changed_bytes_are_told_by_a_verification() -> None:
+    _publish({"assets/large.bin": LARGE, "assets/logo.png": PNG})
+    problems = {problem.code for problem in verify_database(()).problems}
+    FileChunk.objects.filter(content__digest=_digest(LARGE), number=1).update(data=b"other")
+    assert {problem.code for problem in verify_database(()).problems} - problems == {
+        "CONTENT_CHANGED",
+        "CONTENT_MISSING",
+    }

@@ -236,7 +236,7 @@ def test_bodies_are_bounded_at_the_door(agent: httpx2.Client, connect: Connect, 
 def test_what_the_product_takes_passes_the_door(connect: Connect, pipeline_key: str) -> None:
     """An archive just under its limit is read, and refused for what is in it."""
     answer = connect(pipeline_key).post(
-        PUBLISH, content=b"no zip" + b" " * (20 * 2**20 - 6), headers={"Content-Type": "application/zip"}
+        PUBLISH, content=b"no zip" + b" " * (64 * 2**20 - 6), headers={"Content-Type": "application/zip"}
     )
     assert answer.status_code not in {413, 502, 504}
     assert "error" in answer.json() or "results" in answer.json()

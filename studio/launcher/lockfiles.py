@@ -21,7 +21,7 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     if uv is None:
         raise Refusal("The locks are written by uv, which is not here. Fix: pip install uv (or pipx install uv).")
     _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", "--extra=multilingual", *arguments])
-    shipped = ["--extra=minilm", "--extra=multilingual", "--extra=oidc", "--extra=otel"]
+    shipped = ["--extra=minilm", "--extra=multilingual", "--extra=oidc", "--extra=otel", "--extra=pictures"]
     _compile(uv, root, EXTRAS_LOCK, [*shipped, f"--constraint={RUNTIME_LOCK}", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
     tools = ["--extra=test", "--extra=lint", "--extra=docs"]

@@ -126,6 +126,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{_ONE}files/save/", supporting_file.supporting_save, name="supporting_save"),
     path(f"{_ONE}files/remove/", supporting_file.supporting_remove, name="supporting_remove"),
     path(f"{_ONE}files/content/<path:path>", supporting_file.supporting_content, name="supporting_content"),
+    path(f"{_ONE}files/preview/<path:path>", supporting_file.supporting_preview, name="supporting_preview"),
     path(f"{_ONE}files/read/<path:path>", supporting_file.supporting_show, name="supporting_show"),
     path(f"{_ONE}publish/", gate.gate_show, name="gate_show"),
     path(f"{_ONE}live/", first_load.capability_live, name="capability_live"),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.bundles import supporting_files
+from capability_rules.bundles.file_description import describe_file
 from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX, parse_pointer
 from capability_rules.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
 from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text, is_binary
@@ -20,6 +21,7 @@ from capability_rules.validation import Finding, Report
 from registry.catalog import drafts
 from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict
+from registry.common.picture_preview import can_draw, draw_preview
 from registry.core import queries
 from registry.core.file_contents import FileBytes, store_content
 from registry.models import Capability
@@ -104,21 +106,36 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
         raise Http404(
             _("'%(capability_id)s' has no file '%(path)s'") % {"capability_id": capability_id, "path": path[:200]}
         )
-    folder, _slash, name = path.rpartition("/")
-    context = {"capability": capability, "version": version, "path": path, "text": text, "folder": folder, "name": name}
-    return render(request, "studio/supporting/show.html", context | {"pointer": parse_pointer(text)})
+    pointer = parse_pointer(text)
+    context = {"capability": capability, "version": version, "path": path, "text": text, "pointer": pointer}
+    is_picture = pointer is not None and can_draw(pointer.media_type)
+    return render(request, "studio/supporting/show.html", context | {"is_picture": is_picture})
 
 
 @operator_required("GET")
 def supporting_content(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:  # noqa: ARG001 (a view)
     """The bytes of one of them, as a download."""
+    response = file_response(path.rpartition("/")[2], "application/octet-stream", _read_bytes(capability_id, path))
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+@operator_required("GET")
+def supporting_preview(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:  # noqa: ARG001 (a view)
+    """A picture as this server has drawn it, never the file itself; of what it cannot draw, the page."""
+    content = _read_bytes(capability_id, path)
+    drawn = draw_preview(content) if can_draw(describe_file(content).media_type) else None
+    if drawn is None:
+        return redirect("studio:supporting_show", capability_id, path)
+    return HttpResponse(drawn, content_type="image/png", headers={"Content-Security-Policy": "default-src 'none'"})
+
+
+def _read_bytes(capability_id: str, path: str) -> bytes:
     files, _version = drafts.editable_files(queries.get_capability(capability_id))
     text = find_supporting_files(files).get(path)
     if text is None:
         raise Http404
-    response = file_response(path.rpartition("/")[2], "application/octet-stream", FileBytes({path: text})[path])
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
+    return FileBytes({path: text})[path]
 
 
 @author_required(form_on="studio:supporting_list")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from PIL import Image
 
 from registry.catalog import drafts
 from registry.models import AuditEvent, Capability, Draft
@@ -138,6 +141,35 @@ def test_what_is_no_text_is_brought_shown_downloaded_and_replaced(client: Client
     assert _kept().keys() == {"assets/logo.png", "assets/letter.docx"}
     assert _kept()["assets/logo.png"] != before
     assert "assets/letter.docx" in client.get("/capabilities/alpha/publish/").content.decode()
+
+
+def _picture(size: tuple[int, int], **saved: Any) -> bytes:
+    drawn = io.BytesIO()
+    Image.new("RGB", size, "red").save(drawn, **saved)
+    return drawn.getvalue()
+
+
+def test_a_picture_is_drawn_anew_without_its_metadata(client: Client) -> None:
+    publish()
+    exif = Image.Exif()
+    exif[0x010E] = "taken at home"
+    photo = _picture((2000, 1000), format="JPEG", exif=exif)
+    assert b"taken at home" in photo
+    bomb = _picture((8000, 8000), format="PNG")
+    files = [
+        SimpleUploadedFile("photo.jpg", photo),
+        SimpleUploadedFile("bomb.png", bomb),
+        SimpleUploadedFile("cut.png", PNG),
+    ]
+    client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
+    assert "files/preview/assets/photo.jpg" in client.get(f"{PAGE}read/assets/photo.jpg").content.decode()
+    drawn = client.get(f"{PAGE}preview/assets/photo.jpg")
+    assert drawn["Content-Type"] == "image/png"
+    assert b"taken at home" not in drawn.content
+    with Image.open(io.BytesIO(drawn.content)) as found:
+        assert found.size == (640, 320)
+    for name, status in (("bomb.png", 302), ("cut.png", 302), ("none.png", 404)):
+        assert client.get(f"{PAGE}preview/assets/{name}").status_code == status
 
 
 def test_what_is_too_large_is_refused_and_not_cut(client: Client) -> None:

@@ -91,7 +91,8 @@ def compare(folder: str) -> Counter[str]:
             write_export(_export(capability), Path(target))
             inner = [Path(source.path) / name for name in source.inner]
             for file in Path(source.path).rglob("*"):
-                if file.is_file() and file.name.lower() != "skill.md" and not any(file.is_relative_to(one) for one in inner):
+                is_own = not any(file.is_relative_to(one) for one in inner)
+                if file.is_file() and file.name.lower() != "skill.md" and is_own:
                     found[_fate(file, Path(target) / file.relative_to(source.path))] += 1
     return found
 

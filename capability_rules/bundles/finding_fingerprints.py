@@ -32,9 +32,9 @@ LONG: Final = 4096
 # About the bundle as a whole, whatever its texts say.
 _OF_BUNDLE: Final = frozenset({"SCAN_MISSING", "EVALUATION_MISSING", "EVALUATION_FAILED"})
 # What their messages say depends on the texts alone, and on how many others there are: the passage says enough.
-_BY_PASSAGE: Final = ("SEC_", "SCAN_", "EVALUATION_")
+_BY_PASSAGE: Final = ("SEC_", "SCAN_", "EVALUATION_", "FILE_UNCHECKED")
 # What they are about has a name of its own, which says enough.
-_BY_SUBJECT: Final = ("SCAN_", "EVALUATION_")
+_BY_SUBJECT: Final = ("SCAN_", "EVALUATION_", "FILE_UNCHECKED")
 # Which other capability it is that this one is taken for stands in the message alone.
 _ABOUT_OTHERS: Final = frozenset({"SEC_LOOKALIKE_ID", "SEC_LOOKALIKE_NAME"})
 

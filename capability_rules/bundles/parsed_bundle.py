@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
+from capability_kit.bundles.digest import text_digest
 from capability_rules.bundles import json_locations, json_reader
 from capability_rules.bundles import text as texts
 from capability_rules.bundles.file_description import HIDDEN_TEXT, describe_file
@@ -18,6 +20,7 @@ from capability_rules.bundles.file_pointer import (
     CONTENT_BYTES_MAX,
     NOT_READ,
     POINTERS_BYTES_MAX,
+    TEXT_TYPES,
     is_pointer,
     parse_pointer,
 )
@@ -349,6 +352,7 @@ def _as_kept(content: bytes | str) -> bytes | str:
 def _check_pointers(documents: ParsedBundle, taken: Mapping[str, bytes | str]) -> None:
     """The sizes of what is kept by its digest, and what nobody has read."""
     total = written = 0
+    in_part: dict[str, str] = {}
     for name, content in taken.items():
         pointer = parse_pointer(content) if isinstance(content, str) else None
         if pointer is None:
@@ -361,11 +365,22 @@ def _check_pointers(documents: ParsedBundle, taken: Mapping[str, bytes | str]) -
             message = f"'{name[:200]}' has text that it does not show to who opens it"
             hint = "Show the text, or take it out."
             documents.report_at(RawFinding("SEC_HIDDEN_MARKUP", name, (), message, hint), None, "")
-        if pointer.read != ALL_READ and pointer.size <= CONTENT_BYTES_MAX:
+        if pointer.media_type in TEXT_TYPES and pointer.read != ALL_READ:
+            in_part[name] = pointer.digest
+        elif pointer.read != ALL_READ and pointer.size <= CONTENT_BYTES_MAX:
             said = "not read" if pointer.read == NOT_READ else f"read in part: {pointer.read}"
             message = f"'{name[:200]}' ({pointer.media_type}) was {said}, so nobody checked what is in it"
             hint = "Open it and look, or take it out where agents do not need it."
             documents.report_at(RawFinding("FILE_NOT_TEXT", name, (), message, hint), None, "")
+    if in_part:
+        more = f" and {len(in_part) - 1:,} more files" if len(in_part) > 1 else ""
+        # Agents read them as they read every other text, and padding must not carry one past the checks.
+        first = next(iter(in_part))
+        message = f"Of '{first[:200]}'{more} only the beginning was checked, and agents read all of it"
+        hint = "Shorten the texts: 1 MiB a file and 2 MiB a bundle are checked. Or have an admin read and waive it."
+        # A waiver is for these bytes alone.
+        subject = text_digest(json.dumps(in_part, sort_keys=True))
+        documents.report_at(RawFinding("FILE_UNCHECKED", first, (), message, hint, subject=subject), None, "")
     if total > CAPABILITY_BYTES_MAX or written > POINTERS_BYTES_MAX:
         what = "files" if total > CAPABILITY_BYTES_MAX else "texts that could be read of the files"
         most = CAPABILITY_BYTES_MAX if total > CAPABILITY_BYTES_MAX else POINTERS_BYTES_MAX

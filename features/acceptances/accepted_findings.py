@@ -27,7 +27,7 @@ from registry.core.queries import LOADABLE_STATUSES
 from registry.feature import installed_features
 from registry.models import Capability, Revision
 
-_ERROR_PREFIXES: Final = ("SEC_", "SCAN_")
+_ERROR_PREFIXES: Final = ("SEC_", "SCAN_", "FILE_UNCHECKED")
 # Of a text that was not read to its end nobody knows what is waived; of findings that were cut nobody sees them.
 _NEVER: Final = frozenset({"SEC_CHECK_INCOMPLETE", "CHECK_FAILED", UNFINISHED_CODE, "FINDINGS_CUT"})
 # A person answers these otherwise: by a confirmation, an approval, a note.
@@ -37,8 +37,8 @@ _ANSWERED: Final = frozenset(
 
 
 def is_waivable_error(code: str) -> bool:
-    """Whether errors of the code can be waived: those of security, scanners and features. Everything else is the format
-    that clients rely on."""
+    """Whether errors of the code can be waived: those of security, of scanners and features, and of texts that a person
+    has to read. Everything else is the format that clients rely on."""
     return code.startswith(_ERROR_PREFIXES) or any(code in feature.finding_codes for feature in installed_features())
 
 

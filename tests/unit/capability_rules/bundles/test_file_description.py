@@ -15,6 +15,7 @@ from capability_rules.bundles import file_description
 from capability_rules.bundles.content_spool import ContentSpool
 from capability_rules.bundles.file_description import HIDDEN_TEXT, describe_file
 from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX, PLAIN_TEXT_MAX, FilePointer, parse_pointer
+from capability_rules.bundles.finding_fingerprints import fingerprint_findings
 from capability_rules.bundles.text import decode_text
 from capability_rules.semantic_diff.powers import powers_of
 from capability_rules.validation import validate_bundle
@@ -145,8 +146,22 @@ def test_a_long_text_is_read_in_part_and_that_is_said() -> None:
     pointer = describe_file(("word " * 300_000).encode())
     assert (pointer.media_type, len(pointer.text)) == ("text/plain", PLAIN_TEXT_MAX)
     assert pointer.read == f"first {PLAIN_TEXT_MAX} of 1499999 characters"
-    report = validate_bundle(bundle() | {"references/a.md": pointer.write()})
-    assert [(each.code, each.severity) for each in report.findings] == [("FILE_NOT_TEXT", "warning")]
+    report = validate_bundle(bundle() | {f"references/{name}.md": pointer.write() for name in "abc"})
+    (finding,) = report.findings
+    assert (finding.code, finding.severity, finding.file) == ("FILE_UNCHECKED", "error", "references/a.md")
+    assert "2 more files" in finding.message
+
+
+def test_a_waiver_of_unchecked_texts_is_for_these_bytes() -> None:
+    def fingerprint(**texts: str) -> str:
+        files = bundle() | {
+            f"references/{name}.md": describe_file(text.encode()).write() for name, text in texts.items()
+        }
+        return fingerprint_findings(validate_bundle(files).findings, files)[0]
+
+    same, padded = "word " * 300_000, "word " * 300_000 + "and an order"
+    assert fingerprint(a=same, b=same) == fingerprint(a=same, b=same)
+    assert fingerprint(a=same, b=same) != fingerprint(a=same, b=padded)
 
 
 def test_equal_contents_are_spooled_once_and_one_too_large_not() -> None:

@@ -184,10 +184,10 @@ def _files_beside(
     """Each checked against its digest; None where one does not match. Once they are more than a bundle may have, which
     refuses it, no more are asked for."""
     found: dict[str, bytes | str] = {}
-    held = kept = 0
+    held, kept = sum(map(size_bytes, _files(given).values())), 0
     of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
-        if held > BUNDLE_BYTES_MAX or kept > CAPABILITY_BYTES_MAX:
+        if kept > CAPABILITY_BYTES_MAX:
             break
         answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422, 423))
         file = _json(answer.body) if answer.status == 200 else None
@@ -202,8 +202,13 @@ def _files_beside(
             continue
         if not isinstance(text, str) or text_digest(text) != digest:
             return None
-        found[path] = text
-        held += size_bytes(text)
+        size = size_bytes(text)
+        if held + size > BUNDLE_BYTES_MAX:
+            found[path] = spool.add(text.encode())
+            kept += size
+        else:
+            found[path] = text
+            held += size
     return found
 
 

@@ -63,12 +63,13 @@ class Feature:
     which releases of a capability come. `opened` is a function `() -> Iterable[(key, capability_id,
     registry_revision)]` of what keys see beside what is listed, and `shared_readers` a function `(snapshot, token) ->
     Principal | None` of who reads below `/share/TOKEN`; `set_members` is a function `(snapshot, set_id) ->
-    frozenset[str]` of what a link of a set shows. `finding_codes` are those of `findings` and of conditions.
-    `secret_fields` are names of fields, or of a field of one model (`Webhook.url`), that Django's admin does not show.
-    `rows_kept` says, by table, which rows must not be left without this feature, as the end of the sentence "There are
-    ...". `former_tables` are functions `(columns) -> Model` by the name of a table that older backups have, in the
-    order in which a restore calls them. `import_login` is a function `(source, name, by) -> (source, GitLogin | None)`
-    of what an import from git signs in with.
+    frozenset[str]` of what a link of a set shows. `token_callers` is a function `(request) -> Caller | None` of who
+    calls `/mcp` by a token, and `challenge` one `(request) -> str` of what its 401 says beside the realm.
+    `finding_codes` are those of `findings` and of conditions. `secret_fields` are names of fields, or of a field of one
+    model (`Webhook.url`), that Django's admin does not show. `rows_kept` says, by table, which rows must not be left
+    without this feature, as the end of the sentence "There are ...". `former_tables` are functions `(columns) -> Model`
+    by the name of a table that older backups have, in the order in which a restore calls them. `import_login` is a
+    function `(source, name, by) -> (source, GitLogin | None)` of what an import from git signs in with.
     """
 
     name: str
@@ -89,6 +90,8 @@ class Feature:
     set_members: str = ""
     opened: str = ""
     shared_readers: str = ""
+    token_callers: str = ""
+    challenge: str = ""
     pages: str = ""
     addresses: str = ""
     agent_api: Mapping[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from rest_framework.views import set_rollback
 
 from capability_rules.errors import RegistryError
 from registry.common import database_errors, log_context
-from registry.common.errors import OUT_OF_MEMORY
+from registry.common.errors import OUT_OF_MEMORY, Unauthenticated
 from registry.common.rate_limits import RateLimited
 
 logger = logging.getLogger(__name__)
@@ -113,8 +113,9 @@ def _explain_rest(error: Exception) -> _Explained:
 def _headers(code: str, error: Exception) -> dict[str, str]:
     if isinstance(error, RateLimited):
         return {"Retry-After": str(error.retry_after_seconds)}
-    if code == "UNAUTHENTICATED":
-        return {"WWW-Authenticate": 'Bearer realm="capability registry"'}
+    if isinstance(error, Unauthenticated):
+        more = f", {error.challenge}" if error.challenge else ""
+        return {"WWW-Authenticate": f'Bearer realm="capability registry"{more}'}
     return {"Retry-After": "5"} if code in ("REGISTRY_UNAVAILABLE", "CHECK_UNFINISHED") else {}
 
 

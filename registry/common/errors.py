@@ -125,9 +125,10 @@ class NotFound(RegistryError):
 
 
 class Unauthenticated(RegistryError):
-    """No key, or one that is unknown, revoked or expired."""
+    """No key, or one that is unknown, revoked or expired. `challenge` stands behind the realm in `WWW-Authenticate`."""
 
     code = "UNAUTHENTICATED"
+    challenge = ""
 
 
 class Forbidden(RegistryError):

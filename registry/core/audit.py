@@ -25,7 +25,8 @@ RECORDED_VERBS: Final[dict[str, Hook]] = {}
 
 def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
     """Append a row, and call the functions of `RECORDED` and of its verb. The caller holds the lock of the registry's
-    state, so that the chain cannot fork. Raises ValueError for a verb without a row in `EVENTS`."""
+    state, so that the chain cannot fork. The detail has `via` where an assistant acts for a member. Raises ValueError
+    for a verb without a row in `EVENTS`."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit row is written in the transaction of the write that it records")
     if verb not in EVENTS:
@@ -37,7 +38,7 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
         actor_name=by.name,
         verb=verb,
         subject=subject,
-        detail=detail or {},
+        detail={**(detail or {}), **({"via": by.via} if by.via else {})},
         previous_hash=last or GENESIS,
     )
     event.hash = event_hash(event)

@@ -60,7 +60,7 @@ def propose(
     An earlier open proposal of the same key for the same capability is superseded, and its texts are not kept. Of a
     capability that the proposer may not know, by `is_visible`, no finding reveals. Raises `BundleRejected` where the
     texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`, and `Forbidden` for a
-    key with a limit that the capability is not within.
+    key with a limit that the capability is not within, and a member by an assistant who may not change it.
     """
     report = validate_bundle(files, published=get_validation_context())
     told = (
@@ -71,13 +71,15 @@ def propose(
     texts = _texts_of(told, files)
     near = [found.as_dict() for found in find_near_duplicates(report.bundle)] if report.bundle is not None else []
     with write_transaction():
+        if by.kind == "operator":
+            require_edit_permission(report.capability_id, by)
         require_within_limit(report.capability_id, by, is_visible=is_visible)
         capability, _ = get_or_create_capability(report.capability_id, by)
         _supersede(capability, by)
-        if Proposal.objects.filter(key_name=by.name, status="draft").count() >= OPEN_PROPOSALS_MAX:
-            raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that have not been decided yet")
+        if Proposal.objects.filter(key_name=by.reporter, status="draft").count() >= OPEN_PROPOSALS_MAX:
+            raise TooManyProposals(f"'{by.reporter}' has {OPEN_PROPOSALS_MAX} proposals that have not been decided yet")
         _require_room(by, sum(map(len, texts.values())))
-        proposal = Proposal(capability=capability, key_name=by.name, note=note, near_duplicates=near)
+        proposal = Proposal(capability=capability, key_name=by.reporter, note=note, near_duplicates=near)
         proposal.files = texts
         proposal.save(force_insert=True)
         hold_files(capability, texts, by)
@@ -110,25 +112,26 @@ def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
 def _require_room(by: Actor, characters: int) -> None:
     texts = [Coalesce(Length(column), 0) for column in Proposal.COLUMNS.values()]
     length = sum(texts, start=Length(Cast("supporting_files", TextField())))
-    held = Proposal.objects.filter(key_name=by.name, status="draft").aggregate(sum=Sum(length))["sum"] or 0
+    held = Proposal.objects.filter(key_name=by.reporter, status="draft").aggregate(sum=Sum(length))["sum"] or 0
     if held + characters > OPEN_CHARACTERS_MAX:
         raise TooManyProposals(
-            f"The proposals of '{by.name}' that have not been decided yet would hold {held + characters:,} characters; "
-            f"at most {OPEN_CHARACTERS_MAX:,} are allowed"
+            f"The proposals of '{by.reporter}' that have not been decided yet would hold {held + characters:,} "
+            f"characters; at most {OPEN_CHARACTERS_MAX:,} are allowed"
         )
 
 
 def _supersede(capability: Capability, by: Actor) -> None:
     """Nobody decides on a superseded one: without its texts a key that proposes again and again takes no more room."""
-    for earlier in Proposal.objects.filter(capability=capability, key_name=by.name, status="draft"):
+    for earlier in Proposal.objects.filter(capability=capability, key_name=by.reporter, status="draft"):
         _decide(earlier, "superseded", by, note="Proposed again")
         earlier.files = {}
         earlier.save(update_fields=[*Proposal.COLUMNS.values(), "supporting_files"])
 
 
 def _is_own(draft: Draft, by: Actor) -> bool:
-    """Whether it came from this key, and no operator has worked on it since."""
-    return draft.proposal is not None and draft.proposal.key_name == by.name and draft.saved_by == str(by)
+    """Whether it came from this key, and no operator has worked on it since; of a member that cannot be known."""
+    sent = draft.proposal
+    return by.kind == "agent_key" and sent is not None and sent.key_name == by.name and draft.saved_by == str(by)
 
 
 def _promote_to_draft(proposal: Proposal, current: Draft | None, by: Actor, report: Report) -> Draft:

@@ -51,14 +51,16 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
     """
     if outcome not in OUTCOMES:
         raise InvalidRequest(f"outcome must be one of {', '.join(OUTCOMES)}")
+    # A member has one voice, however many assistants they have; a column is shorter than a username may be.
+    voice = by.name[:80]
     with write_transaction() as state:
         capability = _loadable(capability_id)
         used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
         number = used.number if used is not None else 0
-        ends_sole_word = _ends_sole_word(capability, by.name)
-        step = _step_of_key(capability, outcome, by.name)
+        ends_sole_word = _ends_sole_word(capability, voice)
+        step = _step_of_key(capability, outcome, voice)
         event = FeedbackEvent.objects.create(
-            capability=capability, revision=number, outcome=outcome, key_name=by.name, step=step
+            capability=capability, revision=number, outcome=outcome, key_name=voice, step=step
         )
         score = _recount(capability) if ends_sole_word else _move(capability, number, outcome, step)
         score = replace(score, is_single_key=capability.pk in find_only_keys([capability.pk]))

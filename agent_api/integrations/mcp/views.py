@@ -12,7 +12,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
-from agent_api.integrations.access import ReaderContext, authorize_reader
+from agent_api.integrations.access import ReaderContext, authorize_assistant
 from agent_api.integrations.mcp.methods import handle_call
 from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_batch, read_call
 from registry.common.errors import Forbidden
@@ -22,7 +22,7 @@ from registry.common.errors import Forbidden
 def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
-    visitor = authorize_reader(request, token)
+    visitor = authorize_assistant(request, token)
     try:
         body = _body(request)
         messages = read_batch(body, request.headers) if isinstance(body, list) else [body]

@@ -160,6 +160,9 @@ class StudioEnvironment:
     agent_api_public_read: bool = _setting("AGENT_API_PUBLIC_READ", parse_boolean,
         lambda above: above.database is None and is_loopback(above.host),
         default_text="on only where `HOST` is loopback and no `DATABASE_URL` is set", purpose="reads without a key")
+    oauth_registration: bool = _setting("OAUTH_REGISTRATION", parse_boolean, default=True, default_text="on",
+        purpose="clients without a metadata document may register, so that assistants come in "
+                "([connect-assistants.md](connect-assistants.md))")
     examples: bool = _setting("EXAMPLES", parse_boolean, lambda above: above.database is None,
         default_text="on without `DATABASE_URL`",
         purpose="publish the examples into an empty registry at the first start")

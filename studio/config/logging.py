@@ -17,7 +17,7 @@ _SHOWN_IN_TEXT: Final = frozenset({"request_id", "job_id", "key", "operator"})
 _HIDDEN: Final = "[hidden]"
 # A net below the care that is taken elsewhere: a secret is never printed, whichever code passed it to a logger.
 _SECRETS: Final = re.compile(
-    r"csk_[\w-]{8,}"  # an agent key
+    r"cs[ko]_[\w-]{8,}"  # an agent key, an access token
     r"|SKILL-[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,3}"  # an install code
     r"|(?<=/share/)[\w-]{8,}"  # a share link's token
     r"|(?<=/welcome/)\d+/[\w-]{8,}"  # an invitation

@@ -22,6 +22,9 @@ from features.acceptances.models import Acceptance
 from features.credentials import credential_store
 from features.evaluations import case_store, rules
 from features.evaluations.models import EvaluationRun, SavedCase
+from features.oauth import connections
+from features.oauth.clients import register_client
+from features.oauth.models import Connection
 from features.playground.models import PlaygroundChat, PlaygroundStep
 from features.sets import set_store
 from features.sources import source_sync
@@ -69,6 +72,7 @@ WHO: Final = {
     "its author, admins": ADMIN | {"member"},
     "the team but who sent it, no key": ADMIN,
     "its member": MAKER_ALONE,
+    "its member, admins": MAKER_ALONE | ADMIN,
     "admins": ADMIN,
     "-": frozenset[str](),
 }
@@ -250,6 +254,10 @@ DOORS: Final[dict[str, Doors]] = {
         read=lambda client: client.get(f"/keys/{AgentKey.objects.get(name='spare').pk}/"),
         end=confirm(lambda: "/keys/revoke/", name=lambda: "spare"),
     ),
+    "connection": Doors(
+        read=lambda client: client.get("/connections/end/", {"key": number(Connection)}),
+        end=confirm(lambda: "/connections/end/", key=lambda: number(Connection)),
+    ),
     "webhook": Doors(
         read=get(at("/webhooks/{}/", Webhook)),
         change=confirm(at("/webhooks/{}/disable/", Webhook)),
@@ -306,6 +314,11 @@ def _store_rows() -> None:
     set_store.save_set(desk(), by=by, team="Pets")
     credential_store.create_credential(name="token", hosts=["git.example"], secret="hush", by=by)
     agent_keys.create_key(name="spare", by=OLGA)
+    helper = register_client({"redirect_uris": ["https://assistant.example/cb"]}, address="203.0.113.9")
+    connections.allow_client(
+        operator=Operator.objects.get(username="maker"), client=helper, redirect_uri=helper.redirect_uris[0],
+        code_challenge="x" * 43, scopes=["read"],
+    )  # fmt: skip
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     held = publication.publish(files=bundle("pets", body=DOUBT), by=Actor("operator", "member"))
     assert held.status == "refused"

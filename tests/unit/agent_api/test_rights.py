@@ -15,6 +15,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from features.oauth.tests.assistant import access_token
 from features.sets import set_store
 from features.sets.set_reader import list_sets
 from features.sharing import share_links
@@ -77,6 +78,7 @@ class Reader:
 def readers(settings: Any) -> dict[str, Reader]:
     """The registry, and who reads it."""
     settings.AGENT_API_PUBLIC_READ = True
+    settings.PUBLIC_URL = "http://localhost:8000"
     for kind in KINDS:
         if kind != "draft":
             assert publication.publish(files=_bundle(kind), by=OLGA).status == "published"
@@ -116,6 +118,11 @@ def _readers(token: str) -> Iterator[tuple[str, Reader]]:
     preview = frozenset(PUBLIC | {"draft"})
     yield "preview key", Reader(key("read", preview=True), preview)
     yield "share link", Reader({}, in_a, prefix=f"share/{token}/")
+    # `/mcp` takes it, and everything else refuses it, whatever its member may read on pages.
+    yield (
+        "token of an admin",
+        Reader({"Authorization": f"Bearer {access_token('the-admin')}"}, public, frozenset(everything)),
+    )
     for role in ("viewer", "author", "publisher", "admin"):
         # A session is not a key: it opens nothing here beside what is public.
         yield f"session of {role}", Reader({}, public, role=role)
@@ -225,6 +232,11 @@ ROUTES: dict[str, Calls] = dict(_reads()) | {
         for form in ("claude", "codex") for end in ("zip", "dsse.json")
     ],
     "shared_connect": _get("connect"),
+    "resource_metadata": _get(".well-known/oauth-protected-resource/mcp"),
+    "oauth_server_metadata": _get(".well-known/oauth-authorization-server"),
+    "oauth_register": _post("oauth/register", redirect_uris=["https://{word}.example/"]),
+    "oauth_token": _post("oauth/token", code="{word}"),
+    "oauth_revoke": _post("oauth/revoke", token="{word}"),
     "source_hook": lambda kind: [("POST", "hooks/sources/1", {})] if kind == "draft" else [],
     "skills_index": _get(".well-known/agent-skills/index.json"),
     "skill_artifact": _get(".well-known/agent-skills/{slug}/1/SKILL.md"),
@@ -340,7 +352,7 @@ def test_each_principal_loads_what_it_sees_and_nothing_else(readers: dict[str, R
     def check(cell: tuple[str, str]) -> None:
         who, kind = cell
         reader = readers[who]
-        if reader.prefix:
+        if reader.prefix or who == "token of an admin":
             message = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": _id(kind)}}
             answer = _send(reader, ("POST", "mcp", message))
             assert (_marker(kind) in _text(answer)) == (kind in reader.sees), answer.content

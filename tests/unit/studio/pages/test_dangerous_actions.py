@@ -27,6 +27,7 @@ world = test_confirmations.world
 ASKS = "Confirm that it"
 # Of a page that has harmless forms too: what makes its form a dangerous one.
 FORMS: dict[str, dict[str, Any]] = {
+    "connection_allow": {"decision": "allow"},
     "source_create": {"kind": "git", "address": "https://git.example/other", "mode": "publish", "every_minutes": "60"},
     "source_change": {"mode": "publish", "every_minutes": "60"},
     "waiver_create": {"code": "SEC_EXFILTRATION", "place": "skill.md:1", "reason": "Known.", "until": "2030-01-01"},

@@ -1,0 +1,1 @@
+"""Assistants sign in: an OAuth authorization server for `/mcp`."""

@@ -1,0 +1,103 @@
+"""`oauth_python_client.py URL USERNAME PASSWORD [DOCUMENT]`, run by an environment with `mcp`: a person who has no key
+signs in by the official SDK's client; what they saw, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp import Client
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+
+from tests.unit.studio.forms import form_with
+
+CALLBACK = "http://127.0.0.1:51999/callback"
+
+
+class Memory:
+    """What the SDK keeps of a sign-in."""
+
+    tokens: Any = None
+    client: Any = None
+
+    async def get_tokens(self) -> Any:
+        return self.tokens
+
+    async def set_tokens(self, tokens: Any) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> Any:
+        return self.client
+
+    async def set_client_info(self, client_info: Any) -> None:
+        self.client = client_info
+
+
+class Form(httpx2.Client):
+    """A browser as `tests.unit.studio.forms` sends forms."""
+
+    def post(self, url: Any, data: Any = None, **more: Any) -> Any:
+        return super().post(url, data=data, headers={"Referer": str(self.base_url)}, **more)
+
+
+class Person:
+    """Who signs in at the Studio, and allows what they are asked."""
+
+    def __init__(self, origin: str, username: str, password: str) -> None:
+        self.browser = Form(base_url=origin, timeout=30)
+        self.username, self.password = username, password
+        self.answer: dict[str, list[str]] = {}
+        self.words = ""
+
+    async def go_to(self, address: str) -> None:
+        page = self.browser.get(address)
+        if page.status_code == 302:
+            page = self.browser.get(page.headers["Location"])
+            signed_in = form_with(page, "Sign in").submit(self.browser, username=self.username, password=self.password)
+            page = self.browser.get(signed_in.headers["Location"])
+        self.words = page.text
+        back = form_with(page, "Allow access").submit(self.browser, decision="allow")
+        assert back.status_code == 303, back.text[-2000:]
+        self.answer = parse_qs(urlsplit(back.headers["Location"]).query)
+
+    async def come_back(self) -> AuthorizationCodeResult:
+        got = {name: values[0] for name, values in self.answer.items()}
+        return AuthorizationCodeResult(code=got["code"], state=got.get("state"), iss=got.get("iss"))
+
+
+async def main(url: str, username: str, password: str, document: str | None = None) -> None:
+    """Sign in, call, renew the token, call again."""
+    person, memory = Person(url, username, password), Memory()
+    metadata = OAuthClientMetadata(redirect_uris=[CALLBACK], client_name="Official SDK")
+    provider = OAuthClientProvider(
+        f"{url}/mcp", metadata, memory, person.go_to, person.come_back, client_metadata_url=document
+    )
+    found: dict[str, Any] = {}
+    async with (
+        httpx2.AsyncClient(auth=provider, timeout=30) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        found["tools"] = [tool.name for tool in (await client.list_tools()).tools]
+        matched = await client.call_tool("capability_match", {"message": "I just weighed 187.6 lbs"})
+        found["needed"] = json.loads(matched.content[0].text)["needed"]
+        said = {"capability_id": "weights", "outcome": "likely_success"}
+        await client.call_tool("capability_feedback", said)
+        before = memory.tokens.access_token
+        # As if ten minutes had gone by.
+        provider.context.token_expiry_time = 1.0
+        found["again"] = (await client.call_tool("capability_feedback", said)).is_error
+        found["renewed"] = memory.tokens.access_token != before
+    found["scope"] = memory.tokens.scope
+    found["client_id"] = memory.client.client_id if memory.client else provider.context.client_info.client_id
+    found["asked"] = "Official SDK" in person.words or "Documented" in person.words
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

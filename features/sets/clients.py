@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy
 
 from features.sets.marketplace import marketplace_name
@@ -19,6 +20,7 @@ TITLES: Final = {
     "plugin": gettext_lazy("The set as a plugin"),
     "update": gettext_lazy("Its next version, later"),
     "skills": gettext_lazy("Skills into a project"),
+    "account": gettext_lazy("As the address of a custom connector, by one's own account"),
     "connector": gettext_lazy("As the address of a custom connector, without authentication"),
     "file": gettext_lazy("Into the client's mcp.json"),
     "python": gettext_lazy("In Python"),
@@ -33,9 +35,9 @@ _LOCAL: Final = "http://127.0.0.1:8000"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way into a client; `title` is a key of `TITLES`, `needs` are words of `key`, `link`, `set`, `https`, and
-    `form` is the plugin that it gets. `open` is the line below a share link, which needs no key. For a reader `line` is
-    filled in, and `needs` are those that neither the address nor the choice of a set meets."""
+    """One way into a client; `title` is a key of `TITLES`, `needs` are words of `key`, `link`, `set`, `https`,
+    `account`, and `form` is the plugin that it gets. `open` is the line below a share link, which needs no key. For a
+    reader `line` is filled in, and `needs` are those that neither the address nor the choice of a set meets."""
 
     title: str
     line: str
@@ -99,6 +101,8 @@ def _client(row: Mapping[str, Any]) -> Client:
 def fill_ways(client: Client, reader: ReaderAddress) -> list[Way]:
     """Every way of a client, with the reader's values in its line; by a link alone those that need no key."""
     ways = client.ways
+    if reader.link or "oauth" not in settings.FEATURES:
+        ways = tuple(way for way in ways if "account" not in way.needs)
     if reader.link and not reader.key:
         ways = tuple(_opened(way) for way in ways if way.open or "key" not in way.needs)
     return [_fill(way, reader) for way in ways]
@@ -124,7 +128,7 @@ def _fill(way: Way, reader: ReaderAddress) -> Way:
         "zip": f"{link}/sets/{reader.set_id or 'SET'}/latest/{way.form}.zip",
     }
     met = {"key": reader.key, "link": reader.link, "set": reader.set_id, "https": base.startswith("https://")}
-    missing = tuple(need for need in way.needs if not met[need])
+    missing = tuple(need for need in way.needs if not met.get(need, need == "account"))
     return replace(way, line=way.line.format(**values), needs=missing)
 
 

@@ -216,3 +216,14 @@ def test_every_line_can_be_filled_and_has_its_source() -> None:
 def test_the_table_of_the_readme_is_that_of_the_page() -> None:
     """Written by `manage.py set clients`."""
     assert clients.render_table() in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_a_member_comes_in_by_their_own_account_and_a_visitor_of_a_link_does_not(settings: Any) -> None:
+    claude = next(one for one in clients.list_clients() if one.id == "claude")
+    member = clients.ReaderAddress("https://studio.example")
+    first = clients.fill_ways(claude, member)[0]
+    assert (first.title, first.line, first.needs) == ("account", "https://studio.example/mcp", ())
+    visitor = clients.ReaderAddress("https://studio.example", link="https://studio.example/share/x")
+    assert [way.title for way in clients.fill_ways(claude, visitor)] == ["connector"]
+    settings.FEATURES = [name for name in settings.FEATURES if name != "oauth"]
+    assert [way.title for way in clients.fill_ways(claude, member)] == ["connector"]

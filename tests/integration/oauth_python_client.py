@@ -15,7 +15,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from tests.unit.studio.forms import form_with
+from tests.integration.oauth_person import Person
 
 CALLBACK = "http://127.0.0.1:51999/callback"
 
@@ -39,45 +39,21 @@ class Memory:
         self.client = client_info
 
 
-class Form(httpx2.Client):
-    """A browser as `tests.unit.studio.forms` sends forms."""
-
-    def post(self, url: Any, data: Any = None, **more: Any) -> Any:
-        return super().post(url, data=data, headers={"Referer": str(self.base_url)}, **more)
-
-
-class Person:
-    """Who signs in at the Studio, and allows what they are asked."""
-
-    def __init__(self, origin: str, username: str, password: str) -> None:
-        self.browser = Form(base_url=origin, timeout=30)
-        self.username, self.password = username, password
-        self.answer: dict[str, list[str]] = {}
-        self.words = ""
-
-    async def go_to(self, address: str) -> None:
-        page = self.browser.get(address)
-        if page.status_code == 302:
-            page = self.browser.get(page.headers["Location"])
-            signed_in = form_with(page, "Sign in").submit(self.browser, username=self.username, password=self.password)
-            page = self.browser.get(signed_in.headers["Location"])
-        self.words = page.text
-        back = form_with(page, "Allow access").submit(self.browser, decision="allow")
-        assert back.status_code == 303, back.text[-2000:]
-        self.answer = parse_qs(urlsplit(back.headers["Location"]).query)
-
-    async def come_back(self) -> AuthorizationCodeResult:
-        got = {name: values[0] for name, values in self.answer.items()}
-        return AuthorizationCodeResult(code=got["code"], state=got.get("state"), iss=got.get("iss"))
-
-
 async def main(url: str, username: str, password: str, document: str | None = None) -> None:
     """Sign in, call, renew the token, call again."""
     person, memory = Person(url, username, password), Memory()
+    answers: list[dict[str, str]] = []
+
+    async def go_to(link: str) -> None:
+        query = parse_qs(urlsplit(person.allow(link)).query)
+        answers.append({name: values[0] for name, values in query.items()})
+
+    async def come_back() -> AuthorizationCodeResult:
+        got = answers.pop()
+        return AuthorizationCodeResult(code=got["code"], state=got.get("state"), iss=got.get("iss"))
+
     metadata = OAuthClientMetadata(redirect_uris=[CALLBACK], client_name="Official SDK")
-    provider = OAuthClientProvider(
-        f"{url}/mcp", metadata, memory, person.go_to, person.come_back, client_metadata_url=document
-    )
+    provider = OAuthClientProvider(f"{url}/mcp", metadata, memory, go_to, come_back, client_metadata_url=document)
     found: dict[str, Any] = {}
     async with (
         httpx2.AsyncClient(auth=provider, timeout=30) as http,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import ssl
 import subprocess
 import threading
@@ -12,14 +13,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.git_https import make_certificate
+from tests.integration.oauth_person import Person
+from tests.npm import install as install_npm
 from tests.pypi import install as install_python
 from tests.servers import ROOT, Studio, free_port, start_studio
 
 pytestmark = [pytest.mark.rare, pytest.mark.system]
 PASSWORD = "Correct-horse-battery-9"
+PACKAGES = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "@modelcontextprotocol/sdk@1.32.2")
 CALLBACK = "http://127.0.0.1/callback"
 
 
@@ -88,6 +93,61 @@ def test_the_official_python_sdk_signs_a_person_in(
     assert found["scope"] == "read feedback propose"
     assert (found["client_id"] == document[0]) == (way == "document")
     assert {"connection.create", "feedback.record"} <= set(_verbs_of_ada(studio))
+
+
+@pytest.fixture(scope="module")
+def npm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Node, and the folder of the packages."""
+    folder = tmp_path_factory.mktemp("npm")
+    return install_npm(folder, *PACKAGES), folder
+
+
+def _with_a_person(studio: Studio, *command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
+    """Run a program whose first line with a link of the Studio is for a person; what it printed."""
+    printed: list[str] = []
+    options: dict[str, Any] = {"cwd": cwd, "text": True, "env": os.environ | (env or {})}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([*map(str, command)], **options, **pipes) as program:
+        for line in program.stdout or ():
+            printed.append(line)
+            link = re.search(rf"{studio.url}/oauth/authorize\S+", line)
+            if link is not None:
+                back = Person(studio.url, "ada", PASSWORD).allow(link[0])
+                if program.stdin is not None:
+                    program.stdin.write(f"{back}\n")
+                    program.stdin.flush()
+                if "3999" in back:
+                    httpx2.get(back)
+    assert program.returncode == 0, "".join(printed)[-3000:]
+    return "".join(printed)
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("way", ["registration", "document"])
+def test_the_official_typescript_sdk_signs_a_person_in(
+    studio: Studio, npm: tuple[Path, Path], document: tuple[str, Path], way: str
+) -> None:
+    node, folder = npm
+    script = folder / "client.mjs"
+    script.write_text((Path(__file__).parent / "oauth_typescript_client.mjs").read_text("utf-8"), "utf-8")
+    more = [document[0]] if way == "document" else []
+    printed = _with_a_person(studio, node, script, studio.url, *more, cwd=folder)
+    found = json.loads(printed.splitlines()[-1])
+    assert found["needed"] == ["weights"]
+    assert {"capability_feedback", "capability_propose"} <= set(found["tools"])
+    assert (found["clientId"] == document[0]) == (way == "document")
+    assert found["renewed"]
+
+
+@pytest.mark.node
+def test_the_authorization_server_by_the_conformance_suite(studio: Studio, npm: tuple[Path, Path]) -> None:
+    node, folder = npm
+    said = {"redirect_uris": ["http://127.0.0.1:3999/callback"]}
+    client_id = httpx2.post(f"{studio.url}/oauth/register", json=said).json()["client_id"]
+    program = folder / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    given = ["--url", studio.url, "--client-id", client_id, "--resource", f"{studio.url}/mcp", "--port", "3999"]
+    printed = _with_a_person(studio, node, program, "authorization", *given, cwd=folder)
+    assert "Total: 3 passed, 0 failed" in printed
 
 
 def _verbs_of_ada(studio: Studio) -> list[str]:

@@ -286,7 +286,8 @@ def test_the_client_ends_its_connection(assistant: Assistant, signed_in: SignIn)
     for kind in ("access_token", "refresh_token"):
         tokens = assistant.sign_in()
         # By another client, or with another token, nothing is done; and nobody learns of it.
-        for client_id, token in ((other.client_id, tokens[kind]), (assistant.client_id, "x.y"), ("", "")):
+        others = ((other.client_id, tokens[kind]), (assistant.client_id, "x.y"), ("", ""), ("\x00", tokens[kind]))
+        for client_id, token in others:
             done = assistant.http.post("/oauth/revoke", {"token": token, "client_id": client_id})
             assert (done.status_code, done.content) == (200, b"")
         assert assistant.call(tokens["access_token"]).status_code == 200

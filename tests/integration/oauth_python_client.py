@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+from mcp_types import ElicitResult
 
 from tests.integration.oauth_person import Person
 
@@ -39,6 +40,14 @@ class Memory:
         self.client = client_info
 
 
+async def fill_in(_context: Any, params: Any) -> ElicitResult:
+    """The person who fills in what they are asked, and approves it."""
+    if "approve" in params.requested_schema["properties"]:
+        return ElicitResult(action="accept", content={"approve": True})
+    entered = {"measured_on": "2026-11-30", "weight": 187.6, "unit": "lb", "note": ""}
+    return ElicitResult(action="accept", content=entered)
+
+
 async def main(url: str, username: str, password: str, document: str | None = None) -> None:
     """Sign in, call, renew the token, call again."""
     person, memory = Person(url, username, password), Memory()
@@ -57,7 +66,9 @@ async def main(url: str, username: str, password: str, document: str | None = No
     found: dict[str, Any] = {}
     async with (
         httpx2.AsyncClient(auth=provider, timeout=30) as http,
-        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        Client(
+            streamable_http_client(f"{url}/mcp", http_client=http), mode="2026-07-28", elicitation_callback=fill_in
+        ) as client,
     ):
         found["tools"] = [tool.name for tool in (await client.list_tools()).tools]
         matched = await client.call_tool("capability_match", {"message": "I just weighed 187.6 lbs"})
@@ -67,6 +78,8 @@ async def main(url: str, username: str, password: str, document: str | None = No
         before = memory.tokens.access_token
         # As if ten minutes had gone by.
         provider.context.token_expiry_time = 1.0
+        form = await client.call_tool("form_open", {"capability_id": "weights", "schema_id": "WeightEntryForm.v1"})
+        found["form"] = json.loads(form.content[0].text)
         found["again"] = (await client.call_tool("capability_feedback", said)).is_error
         found["renewed"] = memory.tokens.access_token != before
     found["scope"] = memory.tokens.scope

@@ -60,7 +60,7 @@ def test_the_official_python_sdk_and_fastmcp(studio: Studio, tmp_path: Path) -> 
         assert found.pop("fastmcp") == {"skills": 7, "skill": "weights", "loaded": "weights"}
         assert set(found) == {"legacy", "auto", "2026-07-28"}
         for seen in found.values():
-            assert len(seen["tools"]) == 6
+            assert len(seen["tools"]) == 8
             assert (seen["loaded"], seen["refused"]) == ("weights", [True, "CAPABILITY_NOT_FOUND"])
             assert (seen["prompts"], seen["prompt"], seen["resources"]) == (7, True, 24)
 

@@ -91,6 +91,9 @@ def test_the_official_python_sdk_signs_a_person_in(
     assert {"capability_feedback", "capability_propose"} <= set(found["tools"])
     assert (found["again"], found["renewed"], found["asked"]) == (False, True, True)
     assert found["scope"] == "read feedback propose"
+    form = found["form"]
+    assert (form["form"], form["tool"], form["approved"]) == ("sent", "weight_entry_save_batch", True)
+    assert form["arguments"]["entries"][0]["weight"] == 187.6
     assert (found["client_id"] == document[0]) == (way == "document")
     assert {"connection.create", "feedback.record"} <= set(_verbs_of_ada(studio))
 

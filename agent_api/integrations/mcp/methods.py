@@ -60,7 +60,7 @@ def _span(call: McpCall) -> AbstractContextManager[tracing.TraceSpan]:
     method = call.method if call.method in _METHODS else "_OTHER"
     attributes: dict[str, tracing.Value] = {"mcp.method.name": method, "mcp.protocol.version": call.version}
     target = ""
-    if method == "tools/call" and call.params.get("name") in tools.NAMES:
+    if method == "tools/call" and call.params.get("name") in {*tools.NAMES, *tools.list_feature_tools()}:
         target = call.params["name"]
         attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": target}
         arguments = call.params.get("arguments")
@@ -83,7 +83,7 @@ def _handle(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:
         return result
     ttl = STATIC_TTL_MS if call.method in _STATIC else 0
     kept = {"ttlMs": ttl, "cacheScope": "public" if visitor.caller.is_public else "private"}
-    return {**result, "resultType": "complete", **(kept if call.method in _CACHEABLE else {})}
+    return {"resultType": "complete", **result, **(kept if call.method in _CACHEABLE else {})}
 
 
 def _initialize(visitor: ReaderContext, call: McpCall) -> dict[str, Any]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import orjson
+from django.utils.module_loading import import_string
 
 from agent_api.http.argument_forms import normalize_arguments
 from agent_api.http.authentication import Caller
@@ -24,6 +27,7 @@ from capability_rules.errors import InvalidRequest, RegistryError
 from registry.access.agent_keys import Scope
 from registry.common import rate_limits
 from registry.common.errors import Forbidden
+from registry.feature import installed_features
 from registry.snapshot import STORE, Snapshot
 from registry.usage.confidence import OUTCOMES
 
@@ -127,6 +131,24 @@ TOOLS: Final = (
         is_read=False,
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTool:
+    """A read-only tool of a feature: what `tools/list` says of it, and `(visitor, arguments, params)` to the whole
+    result of a call."""
+
+    described: dict[str, Any]
+    run: Callable[[ReaderContext, dict[str, Any], Mapping[str, Any]], dict[str, Any]]
+
+
+@cache
+def list_feature_tools() -> dict[str, FeatureTool]:
+    """Those of the installed features, by name."""
+    paths = (feature.mcp_tools for feature in installed_features() if feature.mcp_tools)
+    return {name: one for path in paths for name, one in import_string(path).items()}
+
+
 # Tools that write, and the scope that each needs; a caller without it is not shown the tool.
 _SCOPES: Final[dict[str, Scope]] = {"capability_feedback": "feedback", "capability_propose": "propose"}
 # In `_meta` of a call: a host that shows its model both forms would pay for each.
@@ -139,7 +161,8 @@ _FORMS: Final = _SCHEMAS | {"prompt_render": body_schema("PromptRenderRequest")}
 
 def list_tools(visitor: ReaderContext) -> dict[str, Any]:
     """`tools/list`: the tools that the caller may use."""
-    return {"tools": [tool for tool in TOOLS if _SCOPES.get(tool["name"], "read") in visitor.caller.scopes]}
+    own = [tool for tool in TOOLS if _SCOPES.get(tool["name"], "read") in visitor.caller.scopes]
+    return {"tools": [*own, *(tool.described for tool in list_feature_tools().values())]}
 
 
 def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,23 +173,33 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, An
     """
     name = get_string_param(params, "name")
     given = params.get("arguments", {})
-    run = _RUN.get(name)
-    if run is None:
+    of_feature = list_feature_tools().get(name)
+    if name not in _RUN and of_feature is None:
         raise McpError(INVALID_PARAMS, f"Unknown tool: {name:.80}")
     if not isinstance(given, dict):
         raise McpError(INVALID_PARAMS, "params.arguments must be an object")
     try:
+        if of_feature is not None:
+            schema = of_feature.described["inputSchema"]
+            arguments = normalize_arguments(given, schema)
+            _refuse_unknown(name, arguments, schema)
+            return of_feature.run(visitor, arguments, params)
         _require_scope(visitor, name)
         arguments = normalize_arguments(given, _FORMS[name])
-        _refuse_unknown(name, arguments)
+        _refuse_unknown(name, arguments, _SCHEMAS[name])
         with visitor.caller.writing(_SCOPES.get(name, "read")):
-            value = run(visitor.snapshot, visitor.caller, arguments)
+            value = _RUN[name](visitor.snapshot, visitor.caller, arguments)
     except RegistryError as error:
         refusal = error_envelope(error.code, error.message, **error.extra)
         return {"content": _as_text(refusal), "structuredContent": refusal, "isError": True}
     meta = params.get("_meta")
     if isinstance(meta, dict) and meta.get(_RESULT_FORM) == "structured":
         return {"content": [], "structuredContent": value, "isError": False}
+    return text_result(value)
+
+
+def text_result(value: Any) -> dict[str, Any]:
+    """The result of a call, as text alone."""
     return {"content": _as_text(value), "isError": False}
 
 
@@ -179,9 +212,9 @@ def _require_scope(visitor: ReaderContext, name: str) -> None:
     rate_limits.consume("write", visitor.caller.key_name)
 
 
-def _refuse_unknown(name: str, arguments: Mapping[str, Any]) -> None:
+def _refuse_unknown(name: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """The schemas are closed: a misspelled argument must not be passed over in silence."""
-    properties = _SCHEMAS[name]["properties"]
+    properties = schema["properties"]
     unknown = sorted(set(arguments) - set(properties))
     if unknown:
         known = ", ".join(sorted(properties))

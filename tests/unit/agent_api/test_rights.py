@@ -269,6 +269,8 @@ TOOLS: dict[str, Callable[[str], dict[str, Any]]] = {
     "prompt_render": lambda kind: {"capability_ids": [_id(kind)]},
     "capability_feedback": lambda kind: {"capability_id": _id(kind), "outcome": "used"},
     "capability_propose": lambda kind: {"files": _bundle(kind, "my_copy")},
+    "form_open": lambda kind: {"capability_id": _id(kind), "schema_id": "Any.v1"},
+    "call_check": lambda kind: {"capability_id": _id(kind), "tool": "any", "arguments": {}},
 }
 
 

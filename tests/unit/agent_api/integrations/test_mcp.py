@@ -186,6 +186,8 @@ def test_tools_are_closed_objects_with_words_for_everything() -> None:
         "capability_search",
         "capability_feedback",
         "capability_propose",
+        "form_open",
+        "call_check",
     ]
     writes = [row["name"] for row in tools if not row["annotations"]["readOnlyHint"]]
     assert writes == ["capability_feedback", "capability_propose"]

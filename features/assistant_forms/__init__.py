@@ -1,0 +1,1 @@
+"""Forms and approvals for the users of assistants, through MCP."""

@@ -1,0 +1,7 @@
+"""Forms and approvals through MCP: what the product has of them."""
+
+from typing import Final
+
+from registry.feature import Feature
+
+FEATURE: Final = Feature(name="assistant_forms", mcp_tools="features.assistant_forms.tools.TOOLS")

@@ -15,13 +15,15 @@ import pytest
 from playwright.sync_api import expect
 
 from features.oauth.tests.assistant import challenge_of
+from tests.browser.accessibility import find_violations
+from tests.browser.layout import find_layout_faults
 from tests.browser.steps import PASSWORD, sign_in
 from tests.servers import Studio, free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 VERIFIER = "v" * 43
 # As if they had shown who they are long ago.
 AGED = (
@@ -89,6 +91,9 @@ def test_a_person_signs_in_allows_it_and_is_back_at_the_assistant(
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_label("Hand over texts").uncheck()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert (find_layout_faults(page), find_violations(page)) == ([], [])
     _picture(page, "allow")
     page.get_by_role("button", name="Allow access").click()
     expect(page.get_by_role("heading", name="Back at the assistant")).to_be_visible()

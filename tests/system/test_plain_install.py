@@ -110,7 +110,7 @@ def _thread_counts(run: Run) -> dict[str, int]:
 def _extras_not_installed() -> set[str]:
     """Names of modules of the extras that `requirements.lock` leaves out."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    named = {_name(requirement) for extra in ("oidc", "otel") for requirement in extras[extra]}
+    named = {_name(requirement) for extra in ("oidc", "otel", "pictures") for requirement in extras[extra]}
     return {
         module
         for module, distributions in packages_distributions().items()

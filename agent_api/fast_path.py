@@ -23,6 +23,7 @@ from django.http.request import split_domain_port, validate_host
 from agent_api.http.representations import entity_tag, response_form
 from agent_api.v1.registry_list import LIMIT_MAX, ListQuery, list_response
 from registry.access.agent_keys import hash_key
+from registry.core import chosen_settings
 from registry.snapshot import PUBLIC, STORE, Principal, Snapshot, SnapshotEntry
 from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse, get_load_response, response_key
 from registry.snapshot.visibility import find_entry
@@ -292,7 +293,7 @@ def _reader(environ: Environ, snapshot: Snapshot) -> Principal | None:
     """Who may read: the holder of a key, or the public; None where the view must decide."""
     header = environ.get("HTTP_AUTHORIZATION")
     if header is None:
-        return PUBLIC if settings.AGENT_API_PUBLIC_READ else None
+        return PUBLIC if chosen_settings.is_public_read() else None
     if not header.startswith("Bearer "):
         return None
     principal = snapshot.principal(hash_key(header[7:].strip()))

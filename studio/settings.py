@@ -78,6 +78,9 @@ MODEL_NAMES = ENVIRONMENT.model_names
 MODEL_API_KEY = ENVIRONMENT.model_api_key
 MODEL_PRICE = ENVIRONMENT.model_price
 MODEL_TOKENS_A_DAY = ENVIRONMENT.model_tokens_a_day
+MODEL_ALLOWED_NETWORKS = ENVIRONMENT.model_allowed_networks
+# The variables that are set: no page overrules them (registry/core/chosen_settings.py).
+SET_BY_SERVER = ENVIRONMENT.given
 EMBEDDER = ENVIRONMENT.embedder
 EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key

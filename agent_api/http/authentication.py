@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.http import HttpRequest
 
 from registry import snapshot
@@ -14,6 +13,7 @@ from registry.access.agent_keys import Scope, hash_key
 from registry.common import log_context, rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, Unauthenticated
+from registry.core import chosen_settings
 from registry.core.transactions import checked_writes
 from registry.snapshot import Principal, Snapshot
 from registry.snapshot.visibility import find_entry
@@ -77,7 +77,7 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
     """
     header = request.headers.get("Authorization")
     if header is None:
-        if "read" in scopes and settings.AGENT_API_PUBLIC_READ:
+        if "read" in scopes and chosen_settings.is_public_read():
             return Caller(snapshot.PUBLIC, str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")

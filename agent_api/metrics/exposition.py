@@ -25,6 +25,7 @@ from capability_rules.validation import RULES_VERSION
 from registry import snapshot
 from registry.common.errors import Forbidden
 from registry.common.rate_limits import LIMIT_DESCRIPTIONS, RATE_LIMITER
+from registry.core import chosen_settings
 from registry.operations.metrics import StoredMetrics, read_snapshot_metrics, read_stored_metrics
 from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import RESPONSE_CACHE
@@ -144,6 +145,6 @@ def _snapshot_with_keys(request: Request) -> Snapshot:
     try:
         return snapshot.current_snapshot()
     except RegistryUnavailable:
-        if not settings.AGENT_API_PUBLIC_READ or "Authorization" in request.headers:
+        if not chosen_settings.is_public_read() or "Authorization" in request.headers:
             raise
         return snapshot.STORE.snapshot

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import orjson
 import yaml
-from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.request import Request
@@ -17,6 +16,7 @@ from agent_api.http import parameters
 from agent_api.http.endpoint import endpoint
 from agent_api.openapi.annotations import PUBLIC_READS
 from agent_api.openapi.components import build_components
+from registry.core import chosen_settings
 
 _KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
 
@@ -32,7 +32,7 @@ def build_document() -> dict[str, Any]:
 def get_served_document() -> dict[str, Any]:
     """The document as this registry keeps it: where reads need no key, it says so of them."""
     document = build_document()
-    if not settings.AGENT_API_PUBLIC_READ:
+    if not chosen_settings.is_public_read():
         return document
     paths = {
         path: {method: _with_public_read(operation) for method, operation in operations.items()}
@@ -101,7 +101,7 @@ def schema(request: Request) -> HttpResponse:
     is_json = asked == "json"
     media_type = "application/vnd.oai.openapi+json" if is_json else "application/vnd.oai.openapi"
     response = HttpResponse(
-        _rendered(is_json=is_json, is_public=settings.AGENT_API_PUBLIC_READ), content_type=media_type
+        _rendered(is_json=is_json, is_public=chosen_settings.is_public_read()), content_type=media_type
     )
     response["Cache-Control"] = "public, max-age=60"
     response["Access-Control-Allow-Origin"] = "*"

@@ -21,6 +21,7 @@ from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
 from agent_api.openapi.document import get_served_document
+from registry.core import chosen_settings
 
 _COMPONENTS: Final = "#/components/schemas/"
 # Deeper parts of a schema are named by their type alone; nothing of ours is as deep.
@@ -294,7 +295,7 @@ def docs(request: Request) -> HttpResponse:
     # DRF knows nobody here, and tells Django's request so.
     page.user = SimpleLazyObject(lambda: get_user(page))  # type: ignore[assignment]
     context = {
-        "reference": _reference(is_public=settings.AGENT_API_PUBLIC_READ),
+        "reference": _reference(is_public=chosen_settings.is_public_read()),
         "origin": settings.PUBLIC_URL or page.build_absolute_uri("/").rstrip("/"),
     }
     response = render(page, "agent_api/reference.html", context)

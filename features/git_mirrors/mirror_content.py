@@ -17,6 +17,7 @@ from features.sets.plugins import PluginAddress
 from features.sets.set_document import SetDocument
 from features.sets.set_reader import ResolvedSet, StoredSet, resolve_set, store_set
 from registry.common.errors import SkillMalformed
+from registry.core import chosen_settings
 from registry.models import AuditEvent, Capability
 from registry.snapshot import Snapshot
 from registry.snapshot.pinned_revisions import find_pinned_revision
@@ -109,7 +110,7 @@ def read_content(mirror: GitMirror) -> MirrorContent:
     """The files of all of them. Raises what `read_members` does, and `StatusConflict` where they are too large."""
     members = read_members(mirror)
     snapshot, found = members.snapshot, members.found
-    address = PluginAddress((settings.PUBLIC_URL or "").rstrip("/"), needs_key=not settings.AGENT_API_PUBLIC_READ)
+    address = PluginAddress((settings.PUBLIC_URL or "").rstrip("/"), needs_key=not chosen_settings.is_public_read())
     source = plugins.read_source(snapshot, found, address)
     if mirror.form == SKILLS:
         files = dict(plugin_forms.list_skill_files(source))

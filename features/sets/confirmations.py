@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from features.sets import set_store
 from features.sharing.models import ShareLink
 from features.sharing.sharing_selectors import get_active_link
+from registry.core import chosen_settings
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent
 from studio.pages.form_data import get_text_at
 from studio.pages.formatting import figure
@@ -45,7 +45,7 @@ def revoke_link(request: StudioRequest) -> Confirmation:
     if get_active_link(name) is None:
         raise NothingToConfirm(_("The share link is revoked."))
     effects = [_("Clients that use it get nothing by it from the next second on. What they installed stays.")]
-    if settings.AGENT_API_PUBLIC_READ:
+    if chosen_settings.is_public_read():
         effects.append(_("This registry is open to reads without a key: what is listed can still be read."))
     return Confirmation(
         title=_("Revoke share link %(name)s?") % {"name": name},

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -28,6 +27,7 @@ from features.sharing import share_links
 from features.sharing.models import ShareLink
 from registry.access import agent_keys
 from registry.common.errors import NotFound
+from registry.core import chosen_settings
 from registry.models import AgentKey
 from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations.page import confirmed_first
@@ -85,7 +85,7 @@ def _page(
         "reader": reader,
         "links": ShareLink.objects.filter(revoked_at__isnull=True) if request.user.can_administer else (),
         "newest_link": _newest_link(),
-        "is_open": settings.AGENT_API_PUBLIC_READ,
+        "is_open": chosen_settings.is_public_read(),
     }
     return no_store(render(request, "studio/set/connect.html", context | more, status=status))
 

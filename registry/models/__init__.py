@@ -94,6 +94,7 @@ class RegistryState(models.Model):
         db_default="",
         help_text="Replaced by each restore: what a process has cached from another epoch is invalid.",
     )
+    chosen_settings = models.JSONField(null=True, help_text="What admins have set on pages, by the name of a setting.")
 
     class Meta:
         constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]

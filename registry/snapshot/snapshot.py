@@ -17,6 +17,7 @@ from django.db.models import Max, OuterRef, QuerySet
 from django.utils.module_loading import import_string
 
 from registry.common.string_similarity import bigram_bitset
+from registry.core import chosen_settings
 from registry.core.queries import LOADABLE_STATUSES, build_list_entry
 from registry.feature import installed_features
 from registry.models import (
@@ -211,9 +212,11 @@ _COLUMNS = ("registry_revision", "access_revision", "epoch", "feedback_revision"
 
 
 def read_counters() -> RevisionCounters:
-    """The counters in the database: one query."""
-    row = RegistryState.objects.filter(id=1).values_list(*_COLUMNS).first()
-    return RevisionCounters(*row) if row is not None else RevisionCounters()
+    """The counters in the database, beside which the chosen settings are taken: one query."""
+    row = RegistryState.objects.filter(id=1).values_list(*_COLUMNS, "chosen_settings").first()
+    *counters, chosen = row or (None,)
+    chosen_settings.hold_settings(chosen)
+    return RevisionCounters(*counters)
 
 
 def read_snapshot(old: Snapshot) -> Snapshot:

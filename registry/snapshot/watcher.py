@@ -20,6 +20,7 @@ from django.db import DatabaseError, InterfaceError, connection, connections
 from capability_rules.errors import RegistryUnavailable
 from registry.access import sign_ins
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
+from registry.core import chosen_settings
 from registry.core.transactions import CHANNEL, COMMITTED
 from registry.snapshot.store import STORE
 from registry.usage import usage_counters
@@ -51,6 +52,7 @@ def start_watcher() -> None:
     # A process that multiprocessing has forked, as granian's are, ends without atexit.
     Finalize(None, _flush_counts, exitpriority=0)
     STORE.is_watched = True
+    chosen_settings.expect_watcher()
 
 
 def _flush_counts() -> None:

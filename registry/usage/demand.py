@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeVar
 
-from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
 from registry.common.string_similarity import close_matches, closest_matches_batch
-from registry.core import audit
+from registry.core import audit, chosen_settings
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.queries import LOADABLE_STATUSES
 from registry.core.transactions import write_transaction
@@ -190,7 +189,8 @@ def prune_messages(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler o
     """The handler: deletes messages that were not sent for `KEEP_UNMATCHED_DAYS` (all of them where that is 0), and ids
     that nobody asked for within `ID_RETENTION_DAYS`."""
     now = timezone.now()
-    messages = UnmatchedMessage.objects.filter(last_seen_at__lt=now - timedelta(days=settings.KEEP_UNMATCHED_DAYS))
+    kept = timedelta(days=chosen_settings.get_setting("KEEP_UNMATCHED_DAYS"))
+    messages = UnmatchedMessage.objects.filter(last_seen_at__lt=now - kept)
     ids = UnknownCapabilityRequest.objects.filter(last_seen_at__lt=now - timedelta(days=ID_RETENTION_DAYS))
 
     def prune() -> None:

@@ -10,11 +10,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.conf import settings
 from django.utils import timezone
 
 from capability_kit.text.stop_words import STOP_WORDS
 from capability_kit.text.tokenizer import tokenize
+from registry.core import chosen_settings
 from registry.models import UnknownCapabilityRequest, UnmatchedMessage
 from registry.usage.scrubbing import PLACEHOLDERS, scrub
 
@@ -48,7 +48,7 @@ class BufferedMessage:
 
 def normalize_message(message: str) -> BufferedMessage | None:
     """None where the registry keeps none, or nothing of it is left. Never raises."""
-    if not settings.KEEP_UNMATCHED_DAYS:
+    if not chosen_settings.get_setting("KEEP_UNMATCHED_DAYS"):
         return None
     try:
         text = scrub(message)

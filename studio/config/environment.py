@@ -115,7 +115,7 @@ class StudioEnvironment:
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
     `mail_server` is None where mail is printed; `rate_limits` holds no entry for what is not limited; a timeout of 0
     means none. `public_url` is an origin without a slash at its end. `warnings` are sentences for the operator that
-    stop nothing.
+    stop nothing, and `given` the variables that are set.
     """
 
     data_dir: Path = _setting("DATA_DIR", parse_directory, Path(DATA_DIR_NAME),
@@ -232,6 +232,9 @@ class StudioEnvironment:
     model_tokens_a_day: int = _setting("MODEL_TOKENS_A_DAY",
         whole_number(0, 10_000_000_000, "2000000", unit="whole tokens", zero="no limit"), 0,
         purpose="evaluations and chats of one member on one day (UTC) use at most so many tokens; `0`: no limit")
+    model_allowed_networks: tuple[Network, ...] = _setting("MODEL_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that a model whose address an admin has set on a page may be at beside public "
+                "ones, by plain `http` too; `MODEL_URL` is used as it is written ([evaluations.md](evaluations.md))")
     oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
         purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
                 "([sign-in.md](sign-in.md#openid-connect))")
@@ -267,6 +270,7 @@ class StudioEnvironment:
     traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parse_collector_url, None,
         purpose="the whole URL for traces, such as `https://collector.example.com/v1/traces`, in its place")
     warnings: tuple[str, ...] = ()
+    given: frozenset[str] = frozenset()
 # fmt: on
 
 
@@ -304,7 +308,8 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnv
     read.static_dir = read.data_dir / read.static_dir
     public_host = (format_host(urlsplit(read.public_url).hostname or ""),) if read.public_url else ()
     read.allowed_hosts = tuple(dict.fromkeys((*read.allowed_hosts, *public_host)))
-    return StudioEnvironment(**vars(read), warnings=tuple(_warnings(environ, read.secret_key)))
+    warnings = tuple(_warnings(environ, read.secret_key))
+    return StudioEnvironment(**vars(read), warnings=warnings, given=frozenset(given) & frozenset(VARIABLES))
 
 
 def _read_secret_files(given: dict[str, str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
+from registry.core import chosen_settings
 from studio.config.parsers import Network
 
 Address = IPv4Address | IPv6Address
@@ -52,7 +53,7 @@ class ProbeMiddleware(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Before anything asks for the host."""
-        is_metrics = request.path_info == METRICS and not settings.AGENT_API_PUBLIC_READ
+        is_metrics = request.path_info == METRICS and not chosen_settings.is_public_read()
         if is_metrics or request.path_info in PROBES:
             name = settings.ALLOWED_HOSTS[0]
             request.META["HTTP_HOST"] = "localhost" if name == "*" else name.removeprefix(".")

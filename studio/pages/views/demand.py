@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -19,7 +18,7 @@ from registry.authoring import utterances
 from registry.authoring.utterances import UTTERANCE_LISTS
 from registry.catalog.facets import find_display_names
 from registry.common.errors import Forbidden
-from registry.core import queries
+from registry.core import chosen_settings, queries
 from registry.usage import demand
 from registry.usage.demand import DemandKind, MessageGroup
 from studio.pages.actions import Undo, run_action
@@ -47,7 +46,7 @@ def demand_list(request: StudioRequest) -> HttpResponse:
         "query": urlencode({"what": what} | ({"dismissed": "yes"} if is_dismissed else {})),
         "ids": demand.describe_row(page.object_list) if what == "ids" else [],
         "said": _with_nearest(list(page.object_list)) if what == "messages" else [],
-        "days": settings.KEEP_UNMATCHED_DAYS,
+        "days": chosen_settings.get_setting("KEEP_UNMATCHED_DAYS"),
         "returns_after": demand.RETURNS_AFTER,
         "has_capabilities": what == "messages" and queries.any_published(),
         "id_count": demand.list_unknown_ids().count(),

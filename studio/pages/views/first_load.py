@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -13,7 +12,7 @@ from django.utils.translation import gettext as _
 from capability_rules.errors import RegistryError
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name, list_facets
-from registry.core import queries
+from registry.core import chosen_settings, queries
 from registry.models import Capability, Revision
 from registry.usage.usage_report import find_first_load
 from studio.pages.actions import no_store
@@ -42,7 +41,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
                 error = refused.message
     status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
-        "is_public": settings.AGENT_API_PUBLIC_READ,
+        "is_public": chosen_settings.is_public_read(),
         "display_name": get_display_name(capability),
         "emoji": list_facets(capability.published_revision.capability_json).emoji,
         "created": created,

@@ -70,7 +70,8 @@ class Feature:
     model (`Webhook.url`), that Django's admin does not show. `rows_kept` says, by table, which rows must not be left
     without this feature, as the end of the sentence "There are ...". `former_tables` are functions `(columns) -> Model`
     by the name of a table that older backups have, in the order in which a restore calls them. `import_login` is a
-    function `(source, name, by) -> (source, GitLogin | None)` of what an import from git signs in with.
+    function `(source, name, by) -> (source, GitLogin | None)` of what an import from git signs in with,
+    and `model_key` a function `(url) -> str` of what a model whose address is from a page is asked with.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Feature:
     audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     import_observers: tuple[str, ...] = ()
     import_login: str = ""
+    model_key: str = ""
     export_files: str = ""
     findings: str = ""
     finding_codes: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol
 
 import httpcore2
@@ -94,10 +94,13 @@ _FAILURES: Final = (
 
 
 class SyncWire:
-    """Blocking HTTP; may be used by several threads."""
+    """Blocking HTTP; may be used by several threads. `locate` returns the address to connect to in place of a host and
+    a port; the `OSError` that it raises is why there is no answer."""
 
-    def __init__(self, *, verify: Any = True, proxy: str | None = None) -> None:
-        transport = _DeadlineTransport(verify, proxy)
+    def __init__(
+        self, *, verify: Any = True, proxy: str | None = None, locate: Callable[[str, int], str] | None = None
+    ) -> None:
+        transport = _DeadlineTransport(verify, proxy, locate)
         self._client = httpx2.Client(transport=transport, follow_redirects=False, timeout=_STEP_SECONDS)
 
     def send(self, call: Request, listener: Listener | None = None) -> Response | TransportError:
@@ -232,13 +235,13 @@ class _DeadlineStream(httpcore2.NetworkStream):
 class _DeadlineTransport(httpx2.BaseTransport):
     """The transport of httpx2 has a limit for each step alone: who drips a header at a time would never reach it."""
 
-    def __init__(self, verify: Any, proxy: str | None) -> None:
+    def __init__(self, verify: Any, proxy: str | None, locate: Callable[[str, int], str] | None = None) -> None:
         self._pool = httpcore2.ConnectionPool(
             ssl_context=httpx2.create_ssl_context(verify=verify),
             proxy=_proxy(httpx2.Proxy(proxy)) if proxy is not None else None,
             max_connections=_CONNECTIONS_MAX,
             max_keepalive_connections=_KEPT_ALIVE_MAX,
-            network_backend=_DeadlineBackend(),
+            network_backend=_DeadlineBackend(locate),
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -281,6 +284,10 @@ def _proxy(proxy: httpx2.Proxy) -> httpcore2.Proxy:
 
 
 class _DeadlineBackend(httpcore2.SyncBackend):
+    def __init__(self, locate: Callable[[str, int], str] | None) -> None:
+        super().__init__()
+        self._locate = locate
+
     def connect_tcp(
         self,
         host: str,
@@ -289,5 +296,7 @@ class _DeadlineBackend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
+        if self._locate is not None:
+            host = self._locate(host, port)
         within = _deadline.within(timeout)
         return _DeadlineStream(super().connect_tcp(host, port, within, local_address, socket_options))

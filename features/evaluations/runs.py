@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from django.conf import settings
 from django.utils import timezone
 
-from capability_client.evaluation.model_port import ModelFailed, VendorModel
+from capability_client.evaluation.model_port import ModelFailed
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import Observation
 from capability_kit.evaluation_cases import EvaluationCase
-from capability_rules.errors import InvalidRequest
+from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations import case_store
 from features.evaluations.clean_json import clean_json
-from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
+from features.evaluations.model_settings import BUDGET_SPENT, get_model_kind, open_model, require_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
@@ -127,7 +126,7 @@ def _start(
         digest=digest,
         revision=revision,
         model=model,
-        settings={"kind": settings.MODEL_KIND},
+        settings={"kind": get_model_kind()},
         repetitions=repetitions,
         total=len(cases) * repetitions,
         created_at=now,
@@ -222,11 +221,14 @@ def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Obser
     side = read_side(run.capability.capability_id, wanted)
     if side.digest != run.digest:
         return _unplayed("The texts have changed since the run began")
-    model = VendorModel(
-        get_model(run.model),
-        before_request=lambda: _go_on(run.pk, lease),
-        while_answering=lambda _partial: _go_on(run.pk, lease),
-    )
+    try:
+        model = open_model(
+            run.model,
+            before_request=lambda: _go_on(run.pk, lease),
+            while_answering=lambda _partial: _go_on(run.pk, lease),
+        )
+    except RegistryError as error:
+        return _unplayed(str(error))
     try:
         found = play_side(case, side, model)
         return found, judge_play(case, found, model)
@@ -301,7 +303,7 @@ def play_now(
 
     played: PlayedSide = read_side(capability.capability_id, side)
     for case in cases:
-        vendor = VendorModel(get_model(model))
+        vendor = open_model(model)
         try:
             found = play_side(case, played, vendor)
             yield case, found, judge_play(case, found, vendor)

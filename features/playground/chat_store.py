@@ -14,7 +14,7 @@ from capability_client.evaluation.streamed_reply import PartialReply
 from capability_client.session.messages import ModelReply
 from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations.clean_json import clean_json
-from features.evaluations.model_settings import BUDGET_SPENT, get_model, require_models, tokens_left
+from features.evaluations.model_settings import BUDGET_SPENT, open_model, require_models, tokens_left
 from features.evaluations.models import SavedCase
 from features.playground.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
 from features.playground.models import PlaygroundChat, PlaygroundStep
@@ -211,11 +211,14 @@ def _answer_by_model(chat: PlaygroundChat, lease: Lease) -> str:
     def store(reply: ModelReply, model: VendorModel) -> PlaygroundStep:
         return _store_reply(chat, lease, reply, model)
 
-    model = VendorModel(
-        get_model(chat.model),
-        before_request=lambda: _before_request(chat, lease),
-        while_answering=lambda partial: _show_partial(chat, lease, partial),
-    )
+    try:
+        model = open_model(
+            chat.model,
+            before_request=lambda: _before_request(chat, lease),
+            while_answering=lambda partial: _show_partial(chat, lease, partial),
+        )
+    except RegistryError as error:
+        return str(error)
     try:
         side = read_side(with_drafts=chat.with_drafts)
         play_chat(chat, list_steps(chat), side, model=model, store=store)

@@ -314,7 +314,7 @@ def test_the_budget_of_a_day_is_kept(alpha: Any, server: ModelServer, settings: 
     runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     work()
     failures = [one.failures for one in EvaluationResult.objects.order_by("id")]
-    assert failures == [[], [], ["Your budget of tokens for today (MODEL_TOKENS_A_DAY) is used up"]]
+    assert failures == [[], [], ["Your budget of tokens for today is used up"]]
     with pytest.raises(RegistryError, match="budget of tokens"):
         runs.start_runs(capability=alpha, wanted=RunRequest(["live"], ["small"]), by=OLGA)
     # Nobody's runs use up another's.

@@ -35,7 +35,7 @@ class Command(SubcommandBase):
 
     def play(self, options: dict[str, Any]) -> int:
         if not is_model_set():
-            raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES")
+            raise InvalidRequest("There is no model: set MODEL_URL and MODEL_NAMES, or connect one in the Studio")
         capability = get_capability(options["capability_id"])
         model = options["model"] or list_models()[0]
         cases = [case_store.read_row(row) for row in case_store.list_cases(capability)]

@@ -1,0 +1,1 @@
+"""Settings that admins choose on pages: the model, data, mail."""

@@ -1,0 +1,12 @@
+"""The forms of settings that an open browser must not be enough for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from studio.pages.dangerous_actions import DangerousAction
+
+ACTIONS: Final = {
+    "settings_model": DangerousAction("what conversations are sent to, and with which key"),
+    "settings_data": DangerousAction("what is kept of users, and who reads without a key"),
+}

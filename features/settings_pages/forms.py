@@ -1,0 +1,173 @@
+"""The forms of *Settings > Model* and *Settings > Data*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from features.credentials.credential_store import SECRET_LENGTH_MAX
+from features.evaluations import model_settings
+from features.settings_pages import settings_store
+from features.settings_pages.settings_store import KEEP_DAYS_MAX, PRICE_MAX, TOKENS_MAX, URL_LENGTH_MAX, ModelChoice
+from registry.core.chosen_settings import get_setting, is_public_read, is_set_by_server
+
+_PLAIN: Any = {"autocomplete": "off", "spellcheck": "false"}
+# The fields of what a variable of the server decides.
+_OF_SERVER = {
+    "MODEL_URL": ("url", "kind", "names", "key", "needs_no_key"),
+    "MODEL_PRICE": ("price_read", "price_written"),
+    "MODEL_TOKENS_A_DAY": ("tokens_a_day",),
+    "KEEP_UNMATCHED_DAYS": ("keeps", "keep_days"),
+}
+
+
+class _SettingsForm(forms.Form):
+    """A form without the fields that the server has decided; `set_by_server` are their labels."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.set_by_server: list[str] = []
+        for variable, names in _OF_SERVER.items():
+            if is_set_by_server(variable):
+                self.leave_out(*(name for name in names if name in self.fields))
+
+    def leave_out(self, *names: str) -> None:
+        self.set_by_server += [str(self.fields.pop(name).label) for name in names[:1]]
+        for name in names[1:]:
+            del self.fields[name]
+
+
+class ModelForm(_SettingsForm):
+    """What is typed of a model."""
+
+    url = forms.CharField(
+        label=gettext_lazy("Address"),
+        max_length=URL_LENGTH_MAX,
+        required=False,
+        help_text=gettext_lazy("Such as https://api.openai.com/v1 or https://api.anthropic.com. Empty: no model."),
+        widget=forms.URLInput(attrs=_PLAIN),
+    )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=[
+            ("openai", gettext_lazy("OpenAI and compatible (Ollama, vLLM, llama.cpp)")),
+            ("anthropic", gettext_lazy("Anthropic")),
+        ],
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+    key = forms.CharField(
+        label=gettext_lazy("Key"),
+        max_length=SECRET_LENGTH_MAX,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    needs_no_key = forms.BooleanField(label=gettext_lazy("This server needs no key"), required=False)
+    names = forms.CharField(
+        label=gettext_lazy("Models"),
+        max_length=2000,
+        required=False,
+        help_text=gettext_lazy("Names separated by commas, the preferred one first. Test connection fills them in."),
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+    price_read = forms.FloatField(
+        label=gettext_lazy("Price of a million tokens read (optional)"),
+        required=False,
+        min_value=0,
+        max_value=PRICE_MAX,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    price_written = forms.FloatField(
+        label=gettext_lazy("Price of a million tokens written (optional)"),
+        required=False,
+        min_value=0,
+        max_value=PRICE_MAX,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    tokens_a_day = forms.IntegerField(
+        label=gettext_lazy("Tokens of one member on one day (optional)"),
+        required=False,
+        min_value=0,
+        max_value=TOKENS_MAX,
+        help_text=gettext_lazy("Empty: no limit."),
+    )
+
+    def __init__(self, *args: Any, found: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, initial=_initial_model(found), **kwargs)
+        if "key" in self.fields:
+            words = _("Kept encrypted, and never shown again.")
+            kept = _("A key is kept. Leave this empty to keep it.") if settings_store.has_model_key() else ""
+            self.fields["key"].help_text = f"{kept} {words}".strip()
+
+    def clean(self) -> dict[str, Any]:
+        """Both prices or none."""
+        given = super().clean() or self.cleaned_data
+        if (given.get("price_read") is None) != (given.get("price_written") is None):
+            self.add_error("price_written", _("Enter both prices, or none."))
+        return given
+
+    def choice(self) -> ModelChoice:
+        """What a valid form says."""
+        given = self.cleaned_data
+        read, written = given.get("price_read"), given.get("price_written")
+        return ModelChoice(
+            url=given.get("url", "").strip().rstrip("/"),
+            kind=given.get("kind", "openai"),
+            names=[name for name in (each.strip() for each in given.get("names", "").split(",")) if name],
+            price=None if read is None or written is None else (read, written),
+            tokens_a_day=given.get("tokens_a_day") or 0,
+            key=given.get("key", "").strip(),
+            needs_no_key=given.get("needs_no_key", False),
+        )
+
+
+def _initial_model(found: tuple[str, ...]) -> dict[str, Any]:
+    price = get_setting("MODEL_PRICE") or (None, None)
+    names = model_settings.list_models() or list(found[: settings_store.NAMES_MAX])
+    return {
+        "url": model_settings.get_model_url(),
+        "kind": model_settings.get_model_kind(),
+        "names": ", ".join(names),
+        "price_read": price[0],
+        "price_written": price[1],
+        "tokens_a_day": get_setting("MODEL_TOKENS_A_DAY") or None,
+    }
+
+
+class DataForm(_SettingsForm):
+    """What is kept of users, and who reads without a key."""
+
+    keeps = forms.BooleanField(
+        label=gettext_lazy("Keep messages that found no capability"),
+        required=False,
+        help_text=gettext_lazy("They show on Unmet requests what users asked for in vain."),
+    )
+    keep_days = forms.IntegerField(
+        label=gettext_lazy("Days"), required=False, min_value=1, max_value=KEEP_DAYS_MAX, help_text="1-365"
+    )
+    public_read = forms.ChoiceField(
+        label=gettext_lazy("Who may read without an API key"),
+        choices=[
+            ("no", gettext_lazy("Nobody")),
+            ("yes", gettext_lazy("Everyone who reaches this server, what is listed")),
+        ],
+        widget=forms.RadioSelect,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        days = get_setting("KEEP_UNMATCHED_DAYS")
+        initial = {"keeps": bool(days), "keep_days": days or 30, "public_read": "yes" if is_public_read() else "no"}
+        super().__init__(*args, initial=initial, **kwargs)
+        if not settings_store.may_open_reads():
+            self.leave_out("public_read")
+
+    def choice(self) -> dict[str, Any]:
+        """The arguments of `settings_store.choose_data` beside `by`."""
+        given = self.cleaned_data
+        days = (given["keep_days"] or 30) if given.get("keeps") else 0
+        return {
+            "keep_days": days if "keeps" in self.fields else None,
+            "public_read": given["public_read"] == "yes" if "public_read" in self.fields else None,
+        }

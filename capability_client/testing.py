@@ -131,10 +131,16 @@ class FakeRegistry:
         return self.files[bundle.capability_id, path]
 
     def feedback(
-        self, capability_id: str, outcome: str, *, revision: int | None = None, idempotency_key: str | None = None
+        self,
+        capability_id: str,
+        outcome: str,
+        *,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+        **why: Any,
     ) -> Json:
-        """As `Registry.feedback`."""
-        given = {"capability_id": capability_id, "outcome": outcome, "revision": revision}
+        """As `Registry.feedback`; `why` are its reason, failed call and conversation."""
+        given = {"capability_id": capability_id, "outcome": outcome, "revision": revision, **why}
         self._request("feedback", **given, idempotency_key=idempotency_key)
         return {"capability_id": capability_id, "confidence": {"score": 0.5, "uses": 1, "confirmed": 0}, "event_id": 1}
 

@@ -6,7 +6,7 @@ Both drive the generators of requests.py; nothing here decides anything.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
@@ -152,10 +152,24 @@ class Registry(_Questions[SyncWire]):
         return found
 
     def feedback(
-        self, capability_id: str, outcome: str, *, revision: int | None = None, idempotency_key: str | None = None
+        self,
+        capability_id: str,
+        outcome: str,
+        *,
+        revision: int | None = None,
+        reason: str | None = None,
+        failed_call: Mapping[str, str] | None = None,
+        conversation: Sequence[Mapping[str, object]] | None = None,
+        idempotency_key: str | None = None,
     ) -> FeedbackAnswer:
-        """Say how it went: `{"capability_id", "confidence", "event_id"}`. Counts once for one idempotency key."""
-        steps = self.core.feedback(idempotency_key, capability_id=capability_id, outcome=outcome, revision=revision)
+        """Say how it went: `{"capability_id", "confidence", "event_id"}`. Counts once for one idempotency key.
+
+        `reason` is a sentence, `failed_call` `{"tool", "code", "missing"?}`, and `conversation` messages without what
+        the registry must not see; of no effect where it keeps none.
+        """
+        why = {"reason": reason, "failed_call": failed_call, "conversation": conversation}
+        told = {"capability_id": capability_id, "outcome": outcome, "revision": revision, **why}
+        steps = self.core.feedback(idempotency_key, **told)
         found: FeedbackAnswer = self._run(steps)
         return found
 
@@ -258,10 +272,20 @@ class AsyncRegistry(_Questions[AsyncWire]):
         return await self._run(steps)
 
     async def feedback(
-        self, capability_id: str, outcome: str, *, revision: int | None = None, idempotency_key: str | None = None
+        self,
+        capability_id: str,
+        outcome: str,
+        *,
+        revision: int | None = None,
+        reason: str | None = None,
+        failed_call: Mapping[str, str] | None = None,
+        conversation: Sequence[Mapping[str, object]] | None = None,
+        idempotency_key: str | None = None,
     ) -> FeedbackAnswer:
         """As `Registry.feedback`."""
-        steps = self.core.feedback(idempotency_key, capability_id=capability_id, outcome=outcome, revision=revision)
+        why = {"reason": reason, "failed_call": failed_call, "conversation": conversation}
+        told = {"capability_id": capability_id, "outcome": outcome, "revision": revision, **why}
+        steps = self.core.feedback(idempotency_key, **told)
         return await self._run(steps)
 
     async def install(self, code: str, *, idempotency_key: str | None = None) -> InstallAnswer:

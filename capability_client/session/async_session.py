@@ -272,9 +272,9 @@ class AsyncSession(SessionCore):
         """As `Session.result_of_approved`."""
         return await self._run(self._result_of_approved(call_id, approval, run, by))
 
-    async def feedback(self, outcome: str) -> list[FeedbackAnswer]:
+    async def feedback(self, outcome: str, *, reason: str | None = None) -> list[FeedbackAnswer]:
         """As `Session.feedback`."""
-        return await self._run(self._reported(outcome))
+        return await self._run(self._reported(outcome, reason=reason))
 
     def steps(
         self,

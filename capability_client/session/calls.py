@@ -16,6 +16,7 @@ from capability_client.session.conversation import result_text
 from capability_client.session.forms import FOR_USER, SessionForms
 from capability_client.session.invocations import canonical_name
 from capability_client.session.operations import Operation, OperationKind
+from capability_client.session.outcome_reasons import FAILURES, find_failed_call, redact_conversation
 from capability_client.session.skill_forms import FormRequired, SkillForm
 from capability_client.session.steps import Executor, Json, Steps
 from capability_client.session.toolbox import Toolbox
@@ -232,7 +233,8 @@ class SessionCalls(SessionForms):
         if tool == own_tools.INSTALL:
             return (yield from self._installed(given["code"]))
         if tool == own_tools.FEEDBACK:
-            yield from self._reported(given["outcome"], [canonical_name(given["capability_id"])])
+            named = [canonical_name(given["capability_id"])]
+            yield from self._reported(given["outcome"], named, reason=given.get("reason"))
             return {"recorded": True}
         active = self.active.get(canonical_name(given["capability_id"]))
         if active is None:
@@ -272,7 +274,9 @@ class SessionCalls(SessionForms):
         self._note_call(call, "answered")
         return CallResult(call, {"answers": answers})
 
-    def _reported(self, outcome: str, capability_ids: Iterable[str] | None = None) -> Steps[list[FeedbackAnswer]]:
+    def _reported(
+        self, outcome: str, capability_ids: Iterable[str] | None = None, *, reason: str | None = None
+    ) -> Steps[list[FeedbackAnswer]]:
         """Report an outcome for each skill that was used in this turn, or for the active ones that are named."""
         used = list(reversed(self.used.values()))
         if capability_ids is not None:
@@ -284,10 +288,21 @@ class SessionCalls(SessionForms):
         for bundle in used:
             key = f"{self.session_id}-{self.number}-{bundle.capability_id}"[:200]
             name, revision = bundle.capability_id, bundle.revision or None
-            need = partial(self._source.feedback, name, outcome, revision=revision, idempotency_key=key)
+            more = self._why(bundle, outcome, reason)
+            need = partial(self._source.feedback, name, outcome, revision=revision, idempotency_key=key, **more)
             sent.append((yield Operation("feedback", need, name)))
             self._note("feedback", name, outcome)
         return sent
+
+    def _why(self, bundle: Bundle, outcome: str, reason: str | None) -> Json:
+        """What goes along with an outcome, left out where there is nothing: not each source takes it."""
+        more: Json = {} if reason is None else {"reason": reason}
+        if outcome not in FAILURES:
+            return more
+        failed = find_failed_call(bundle, self.messages)
+        more |= {} if failed is None else {"failed_call": failed}
+        redact = self.options.redact
+        return more if redact is None else more | {"conversation": redact_conversation(self.messages, redact)}
 
     # What a model reads.
 

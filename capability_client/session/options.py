@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -43,7 +43,9 @@ class SessionOptions:
     triggers of the list decide, though the source has a `match`; no message leaves for it. `messages_max` and
     `tokens_estimate_max` limit the conversation that a model reads: over either, the oldest turns are left out
     (conversation.py). `layout`: skills stand in the system text, their tools among the tools ("system"), or a skill
-    that is loaded stands in the result of its load, and one tool calls all of theirs ("append"; layout.py).
+    that is loaded stands in the result of its load, and one tool calls all of theirs ("append"; layout.py). `redact`:
+    what takes out of a text what the registry must not see; with it, and never without, a failed use is reported with
+    the conversation, each text through it.
     """
 
     ttl_turns: int = TTL_TURNS
@@ -62,6 +64,7 @@ class SessionOptions:
     layout: Layout = "system"
     variables: Mapping[str, str] = field(default_factory=dict)
     preamble: str = ""
+    redact: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         """Raises `ValueError` for a number that makes no sense, and for an unknown tool."""

@@ -75,7 +75,11 @@ _DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
     ),
     FEEDBACK: (
         "Report how it went with a skill, once the user's task is over.",
-        {"capability_id": _TEXT, "outcome": {"type": "string", "enum": list(_OUTCOMES)}},
+        {
+            "capability_id": _TEXT,
+            "outcome": {"type": "string", "enum": list(_OUTCOMES)},
+            "reason": {"type": "string", "maxLength": 500, "description": "Why it failed, in a sentence."},
+        },
         ("capability_id", "outcome"),
     ),
     ASK: (

@@ -261,9 +261,12 @@ class Session(SessionCore):
         """As `result_of`, of a waiting call that a person approves now: as it is (`by`), or as the `approval` says."""
         return self._run(self._result_of_approved(call_id, approval, run, by))
 
-    def feedback(self, outcome: str) -> list[FeedbackAnswer]:
-        """Report an outcome for each skill that was used in this turn: the responses. Raises `RegistryError`."""
-        return self._run(self._reported(outcome))
+    def feedback(self, outcome: str, *, reason: str | None = None) -> list[FeedbackAnswer]:
+        """Report an outcome for each skill that was used in this turn, and why, in a sentence: the responses.
+
+        Raises `RegistryError`.
+        """
+        return self._run(self._reported(outcome, reason=reason))
 
     def steps(
         self,

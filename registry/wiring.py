@@ -22,6 +22,7 @@ HANDLERS: Final = {
     "jobs.prune": "registry.operations.housekeeping.prune_jobs",
     "mail.send": "registry.notifications.email.send_email",
     "matching.learn": "registry.matching.training_job.train",
+    "outcome_report.prune": "registry.usage.outcome_reports.prune_reports",
     "release.publish": "registry.publishing.scheduled_releases.publish_scheduled",
     "repeats.prune": "registry.core.idempotency.prune_records",
     "revalidate": "registry.catalog.revalidation.revalidate_revision",

@@ -23,6 +23,8 @@ from studio.pages.permissions import needs_second_factor
 SECRET_FIELDS: Final = frozenset(
     {
         *("password", "key_hash", "previous_key_hash", "install_code", "response", "idempotency_key"),
+        # What users said is read on pages of the Studio, by who may edit the capability.
+        *("OutcomeReport.reason", "OutcomeReport.conversation"),
         *(name for feature in installed_features() for name in feature.secret_fields),
     }
 )

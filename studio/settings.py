@@ -64,6 +64,7 @@ RATE_LIMITS = ENVIRONMENT.rate_limits
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 IMPORT_ALLOWED_NETWORKS = ENVIRONMENT.import_allowed_networks
 KEEP_UNMATCHED_DAYS = ENVIRONMENT.keep_unmatched_days
+KEEP_CONVERSATIONS = ENVIRONMENT.keep_conversations
 ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
 DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds

@@ -17,7 +17,7 @@ from registry import snapshot
 from registry.models import Proposal
 from registry.publishing import proposals
 from registry.snapshot import Snapshot
-from registry.usage import feedback
+from registry.usage import feedback, outcome_reports
 from registry.usage.confidence import OUTCOMES
 
 NOTE_MAX = 2000
@@ -36,7 +36,8 @@ def capability_feedback(request: Request, caller: Caller) -> Response:
 
 
 def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
-    """Record `{"capability_id", "outcome", "revision"?}`; return the response (schemas/api/feedback.schema.json).
+    """Record `{"capability_id", "outcome", "revision"?, "reason"?, "failed_call"?, "conversation"?}`; return the
+    response (schemas/api/feedback.schema.json).
 
     Raises `InvalidRequest`, `CapabilityNotFound`.
     """
@@ -47,11 +48,14 @@ def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, An
     entry = require_entry(held, caller, parameters.capability_id(values))
     if entry.capability_id not in held.entries:
         raise InvalidRequest(f"'{entry.capability_id}' is a draft; feedback is counted for what was published")
+    conversation = values.get("conversation")
+    said = outcome_reports.read_reason(values.get("reason"), values.get("failed_call"), conversation)
     recorded = feedback.record_outcome(
-        capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
+        capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor, said=said
     )
     confidence = recorded.score.as_dict()
-    return {"capability_id": recorded.capability_id, "confidence": confidence, "event_id": str(recorded.event_id)}
+    done = {"capability_id": recorded.capability_id, "confidence": confidence, "event_id": str(recorded.event_id)}
+    return done if conversation is None else done | {"conversation_kept": said.conversation is not None}
 
 
 @write_endpoint("propose", answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)

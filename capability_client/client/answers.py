@@ -69,8 +69,12 @@ class SearchAnswer(TypedDict):
     index_revision: int
 
 
-class FeedbackAnswer(TypedDict):
-    """The confidence after the report."""
+class _KeptConversation(TypedDict, total=False):
+    conversation_kept: bool
+
+
+class FeedbackAnswer(_KeptConversation):
+    """The confidence after the report, and whether the conversation that was sent is kept."""
 
     capability_id: str
     confidence: ConfidenceAnswer

@@ -21,6 +21,7 @@ from capability_kit.evaluation_cases import (
 )
 from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.value_lines import LineInvalid, format_lines, parse_lines
+from registry.models import OutcomeReport
 
 _LINES: Final = {"rows": 3, "spellcheck": "false"}
 
@@ -227,6 +228,21 @@ def _plain_mock(case: EvaluationCase, name: str) -> ToolMock | None:
 
 def _split(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def initial_of_report(report: OutcomeReport, texts: CapabilityTexts) -> dict[str, Any]:
+    """What the form of a case begins with after a use that failed: what the user said, and the call that failed."""
+    said = [one["text"] for one in report.conversation or () if one["role"] == "user" and one["text"].strip()]
+    name = report.reason or " ".join(filter(None, (report.tool, report.code)))
+    initial: dict[str, Any] = {
+        "name": name[:200],
+        "messages": "\n".join(" ".join(one.split()) for one in said[:MESSAGES_MAX]),
+    }
+    for place, tool in enumerate(texts.tools):
+        if tool["name"] == report.tool:
+            initial[f"tool_{place}_called"] = True
+            initial[f"tool_{place}_arguments"] = f"{report.missing} = *" if report.missing else ""
+    return initial
 
 
 def initial_of(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
+from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -12,18 +14,21 @@ from django.utils.translation import ngettext
 from capability_client.evaluation.report import as_document, as_junit
 from capability_rules.errors import RegistryError
 from features.evaluations import case_store, results, runs
-from features.evaluations.case_form import CaseForm, initial_of
+from features.evaluations.case_form import CaseForm, initial_of, initial_of_report
+from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.confirmations import delete_case_question
 from features.evaluations.model_settings import is_model_set, list_models, tokens_left
 from features.evaluations.models import EvaluationRun
 from features.evaluations.revision_chart import build_revision_chart
 from features.evaluations.runs import RunRequest
+from registry.common.errors import NotFound
 from registry.core import queries
 from registry.models import Capability, Draft
+from registry.usage import outcome_reports
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.downloads import file_response
-from studio.pages.form_data import get_int
+from studio.pages.form_data import get_int, get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
 _FILE_LENGTH_MAX: Final = 1024 * 1024
@@ -82,7 +87,7 @@ def _edit(request: StudioRequest, capability: Capability, number: int | None) ->
     texts = case_store.read_texts(capability)
     row = None if number is None else case_store.get_case(capability, number)
     stored = case_store.read_row(row) if row else None
-    initial = initial_of(stored, texts) if stored else {"loads": capability.capability_id}
+    initial = initial_of(stored, texts) if stored else _initial_of_new(request, capability, texts)
     form = CaseForm(request.POST or None, initial=initial, texts=texts)
     if form.is_valid():
         try:
@@ -96,6 +101,15 @@ def _edit(request: StudioRequest, capability: Capability, number: int | None) ->
             return redirect("studio:evaluation_list", capability.capability_id)
     context = {"capability": capability, "form": form, "row": row}
     return render(request, "studio/evaluation/case.html", context, status=400 if form.errors else 200)
+
+
+def _initial_of_new(request: StudioRequest, capability: Capability, texts: CapabilityTexts) -> dict[str, Any]:
+    """Of an empty form, or of what a host said of a use that failed (`?outcome=`)."""
+    initial: dict[str, Any] = {"loads": capability.capability_id}
+    with suppress(ValueError, NotFound):
+        event_id = UUID(get_query_text(request, "outcome", most=36))
+        initial |= initial_of_report(outcome_reports.get_report(event_id, capability=capability), texts)
+    return initial
 
 
 @author_required("GET", "POST")

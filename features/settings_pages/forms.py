@@ -13,6 +13,7 @@ from features.evaluations import model_settings
 from features.settings_pages import settings_store
 from features.settings_pages.settings_store import KEEP_DAYS_MAX, PRICE_MAX, TOKENS_MAX, URL_LENGTH_MAX, ModelChoice
 from registry.core.chosen_settings import get_setting, is_public_read, is_set_by_server
+from registry.usage.outcome_reports import KEEP
 
 _PLAIN: Any = {"autocomplete": "off", "spellcheck": "false"}
 # The fields of what a variable of the server decides.
@@ -21,6 +22,7 @@ _OF_SERVER = {
     "MODEL_PRICE": ("price_read", "price_written"),
     "MODEL_TOKENS_A_DAY": ("tokens_a_day",),
     "KEEP_UNMATCHED_DAYS": ("keeps", "keep_days"),
+    "KEEP_CONVERSATIONS": ("keeps_conversations",),
 }
 
 
@@ -147,6 +149,13 @@ class DataForm(_SettingsForm):
     keep_days = forms.IntegerField(
         label=gettext_lazy("Days"), required=False, min_value=1, max_value=KEEP_DAYS_MAX, help_text="1-365"
     )
+    keeps_conversations = forms.BooleanField(
+        label=gettext_lazy("Keep conversations of failed uses"),
+        required=False,
+        help_text=gettext_lazy(
+            "For 30 days, for members who may edit the capability, where an agent's program sends them."
+        ),
+    )
     public_read = forms.ChoiceField(
         label=gettext_lazy("Who may read without an API key"),
         choices=[
@@ -158,7 +167,12 @@ class DataForm(_SettingsForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         days = get_setting("KEEP_UNMATCHED_DAYS")
-        initial = {"keeps": bool(days), "keep_days": days or 30, "public_read": "yes" if is_public_read() else "no"}
+        initial = {
+            "keeps": bool(days),
+            "keep_days": days or 30,
+            "keeps_conversations": get_setting(KEEP),
+            "public_read": "yes" if is_public_read() else "no",
+        }
         super().__init__(*args, initial=initial, **kwargs)
         if not settings_store.may_open_reads():
             self.leave_out("public_read")
@@ -169,5 +183,6 @@ class DataForm(_SettingsForm):
         days = (given["keep_days"] or 30) if given.get("keeps") else 0
         return {
             "keep_days": days if "keeps" in self.fields else None,
+            "keeps_conversations": given.get("keeps_conversations"),
             "public_read": given["public_read"] == "yes" if "public_read" in self.fields else None,
         }

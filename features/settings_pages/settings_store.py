@@ -30,6 +30,7 @@ from registry.core.chosen_settings import (
 )
 from registry.core.transactions import write_transaction
 from registry.models import RegistryState
+from registry.usage.outcome_reports import KEEP
 
 URL_LENGTH_MAX: Final = 500
 NAMES_MAX: Final = 20
@@ -162,15 +163,23 @@ def open_model_key(url: str) -> str:
     return credential_store.open_secret(credential_store.get_credential(name), url, used_for="the model")[1]
 
 
-def choose_data(*, keep_days: int | None = None, public_read: bool | None = None, by: Actor) -> None:
-    """For how many days messages that found nothing are kept (0: none are), and whether agents read without a key; None
-    leaves one as it is. Raises `SettingRefused` and `Forbidden`."""
+def choose_data(
+    *,
+    keep_days: int | None = None,
+    keeps_conversations: bool | None = None,
+    public_read: bool | None = None,
+    by: Actor,
+) -> None:
+    """For how many days messages that found nothing are kept (0: none are), whether conversations of failed uses are,
+    and whether agents read without a key; None leaves one as it is. Raises `SettingRefused` and `Forbidden`."""
     _require_right(by)
     values: dict[str, Any] = {}
     if keep_days is not None and not is_set_by_server("KEEP_UNMATCHED_DAYS"):
         if not 0 <= keep_days <= KEEP_DAYS_MAX:
             raise SettingRefused("keep_days", f"Enter 1 to {KEEP_DAYS_MAX} days")
         values |= {"KEEP_UNMATCHED_DAYS": keep_days} if keep_days != get_setting("KEEP_UNMATCHED_DAYS") else {}
+    if keeps_conversations is not None and not is_set_by_server(KEEP) and keeps_conversations != get_setting(KEEP):
+        values[KEEP] = keeps_conversations
     if public_read is not None and public_read != is_public_read():
         if public_read and not may_open_reads():
             raise SettingRefused("public_read", "The server keeps reads without a key off")

@@ -67,6 +67,20 @@ def open_tool_incident(*, capability: Capability, cause: str, message: str, deta
     _open(incident, capability, message, details, (), by=by)
 
 
+def open_use_incident(*, revision: Revision, bad: int, known: int) -> None:
+    """Record a revision that fails in use, once; no word of its users is in it. The caller holds the
+    lock."""
+    cause = cause_of("use", str(revision.pk))
+    found = Incident.objects.filter(capability=revision.capability, cause=cause, closed_at__isnull=True)
+    details = f"{bad} of {known} known uses failed"
+    if found.update(count=bad, details=details, last_seen_at=timezone.now()):
+        return
+    incident = Incident(
+        capability=revision.capability, revision=revision, kind=Incident.Kind.USE, cause=cause, count=bad
+    )
+    _open(incident, revision.capability, "It fails in use", details, ())
+
+
 def open_at_address(kind: Incident.Kind, number: int, *, subject: str, message: str, details: str) -> Incident | None:
     """Record what is wrong with a source or a mirror of this number, which has one such open incident; None where that
     was counted again. The caller holds the lock, and records the event."""

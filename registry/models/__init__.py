@@ -30,6 +30,7 @@ from registry.models.usage import (
     FeedbackEvent,
     LoadCount,
     MatchCount,
+    OutcomeReport,
     UnknownCapabilityRequest,
     UnmatchedMessage,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "MatchClassifier",
     "MatchCount",
     "Operator",
+    "OutcomeReport",
     "Proposal",
     "RegistryState",
     "Release",
@@ -254,11 +256,11 @@ class ToolName(models.Model):
 
 class Incident(models.Model):
     """A stored bundle that agents could not be given, a scheduled release that could not be made, a source that
-    cannot be read or trusted, a mirror without the newest releases, or a published tool that can no longer be called as
-    it says, once per cause.
+    cannot be read or trusted, a mirror without the newest releases, a published tool that can no longer be called as it
+    says, or a revision that fails in use, once per cause.
 
-    Closed when a good revision is published, when the source is read again, when the mirror has them, or when the tool
-    can be called again.
+    Closed when a good revision is published, when the source is read again, when the mirror has them, when the tool
+    can be called again, or when fewer uses fail.
     """
 
     class Kind(models.TextChoices):
@@ -267,6 +269,7 @@ class Incident(models.Model):
         SOURCE = "source"
         TOOL = "tool"
         MIRROR = "mirror"
+        USE = "use"
 
     capability = models.ForeignKey(
         Capability,
@@ -303,7 +306,7 @@ class Incident(models.Model):
             models.UniqueConstraint(
                 fields=["kind", "source_id"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
             ),
-            check_choice("kind", ["bundle", "release", "source", "tool", "mirror"], name="incident_kind_known"),
+            check_choice("kind", ["bundle", "release", "source", "tool", "mirror", "use"], name="incident_kind_known"),
             models.CheckConstraint(
                 condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),

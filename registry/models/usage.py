@@ -87,6 +87,26 @@ class FeedbackEvent(models.Model):
         ]
 
 
+class OutcomeReport(models.Model):
+    """Why a use ended as it did, in the words of a host; deleted after 30 days, and in no backup."""
+
+    event = models.OneToOneField(FeedbackEvent, primary_key=True, on_delete=models.CASCADE, related_name="report")
+    reason = optional_text(500, help_text="A sentence, scrubbed.")
+    tool = optional_text(64, help_text="Of the call that failed.")
+    code = optional_text(64, help_text="The code of its error.")
+    missing = optional_text(64, help_text="The argument that was left out.")
+    conversation = models.JSONField(null=True, help_text="Messages as docs/contract.md 4 has them, scrubbed.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["at"], name="outcome_report_at")]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=~Q(reason="") | ~Q(code="") | Q(conversation__isnull=False), name="outcome_report_not_empty"
+            ),
+        ]
+
+
 class Confidence(models.Model):
     """The confidence after the outcomes so far: of a capability (revision 0), and of each of its revisions alone."""
 

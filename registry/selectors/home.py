@@ -19,7 +19,7 @@ from registry.models.usage import UnknownCapabilityRequest
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
 from registry.usage import demand
-from registry.usage.revision_health import FailingCapability, find_failing
+from registry.usage.revision_health import find_failing
 
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
@@ -79,7 +79,7 @@ def build_home(*, viewer: Operator, today_ends: datetime, chart_days: int = DAYS
         loads=count_loads_by_day(today, chart_days),
         matched=count_matches_by_day(today),
         published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
-        failing=count_failing_by_day(today, failing),
+        failing=count_failing_by_day(today),
         released=Counter(at.date() for _, status, at in released if status == Capability.Status.PUBLISHED),
         activity=list_activity(),
         misses=list_unmet_requests(),
@@ -162,8 +162,8 @@ def count_published_by_day(today: date, now: int, releases: Sequence[tuple[str, 
     return counts[::-1]
 
 
-def count_failing_by_day(today: date, failing: Sequence[FailingCapability]) -> list[int]:
-    """How many incidents were open at the end of each day, with what fails in use now since it does."""
+def count_failing_by_day(today: date) -> list[int]:
+    """How many incidents were open at the end of each day."""
     days = [today - timedelta(days=DAYS), *_days(today, DAYS)]
     since = datetime.combine(days[1], datetime.min.time(), UTC)
     found = Incident.objects.filter(Q(closed_at__isnull=True) | Q(closed_at__gte=since))
@@ -171,5 +171,4 @@ def count_failing_by_day(today: date, failing: Sequence[FailingCapability]) -> l
         (opened.date(), closed.date() if closed else None)
         for opened, closed in found.values_list("first_seen_at", "closed_at")
     ]
-    rows += [(one.since.date(), None) for one in failing]
     return [sum(opened <= day and (closed is None or closed > day) for opened, closed in rows) for day in days]

@@ -21,7 +21,7 @@ from registry.catalog.facets import find_display_names
 from registry.common.actors import Actor
 from registry.core.concerned_people import TAKING_VERBS, find_concerned
 from registry.core.queries import LOADABLE_STATUSES, list_open_incidents
-from registry.models import AuditEvent, Capability, Draft, Operator, Proposal, Review
+from registry.models import AuditEvent, Capability, Draft, Incident, Operator, Proposal, Review
 from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases, list_stopped
 from registry.usage import demand
@@ -67,7 +67,7 @@ class InboxItem:
     """Something to do. `by` is an actor as stored, or the name of a key, of a regression where it alone has reported;
     `text` is what somebody or the registry said; `key` is the row id of a review or a source, the id of a proposal, or
     the number of a revision; `count` says how often it happened, of a regression the share of failures in percent, with
-    that of before in `before`; of what fails in use how many of `before` confirmed ends; of a rollback `before` and
+    that of before in `before`; of what fails in use how many of `before` known ends; of a rollback `before` and
     `count` are the revisions before and after it."""
 
     kind: Kind
@@ -188,7 +188,13 @@ def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
         "mirror": "mirror",
         "tool": "tool_broken",
     }
-    found = list_open_incidents().exclude(capability__in=closed).order_by("kind", "-last_seen_at", "-pk")
+    # What fails in use has a row of its own (`_usage`).
+    found = (
+        list_open_incidents()
+        .exclude(kind=Incident.Kind.USE)
+        .exclude(capability__in=closed)
+        .order_by("kind", "-last_seen_at", "-pk")
+    )
     columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "subject", "count")
     for kind, capability_id, at, details, source, address, count in found.values_list(*columns)[:KIND_MAX]:
         yield InboxItem(kinds[kind], capability_id or "", at, address, details, str(source or ""), count)
@@ -212,7 +218,7 @@ def _usage(closed: QuerySet[Capability], failing: Sequence[FailingCapability]) -
     for bad in others:
         if bad.capability_id not in hidden:
             row = InboxItem("fails_in_use", bad.capability_id, bad.since, by=bad.only_key, key=str(bad.number))
-            yield replace(row, count=bad.failed, before=bad.confirmed)
+            yield replace(row, count=bad.failed, before=bad.known)
     for one in worse:
         if one.capability_id not in hidden:
             share, before = one.newer.failure_percent or 0, one.older.failure_percent or 0

@@ -11,6 +11,7 @@ from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
+from registry.catalog import incidents
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound
 from registry.core import audit
@@ -27,9 +28,12 @@ from registry.usage.confidence import (
     recount,
     remaining_step,
 )
+from registry.usage.outcome_reports import ReportedReason, keep_report
 from registry.usage.reporting_keys import find_only_keys
+from registry.usage.revision_health import count_outcomes_by_revision, fails_in_use
 
 _WHOLE = 0
+NOTHING_SAID: Final = ReportedReason()
 # Whose outcomes of these days count as those of other keys.
 OTHER_KEYS_DAYS: Final = 30
 
@@ -43,8 +47,11 @@ class FeedbackResult:
     score: ConfidenceScore
 
 
-def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int | None = None) -> FeedbackResult:
+def record_outcome(
+    *, capability_id: str, outcome: str, by: Actor, revision: int | None = None, said: ReportedReason = NOTHING_SAID
+) -> FeedbackResult:
     """Store how a use of a capability ended, and update its confidence; `revision` is the published one by default.
+    `said` is why, which nothing else keeps.
 
     Raises `InvalidRequest` for an unknown outcome, `CapabilityNotFound` for what agents cannot load, and
     `RevisionNotFound`.
@@ -69,7 +76,21 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
         if step is not None:
             detail["step"] = step
         audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
+        keep_report(event, said)
+        _follow_failures(capability, number)
     return FeedbackResult(capability_id, event.event_id, score)
+
+
+def _follow_failures(capability: Capability, number: int) -> None:
+    """Open an incident where the published revision fails in use now, and close it where it no longer does."""
+    published = capability.published_revision
+    if published is None or published.number != number:
+        return
+    counts = count_outcomes_by_revision([capability.pk], number=number)[capability.pk][number]
+    if fails_in_use(counts):
+        incidents.open_use_incident(revision=published, bad=counts.bad, known=counts.known)
+    else:
+        incidents.close_incidents(capability, kind="use")
 
 
 def _loadable(capability_id: str) -> Capability:

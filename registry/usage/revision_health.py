@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, Confidence, FeedbackEvent, Revision
+from registry.models import Capability, Confidence, FeedbackEvent, Incident, Revision
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 from registry.usage.reporting_keys import find_only_keys
 
@@ -26,9 +26,10 @@ OUTCOMES_MIN: Final = 5
 MARGIN: Final = 0.05
 _Z: Final = 1.645
 TREND_DAYS: Final = 30
-# What is published fails in use where so many of its confirmed ends were failures, and that share of them.
-FAILURES_MIN: Final = 5
-FAILURES_SHARE: Final = 0.3
+# What is published fails in use where so many of its ends are known, and in 95 of 100 cases more than this share of
+# them are failures.
+KNOWN_MIN: Final = 8
+FAILURES_SHARE: Final = 0.2
 EVENTS_SHOWN_MAX: Final = 200
 
 
@@ -120,12 +121,15 @@ def _worse(capability_id: str, number: int, figures: Mapping[int, OutcomeCounts]
     return Regression(capability_id, number, before, newer, figures[before])
 
 
-def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, OutcomeCounts]]:
-    """`{capability's row id: {revision: Figures}}` in one query."""
+def count_outcomes_by_revision(
+    keys: Collection[int], *, number: int | None = None
+) -> dict[int, dict[int, OutcomeCounts]]:
+    """`{capability's row id: {revision: Figures}}` in one query, of all revisions or of this number."""
     if not keys:
         return {}
     counted: dict[int, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     rows = FeedbackEvent.objects.filter(capability__in=keys).order_by()
+    rows = rows if number is None else rows.filter(revision=number)
     for pk, number, outcome, count in rows.values_list("capability_id", "revision", "outcome").annotate(Count("pk")):
         counted[pk][number][outcome] = count
     return {
@@ -134,14 +138,19 @@ def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, Out
     }
 
 
+def fails_in_use(counts: OutcomeCounts) -> bool:
+    """Whether more uses fail than may, and not by chance (Wilson's lower bound, one-sided 95 %)."""
+    return counts.known >= KNOWN_MIN and _lower_bound(counts.bad, counts.known) > FAILURES_SHARE
+
+
 @dataclass(frozen=True, slots=True)
 class FailingCapability:
-    """The published revision fails in use: `failed` of its `confirmed` ends."""
+    """The published revision fails in use: `failed` of its `known` ends, which has an incident `since` then."""
 
     capability_id: str
     number: int
     failed: int
-    confirmed: int
+    known: int
     since: datetime
     only_key: str = ""
 
@@ -149,39 +158,25 @@ class FailingCapability:
 def find_failing() -> list[FailingCapability]:
     """What fails in use, by its own figures, so that a first release counts too; by id.
 
-    Counted from an index alone; of what fails two queries more, and one each for since when.
+    What has an open incident of that: two queries, and one more where there is any.
     """
-    confirmed = FeedbackEvent.objects.filter(
+    open_ones = Incident.objects.filter(
+        kind=Incident.Kind.USE,
+        closed_at__isnull=True,
         capability__status__in=LOADABLE_STATUSES,
-        revision=F("capability__published_revision__number"),
-        outcome__in=("confirmed_success", "confirmed_failure"),
-    ).order_by()
-    counted: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    for pk, number, outcome, count in confirmed.values_list("capability", "revision", "outcome").annotate(Count("pk")):
-        counted[pk, number][outcome] = count
-    rows = [row for row, ends in counted.items() if _fails(ends["confirmed_failure"], ends.total())]
+        revision=F("capability__published_revision"),
+    )
+    columns = ("capability", "capability__capability_id", "revision__number", "first_seen_at")
+    rows = list(open_ones.order_by("capability__capability_id").values_list(*columns))
     if not rows:
         return []
-    only = find_only_keys([pk for pk, _ in rows], dict(rows))
-    names = dict(Capability.objects.filter(pk__in=dict(rows)).values_list("pk", "capability_id"))
-    found = [
-        FailingCapability(
-            names[pk], number, counted[pk, number]["confirmed_failure"], counted[pk, number].total(),
-            _failing_since(pk, number), only.get(pk, ""),
-        )
-        for pk, number in rows
-    ]  # fmt: skip
-    return sorted(found, key=lambda one: one.capability_id)
-
-
-def _fails(failed: int, confirmed: int) -> bool:
-    return failed >= FAILURES_MIN and failed >= FAILURES_SHARE * confirmed
-
-
-def _failing_since(capability: int, number: int) -> datetime:
-    """When so many of its uses had failed that it can be said to."""
-    failed = FeedbackEvent.objects.filter(capability=capability, revision=number, outcome="confirmed_failure")
-    return failed.order_by("id").values_list("at", flat=True)[FAILURES_MIN - 1]
+    only = find_only_keys([pk for pk, *_ in rows], {pk: number for pk, _, number, _ in rows})
+    figures = count_outcomes_by_revision([pk for pk, *_ in rows])
+    return [
+        FailingCapability(name, number, counts.bad, counts.known, since, only.get(pk, ""))
+        for pk, name, number, since in rows
+        if (counts := figures.get(pk, {}).get(number)) is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)

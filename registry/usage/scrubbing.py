@@ -29,8 +29,13 @@ _SECRET_SAID: Final = re.compile(
 
 
 def scrub(message: str) -> str:
-    """At most `KEPT_MAX` characters on one line, empty where nothing is left."""
-    text = " ".join(message[:_READ_MAX].replace("\0", " ").split())
+    """At most `LENGTH_MAX` characters on one line, empty where nothing is left."""
+    return _cut(scrub_text(" ".join(message[:_READ_MAX].replace("\0", " ").split())))
+
+
+def scrub_text(text: str, *, most: int | None = None) -> str:
+    """The same of a longer text, line by line as it is, cut to `most` characters."""
+    text = text.replace("\0", " ")
     for hit in sorted(secrets.find_secrets(text), key=lambda one: one.start, reverse=True):
         text = f"{text[: hit.start]}[secret]{text[hit.end :]}"
     text = _LINK.sub("[link]", text)
@@ -38,8 +43,7 @@ def scrub(message: str) -> str:
     text = _SECRET_SAID.sub(r"\1\2[secret]", text)
     text = _DIGITS.sub("[number]", text)
     text = _TOKEN.sub("[secret]", text)
-    text = _WORD.sub(_without_many_digits, text)
-    return _cut(text)
+    return _WORD.sub(_without_many_digits, text)[:most]
 
 
 def _without_many_digits(found: re.Match[str]) -> str:

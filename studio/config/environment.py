@@ -184,6 +184,9 @@ class StudioEnvironment:
         purpose="the number of days (at most 365) that messages that `capability_match` could not match are stored "
                 "for Unmet requests, cut to 200 characters and without addresses, long numbers and keys; `0` "
                 "stores none and deletes stored ones ([operate.md](operate.md#data-retention-of-unmet-requests))")
+    keep_conversations: bool = _setting("KEEP_CONVERSATIONS", parse_boolean, default=False,
+        purpose="whether conversations that hosts send with a failed use are kept for 30 days, for who may edit the "
+                "capability ([feedback.md](feedback.md#why-a-use-failed))")
     rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
         default_text="`match=6000/min,write=600/min,guess=20/min,uncached=600/min`",
         purpose="`off`, or pairs like these; of all processes together with `REDIS_URL`, else of each "

@@ -105,10 +105,7 @@ def _published(counts: Sequence[int]) -> Figure:
 
 
 def _failing(home: Home) -> Figure:
-    """It leads to the incidents, or where there are none to the feedback."""
-    counts, kinds = home.failing, {one.kind for one in home.inbox.items}
-    is_in_use = "fails_in_use" in kinds and not kinds & {"failing", "release_failed", "source", "tool_broken"}
-    url = reverse("studio:feedback_list" if is_in_use else "studio:incident_list")
-    label = _("Open incidents and what fails in use, last 30 days")
+    counts, url = home.failing, reverse("studio:incident_list")
+    label = _("Open incidents, last 30 days")
     tone = "danger" if counts[-1] else "flat"
     return _counted(Figure(_("Failing"), "", url, spark_label=label, tone=tone), counts, is_good=False)

@@ -155,11 +155,11 @@ def _regression(item: InboxItem) -> InboxRow:
 
 def _fails_in_use(item: InboxItem) -> InboxRow:
     title = _("%(name)s fails in use") % {"name": item.name}
-    url = reverse("studio:feedback_show", args=[item.capability_id])
+    url = reverse("studio:outcome_list", args=[item.capability_id])
     figures = {"count": figure(item.count), "total": figure(item.before), "number": item.key}
-    words = _("%(count)s of %(total)s confirmed uses of revision %(number)s failed") % figures
+    words = _("%(count)s of %(total)s known uses of revision %(number)s failed") % figures
     by = _("Only the API key %(key)s has reported on it") % {"key": item.by} if item.by else ""
-    return InboxRow("triangle-alert", "danger", title, url, _("View feedback"), _joined(words, by, _since(item)))
+    return InboxRow("triangle-alert", "danger", title, url, _("See why"), _joined(words, by, _since(item)))
 
 
 def _release(item: InboxItem) -> InboxRow:

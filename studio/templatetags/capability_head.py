@@ -36,7 +36,7 @@ _TABS: dict[str, tuple[Promise | str, tuple[str, ...]]] = {
             "draft_version_show",
         ),
     ),
-    "feedback_show": (gettext_lazy("Insights"), ("feedback_show",)),
+    "feedback_show": (gettext_lazy("Insights"), ("feedback_show", "outcome_list", "outcome_erase")),
 }  # fmt: skip
 _TABS |= {
     tab: row

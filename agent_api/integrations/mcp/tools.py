@@ -30,6 +30,7 @@ from registry.common.errors import Forbidden
 from registry.feature import installed_features
 from registry.snapshot import STORE, Snapshot
 from registry.usage.confidence import OUTCOMES
+from registry.usage.outcome_reports import REASON_LENGTH_MAX
 
 _GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
 _OS: Final = {"type": "string", "enum": list(OS), "description": "Only what works there; common is included."}
@@ -114,6 +115,7 @@ TOOLS: Final = (
             capability_id={"type": "string", "description": "Which capability was used."},
             outcome={"type": "string", "enum": list(OUTCOMES), "description": "confirmed: the user said so."},
             revision={"type": "integer", "minimum": 1, "description": "The revision that was loaded."},
+            reason={"type": "string", "maxLength": REASON_LENGTH_MAX, "description": "Why, in a sentence."},
         ),
         is_read=False,
     ),

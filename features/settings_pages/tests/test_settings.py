@@ -337,8 +337,11 @@ def test_a_refused_value_stands_beside_its_field(signed_in: SignIn) -> None:
 def test_data_is_chosen_on_its_page(signed_in: SignIn) -> None:
     client = signed_in("admin")
     form = form_with(client.get("/settings/data/"), "Save")
-    assert form.submit(client, keeps="on", keep_days="14", public_read="no").status_code == 302
+    assert (
+        form.submit(client, keeps="on", keep_days="14", keeps_conversations="on", public_read="no").status_code == 302
+    )
     assert chosen_settings.get_setting("KEEP_UNMATCHED_DAYS") == 14
+    assert chosen_settings.get_setting("KEEP_CONVERSATIONS") is True
     assert not chosen_settings.is_public_read()
     assert "[address]" in client.get("/settings/data/").content.decode()
 

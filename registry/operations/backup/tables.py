@@ -19,7 +19,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from registry.common.errors import BackupUnreadable
 from registry.feature import installed_feature_names, list_registry_models
-from registry.models import MatchClassifier, RegistryState, SentenceVector
+from registry.models import MatchClassifier, OutcomeReport, RegistryState, SentenceVector
 
 Model = type[models.Model]
 # A row of texts may have 2 MiB.
@@ -27,11 +27,11 @@ _ROWS_A_READ: Final = 100
 
 
 def backed_up_models() -> list[Model]:
-    """Every table of the registry but what is made again from the others, and how people sign in beside their
-    password: second factors, and their names at an identity provider. What is kept by Django itself (sessions, its
-    admin's log) is not in a backup."""
+    """Every table of the registry but what is made again from the others and what users said of failed uses, and how
+    people sign in beside their password: second factors, and their names at an identity provider. What is kept by
+    Django itself (sessions, its admin's log) is not in a backup."""
     return [
-        *(model for model in list_registry_models() if model not in (MatchClassifier, SentenceVector)),
+        *(model for model in list_registry_models() if model not in (MatchClassifier, OutcomeReport, SentenceVector)),
         Authenticator,
         SocialAccount,
     ]

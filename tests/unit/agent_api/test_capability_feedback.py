@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from capability_kit.bundles.digest import digest_of_load
-from registry.models import FeedbackEvent
+from registry.models import FeedbackEvent, OutcomeReport
 from registry.publishing import publication
 from registry.snapshot import STORE
 from tests.cases import valid_bundle
@@ -138,3 +138,21 @@ def test_an_odd_revision(api: Any, key: dict[str, str], revision: Any) -> None:
     publish()
     api.error(_tell(api, key, "alpha", revision=revision), 400, "INVALID_REQUEST")
     assert not FeedbackEvent.objects.exists()
+
+
+def test_an_outcome_may_say_why(api: Any, key: dict[str, str], playbook: str, settings: Any) -> None:
+    why = {"reason": "No slot", "failed_call": {"tool": "slots_find", "code": "NOT_FOUND"}}
+    told = api.ok(_tell(api, key, playbook, "confirmed_failure", **why), "feedback")
+    assert "conversation_kept" not in told
+    talk = [{"role": "user", "text": "A slot, please"}]
+    told = api.ok(_tell(api, key, playbook, "confirmed_failure", conversation=talk), "feedback")
+    assert told["conversation_kept"] is False
+    settings.KEEP_CONVERSATIONS = True
+    told = api.ok(_tell(api, key, playbook, "confirmed_failure", conversation=talk, reason=None), "feedback")
+    assert told["conversation_kept"] is True
+    reports = OutcomeReport.objects.order_by("event_id")
+    assert [(one.reason, one.code, one.conversation) for one in reports] == [
+        ("No slot", "NOT_FOUND", None),
+        ("", "", talk),
+    ]
+    assert _tell(api, key, playbook, conversation=[{"role": "user", "text": "x" * 70_000}]).status_code == 400

@@ -16,6 +16,8 @@ from registry.importing import git_import_jobs
 from registry.matching import skill_groups
 from registry.models import AgentKey, GitImport, Proposal, Review, Team
 from registry.publishing import proposals, publication, review_comments, reviews
+from registry.usage import feedback
+from registry.usage.outcome_reports import ReportedReason
 from studio.pages.urls import urlpatterns
 from tests import feature_pages
 from tests.factories import OLGA, bundle, publish, tool
@@ -129,5 +131,9 @@ def furnish() -> None:
     teams.create_team(name="Team", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
     git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
+    talk: list[dict[str, Any]] = [{"role": "user", "text": "A slot"}]
+    talk += [{"role": "agent", "text": "", "calls": [{"tool": "alpha_list", "arguments": {}}]}]
+    said = ReportedReason("No slot", "alpha_list", "NOT_FOUND", conversation=talk)
+    feedback.record_outcome(capability_id="alpha", outcome="likely_failure", by=Actor("agent_key", "agent"), said=said)
     for pages in feature_pages.ALL:
         pages.furnish()

@@ -71,7 +71,9 @@ def test_secrets_are_no_field_of_any_page() -> None:
         "ReviewEntry.code",
         "Revision.simhash",
         "Acceptance.code",
+        "OutcomeReport.code",
     }
+    assert not {"OutcomeReport.reason", "OutcomeReport.conversation"} & shown
     names = {field.name for model in MODELS for field in model._meta.concrete_fields}
     assert {name for name in SECRET_FIELDS if "." not in name} <= names
 

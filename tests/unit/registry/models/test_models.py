@@ -36,6 +36,7 @@ from registry.models import (
     MatchClassifier,
     MatchCount,
     Operator,
+    OutcomeReport,
     Proposal,
     RegistryState,
     Release,
@@ -57,7 +58,7 @@ from registry.models import (
 )
 from registry.models.install_code import new_code
 from registry.publishing import proposals, publication, release_rules
-from registry.usage import feedback
+from registry.usage import feedback, outcome_reports
 from tests.factories import OLGA, bundle, publish, tampering, tool
 from tests.sweeps import check_each, rolled_back
 
@@ -146,6 +147,8 @@ BREAKS: dict[str, Break] = {
     "match_classifier_once": _again(MatchClassifier),
     "feedback_event_outcome_known": _set(FeedbackEvent, outcome="great"),
     "feedback_event_revision_positive": _set(FeedbackEvent, revision=0),
+    "outcome_report_not_empty": _set(OutcomeReport, reason=""),
+    "OutcomeReport.event": _again(OutcomeReport),
     "idempotency_record_once": _again(IdempotencyRecord),
     "idempotency_record_key_not_empty": _set(IdempotencyRecord, idempotency_key=""),
     "proposal_status_known": _set(Proposal, status="lost", decided_at=timezone.now(), decided_by="operator:olga"),
@@ -268,7 +271,8 @@ def one_of_each() -> None:
         scheduled_by="operator:olga",
     )
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
-    feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
+    said = outcome_reports.ReportedReason("why")
+    feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA, said=said)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     IdempotencyRecord.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", response="[]")
     content = FileContent.objects.create(digest="sha256:0", size=1, pointer="")

@@ -79,7 +79,7 @@ def test_published_and_failing_are_told_as_they_were() -> None:
     assert counts == [1] * 27 + [2] * 3 + [1]
     for revision in Revision.objects.order_by("pk")[:1]:
         incidents.open_incident(revision=revision, message="m", details="d", findings=())
-    assert home.count_failing_by_day(today, []) == [0] * 30 + [1]
+    assert home.count_failing_by_day(today) == [0] * 30 + [1]
 
 
 def test_the_number_of_queries_does_not_grow() -> None:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.common.actors import Actor
-from registry.models import Capability, FeedbackEvent, Operator
+from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, Operator
 from registry.publishing.publication import retire, rollback
 from registry.selectors.home import count_failing_by_day
 from registry.selectors.inbox import build_inbox
@@ -212,21 +212,41 @@ def test_a_line_goes_through_every_event() -> None:
 def test_a_first_release_that_fails_in_use_is_failing_and_in_the_inbox() -> None:
     publish()
     publish("beta")
-    for outcome, count in (("confirmed_success", 8), ("confirmed_failure", 4), ("likely_failure", 9)):
+    for outcome, count in (("confirmed_success", 4), ("confirmed_failure", 2), ("likely_failure", 1), ("used", 9)):
         _tell(outcome, count)
     for outcome, count in (("confirmed_success", 20), ("confirmed_failure", 5)):
         for _ in range(count):
             record_outcome(capability_id="beta", outcome=outcome, by=OTHER)
     today = datetime.now(UTC).date()
-    assert (find_failing(), count_failing_by_day(today, find_failing())[-2:]) == ([], [0, 0])
-    _tell("confirmed_failure", 4)
+    assert (find_failing(), count_failing_by_day(today)[-2:]) == ([], [0, 0])
+    _tell("confirmed_failure", 1)
     (failing,) = find_failing()
-    assert (failing.capability_id, failing.number, failing.failed, failing.confirmed) == ("alpha", 1, 8, 16)
+    assert (failing.capability_id, failing.number, failing.failed, failing.known) == ("alpha", 1, 4, 8)
     assert failing.only_key == "agent"
-    assert count_failing_by_day(today, find_failing())[-2:] == [0, 1]
+    assert count_failing_by_day(today)[-2:] == [0, 1]
     assert _rows("fails_in_use") == [("alpha", "agent")]
     publish(body="Two.")
     assert find_failing() == []
+
+
+def test_an_incident_opens_once_and_closes_by_itself() -> None:
+    publish()
+    _tell("confirmed_success", 4)
+    _tell("confirmed_failure", 6)
+    incident = Incident.objects.get(kind="use")
+    assert (incident.closed_at, incident.count, incident.revision) == (None, 6, _alpha().published_revision)
+    assert "6 of 10" in incident.details
+    assert AuditEvent.objects.filter(verb="incident.open", subject="alpha").count() == 1
+    _tell("confirmed_success", 30)
+    assert Incident.objects.get(kind="use").closed_at is not None
+    assert AuditEvent.objects.filter(verb="incident.close", subject="alpha").count() == 1
+    publish(body="Two.")
+    _tell("confirmed_failure", 9, revision=1)
+    assert not Incident.objects.filter(closed_at__isnull=True).exists()
+    _tell("confirmed_failure", 8)
+    assert Incident.objects.get(closed_at__isnull=True).revision == _alpha().published_revision
+    publish(body="Three.")
+    assert not Incident.objects.filter(closed_at__isnull=True).exists()
 
 
 def test_what_does_worse_than_before_is_one_row() -> None:

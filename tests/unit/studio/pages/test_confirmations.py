@@ -29,6 +29,7 @@ from registry.models import (
     AuditEvent,
     Capability,
     Draft,
+    FeedbackEvent,
     LoadCount,
     Operator,
     Proposal,
@@ -38,6 +39,8 @@ from registry.models import (
 )
 from registry.publishing import proposals, publication, reviews, scheduled_releases
 from registry.publishing.quarantine import quarantine
+from registry.usage import feedback
+from registry.usage.outcome_reports import ReportedReason
 from studio.pages.urls import urlpatterns
 from tests import feature_pages
 from tests.factories import OLGA, bundle, publish
@@ -65,6 +68,7 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "recovery_codes_replace": lambda: {"what": "codes"},
     "operator_disable": lambda: {"username": "the-author"},
     "operator_reset": lambda: {"username": "the-author"},
+    "outcome_erase": lambda: {"event_id": str(FeedbackEvent.objects.get().event_id)},
     "proposal_reject": dict,
     "release_cancel": lambda: {"release": str(ScheduledRelease.objects.get().pk)},
     "release_rule_drop": lambda: {"group_id": "health"},
@@ -177,6 +181,8 @@ def world(signed_in: SignIn) -> Client:
     team = teams.create_team(name="Owners", by=OLGA)
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
+    said = ReportedReason("No slot")
+    feedback.record_outcome(capability_id="alpha", outcome="likely_failure", by=Actor("agent_key", "agent"), said=said)
     for pages in feature_pages.ALL:
         pages.furnish()
     enable_app(operators.get_operator("the-admin"))

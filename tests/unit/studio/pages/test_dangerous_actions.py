@@ -45,7 +45,7 @@ ORDINARY = {
     *("review_ask", "review_comment", "review_reply", "review_resolve", "review_reopen", "review_decide"),
     *("review_reviewer_add", "review_reviewer_remove", "review_withdraw"),
     *("skill_group_new", "skill_group_save", "skill_group_remove", "team_create", "team_change"),
-    *("demand_dismiss", "demand_bring_back", "passkey_rename"),
+    *("demand_dismiss", "demand_bring_back", "passkey_rename", "outcome_erase"),
     *("tour_leave", "tour_show", "tour_step"),
     # They ask by themselves, or are the way in.
     *("password", "sign_in", "passkey_sign_in", "passkey_options", "welcome"),

@@ -53,6 +53,8 @@ NAMED: dict[str, tuple[str | None, str | None]] = {
     "capability_git_show": ("author", None),
     "demand_dismiss": ("author", "author"),
     "demand_bring_back": ("author", "author"),
+    "outcome_list": ("author", None),
+    "outcome_erase": ("author", "author"),
     "sentence_add": ("author", "author"),
     "draft_edit": ("author", None),
     "draft_check": (None, "author"),

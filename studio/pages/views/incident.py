@@ -27,6 +27,7 @@ _FILTERS: Final = (
             (Incident.Kind.SOURCE.value, gettext_lazy("Failing source")),
             (Incident.Kind.MIRROR.value, gettext_lazy("Failing mirror")),
             (Incident.Kind.TOOL.value, gettext_lazy("Tool that fails")),
+            (Incident.Kind.USE.value, gettext_lazy("Fails in use")),
         ),
     ),
     FilterField("state", gettext_lazy("Status"), (("", gettext_lazy("Open")), ("closed", gettext_lazy("Closed")))),

@@ -25,7 +25,7 @@ from studio.pages.form_data import get_int_at
 from studio.pages.permissions import StudioRequest, author_required
 
 # Of a group; the figure beside its words says how many there are.
-_OF_GROUP_MAX: Final = 20
+_OF_GROUP_MAX: Final = 5
 
 
 @author_required("GET")
@@ -57,6 +57,7 @@ def _describe(capability_id: str, group: ReportGroup, skill_doc: str) -> dict[st
         "title": _title(group),
         "group": group,
         "shown": group.reports[:_OF_GROUP_MAX],
+        "more": max(0, len(group.reports) - _OF_GROUP_MAX),
         "line": line,
         "editor": reverse("studio:draft_edit", args=[capability_id]) + place,
     }

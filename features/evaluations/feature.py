@@ -42,6 +42,9 @@ FEATURE: Final = Feature(
     capability_tabs="features.evaluations.navigation.CAPABILITY_TABS",
     dangerous_actions="features.evaluations.dangerous_actions.ACTIONS",
     rights=("features.evaluations.rights.RIGHTS",),
-    panels={"publishing_policy": "features.evaluations.rule_pages.draw_rules"},
+    panels={
+        "publishing_policy": "features.evaluations.rule_pages.draw_rules",
+        "gate.destinations": "features.evaluations.panels.draw_line",
+    },
     rows_kept={"evaluations_evaluationrule": "rules that publishing needs evaluations"},
 )

@@ -48,6 +48,7 @@ class EvaluationRun(models.Model):
         DRAFT = "draft"
         WITHOUT = "without"
         REVISION = "revision"
+        SILENT = "silent"
 
     class State(models.TextChoices):
         RUNNING = "running"
@@ -56,7 +57,7 @@ class EvaluationRun(models.Model):
 
     capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="+")
     side = models.CharField(max_length=16, choices=Side.choices)
-    digest = optional_text(71, help_text="Empty where the capability is left out.")
+    digest = optional_text(71, help_text="Empty where the capability is left out, or nothing was asked of a model.")
     revision = models.PositiveIntegerField(null=True, help_text="Of what was live, or the one that was chosen.")
     tool = optional_text(80, help_text="What played it elsewhere; empty: this registry.")
     model = models.CharField(max_length=200)
@@ -71,7 +72,7 @@ class EvaluationRun(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
-            check_choice("side", ["live", "draft", "without", "revision"], name="evaluation_run_side_known"),
+            check_choice("side", ["live", "draft", "without", "revision", "silent"], name="evaluation_run_side_known"),
             check_choice("state", ["running", "done", "canceled"], name="evaluation_run_state_known"),
             check_set_where("finished_at", name="evaluation_run_end_fits_state", state__in=["done", "canceled"]),
         ]

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from capability_client.evaluation.report import as_document, as_junit
 from capability_rules.errors import RegistryError
-from features.evaluations import case_store, results, runs
+from features.evaluations import case_store, results, run_table, runs
 from features.evaluations.case_form import CaseForm, initial_of, initial_of_report
 from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.confirmations import delete_case_question
@@ -66,7 +66,7 @@ def _sides(capability: Capability) -> list[tuple[str, str, bool]]:
     is_live = capability.published_revision is not None and capability.status in ("published", "deprecated")
     found = [("live", _("Live"), True)] if is_live else []
     found += [("draft", _("Draft"), True)] if has_draft else []
-    return [*found, ("without", _("Without this capability"), False)]
+    return [*found, ("without", _("Without this capability"), False), ("silent", _("A model that does nothing"), True)]
 
 
 @author_required("GET", "POST")
@@ -174,16 +174,16 @@ def evaluation_start(request: StudioRequest, capability_id: str) -> HttpResponse
 def evaluation_run(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """One run, case by case; asked for again while it runs."""
     run = _run_of(capability_id, number)
-    against = results.find_comparison(run)
-    together = results.list_together(run)
+    columns = run_table.list_columns(run, results.find_comparison(run))
+    shown = get_query_text(request, "case", most=200)
     context = {
         "capability": run.capability,
-        "summary": next(one for one in together if one.run.pk == run.pk),
-        "together": together,
-        "is_running": any(one.run.state == EvaluationRun.State.RUNNING for one in together),
+        "columns": columns,
+        "rows": run_table.build_table(columns),
+        "shown": shown,
+        "sides": run_table.read_case(columns, shown) if shown else [],
+        "is_running": any(one.run.state == EvaluationRun.State.RUNNING for one in columns),
         "run": run,
-        "rows": results.list_case_rows(run, against),
-        "against": results.get_summary(against) if against else None,
     }
     part = "#state" if is_fragment(request) else ""
     return vary_on_htmx(render(request, f"studio/evaluation/run.html{part}", context))

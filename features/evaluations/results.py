@@ -13,8 +13,6 @@ from features.evaluations.model_settings import price_of
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from registry.models import Capability
 
-_PASSED = Q(failures=[])
-
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
@@ -35,22 +33,12 @@ class ShownResult:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseRow:
-    """A case in a run: `before` is its share in the run that it is compared with, None where it is not there."""
+class PlayedCase:
+    """A case in a run: what did not hold, and what was said each time."""
 
-    name: str
-    must: bool
     rate: PassRate
     failures: tuple[str, ...]
     results: tuple[ShownResult, ...]
-    before: PassRate | None = None
-
-    @property
-    def change(self) -> str:
-        """`better`, `worse`, or empty."""
-        if self.before is None or self.before.share == self.rate.share:
-            return ""
-        return "better" if self.rate.share > self.before.share else "worse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +118,16 @@ def find_comparison(run: EvaluationRun) -> EvaluationRun | None:
     return others.order_by("-id").distinct().first()
 
 
-def list_case_rows(run: EvaluationRun, against: EvaluationRun | None = None) -> list[CaseRow]:
-    """Each case of a run: what got worse, what fails, and the others by their names."""
-    before = _rates(against) if against is not None else {}
-    found: dict[str, list[EvaluationResult]] = {}
-    for one in run.results.order_by("repetition", "id"):
-        found.setdefault(one.case, []).append(one)
-    rows = [
-        CaseRow(
-            name,
-            any(one.must for one in results),
-            PassRate(sum(not one.failures for one in results), len(results)),
-            tuple(dict.fromkeys(str(words) for one in results for words in one.failures)),
-            tuple(map(_shown, results)),
-            before.get(name),
-        )
-        for name, results in found.items()
-    ]
-    # What got worse first, then what fails.
-    return sorted(rows, key=lambda row: (row.change != "worse", not row.failures, row.name))
+def find_case(run: EvaluationRun, name: str) -> PlayedCase | None:
+    """The case of this name in a run; None where it was not played."""
+    results = list(run.results.filter(case=name).order_by("repetition", "id"))
+    if not results:
+        return None
+    return PlayedCase(
+        PassRate(sum(not one.failures for one in results), len(results)),
+        tuple(dict.fromkeys(str(words) for one in results for words in one.failures)),
+        tuple(map(_shown, results)),
+    )
 
 
 def _shown(result: EvaluationResult) -> ShownResult:
@@ -164,11 +143,6 @@ def _shown(result: EvaluationResult) -> ShownResult:
         for one in result.transcript
     )
     return ShownResult(result.repetition, bool(result.failures), messages)
-
-
-def _rates(run: EvaluationRun) -> dict[str, PassRate]:
-    counted = run.results.values("case").annotate(total=Count("id"), passed=Count("id", filter=_PASSED)).order_by()
-    return {row["case"]: PassRate(row["passed"], row["total"]) for row in counted}
 
 
 def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:

@@ -19,6 +19,7 @@ from features.evaluations import case_store
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, get_model_kind, open_model, require_models, tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
+from features.evaluations.silent_model import SilentModel
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
@@ -46,7 +47,8 @@ _NOT_PLAYED: Final = "The worker could not play it; see its jobs"
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is to be played, each side by each model: `sides` are `live`, `draft`, `without` and `revision-N`."""
+    """What is to be played, each side by each model: `sides` are `live`, `draft`, `without`, `revision-N` and
+    `silent`: a model that does nothing, once whatever the models are."""
 
     sides: Sequence[str]
     models: Sequence[str]
@@ -62,13 +64,18 @@ def start_runs(*, capability: Capability, wanted: RunRequest, by: Actor) -> list
         # The same of all: by it they are known to belong together.
         now = timezone.now()
         runs = [
-            _start(capability, side, model, wanted.repetitions, cases, by, now)
-            for model in dict.fromkeys(wanted.models)
-            for side in dict.fromkeys(wanted.sides)
+            _start(capability, side, model, wanted.repetitions, cases, by, now) for model, side in _list_played(wanted)
         ]
         detail = {"runs": [run.pk for run in runs], "sides": list(wanted.sides), "models": list(wanted.models)}
         audit.record(by=by, verb="evaluation.start", subject=capability.capability_id, detail=detail)
     return runs
+
+
+def _list_played(wanted: RunRequest) -> list[tuple[str, str]]:
+    """`(model, side)` of each run; that of no model last."""
+    sides = [side for side in dict.fromkeys(wanted.sides) if side != EvaluationRun.Side.SILENT]
+    played = [(model, side) for model in dict.fromkeys(wanted.models) for side in sides]
+    return [*played, ("", "silent")] if EvaluationRun.Side.SILENT in wanted.sides else played
 
 
 def _check(capability: Capability, wanted: RunRequest, cases: int, by: Actor) -> None:
@@ -126,7 +133,7 @@ def _start(
         digest=digest,
         revision=revision,
         model=model,
-        settings={"kind": get_model_kind()},
+        settings={"kind": get_model_kind()} if model else {},
         repetitions=repetitions,
         total=len(cases) * repetitions,
         created_at=now,
@@ -213,12 +220,16 @@ def _unplayed(words: str) -> tuple[Observation, list[str]]:
 
 
 def _play(run: EvaluationRun, case: EvaluationCase, lease: Lease) -> tuple[Observation, list[str]]:
-    if tokens_left(run.created_by) == 0:
+    if run.side != EvaluationRun.Side.SILENT and tokens_left(run.created_by) == 0:
         return _unplayed(BUDGET_SPENT)
     from features.evaluations.sides import play_side, read_side
 
     wanted = f"revision-{run.revision}" if run.side == EvaluationRun.Side.REVISION else run.side
     side = read_side(run.capability.capability_id, wanted)
+    if run.side == EvaluationRun.Side.SILENT:
+        nobody = SilentModel()
+        found = play_side(case, side, nobody)
+        return found, judge_play(case, found, nobody)
     if side.digest != run.digest:
         return _unplayed("The texts have changed since the run began")
     try:
@@ -303,7 +314,7 @@ def play_now(
 
     played: PlayedSide = read_side(capability.capability_id, side)
     for case in cases:
-        vendor = open_model(model)
+        vendor = SilentModel() if side == EvaluationRun.Side.SILENT else open_model(model)
         try:
             found = play_side(case, played, vendor)
             yield case, found, judge_play(case, found, vendor)

@@ -98,8 +98,8 @@ def parse_side(side: str) -> tuple[str, int | None]:
     kind, _sign, number = side.partition("-")
     if kind == "revision" and number.isascii() and number.isdecimal() and len(number) < 10:
         return kind, int(number)
-    if side not in ("live", "draft", "without"):
-        raise InvalidRequest("Choose what is played: live, draft, without the capability, or revision-N")
+    if side not in ("live", "draft", "without", "silent"):
+        raise InvalidRequest("Choose what is played: live, draft, without the capability, silent, or revision-N")
     return side, None
 
 
@@ -149,7 +149,7 @@ def _read_revision(capability_id: str, number: int) -> PlayedSide:
 
 def _read_current(capability_id: str, side: str) -> PlayedSide:
     snapshot = current_snapshot()
-    if side == "draft":
+    if side in ("draft", "silent"):
         # Drafts that pass replace what is published, whether any key previews them or not.
         drafts = read_drafts()
         snapshot = replace(snapshot, drafts=drafts, entries={**snapshot.entries, **drafts})

@@ -104,7 +104,7 @@ def _run(page: Page, studio: Studio) -> None:
     expect(page.get_by_role("button", name="Cancel run")).to_be_visible()
     studio.manage("worker", "--once")
     # What is live was played first; the table has the draft beside it.
-    page.get_by_role("region", name="Started together").get_by_role("link", name="Draft").click()
+    page.get_by_role("region", name="Cases").get_by_role("link", name="Draft").first.click()
     expect(page.get_by_role("heading", name="Draft", level=1)).to_be_visible()
     expect(page.locator("#state").get_by_text("Done", exact=True)).to_be_visible(timeout=15_000)
 
@@ -137,8 +137,10 @@ def test_a_change_is_tried_fails_is_fixed_and_goes_through_the_rule(
 
     _edit(page, studio.url, "Keep it short.")
     _run(page, studio)
-    expect(page.get_by_text("worse than 1/1")).to_be_visible()
-    expect(page.get_by_text("It did not say “four minutes”")).to_be_visible()
+    expect(page.get_by_text("Changed", exact=True)).to_be_visible()
+    page.get_by_role("link", name="says how long it steeps").click()
+    # Of the draft, and of a model that does nothing.
+    expect(page.get_by_text("It did not say “four minutes”")).to_have_count(2)
     _take(page, folder, "evaluation-failed")
     page.goto(f"{studio.url}/capabilities/tea/publish/")
     expect(page.get_by_text(re.compile("2 of 3 evaluations passed"))).to_be_visible()

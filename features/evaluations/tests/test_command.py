@@ -48,6 +48,9 @@ def test_cases_are_read_from_a_file_played_and_listed(manage: Manage, settings: 
         assert "pass  1/1  greets" in done.out
         assert "1 of 2 passed" in done.out
         found = manage("evaluation", "play", "alpha", "--format", "json").document
+        asked = len(server.bodies)
+        assert "0 of 2 passed" in manage("evaluation", "play", "alpha", "--side", "silent").out
+        assert len(server.bodies) == asked
     assert [row["passed"] for row in found["results"]] == [True, False]
     assert manage("evaluation", "list", "alpha").out == "No runs\n"
     assert len(case_store.list_cases(get_capability("alpha"))) == 2

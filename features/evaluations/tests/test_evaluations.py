@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +18,7 @@ from capability_client.evaluation import model_port
 from capability_kit.evaluation_cases import EvaluationCase
 from capability_rules.bundles.bundle_reader import SourceBundle
 from capability_rules.errors import InvalidRequest, RegistryError
-from features.evaluations import case_store, runs
+from features.evaluations import case_store, run_table, runs
 from features.evaluations.model_settings import tokens_left
 from features.evaluations.models import EvaluationResult, EvaluationRun, SavedCase
 from features.evaluations.runs import RunRequest
@@ -110,8 +111,8 @@ def test_a_case_is_written_by_a_form_played_and_judged(signed_in: SignIn, alpha:
     assert (draft.side, draft.state, live.state) == ("draft", "done", "done")
     assert {tuple(one.failures) for one in live.results.all()} == {("It did not say “sir”",)}
     assert {tuple(one.failures) for one in draft.results.all()} == {()}
-    shown = client.get(f"{HERE}runs/{draft.pk}/").content.decode()
-    assert "better than 0/2" in shown
+    shown = client.get(f"{HERE}runs/{draft.pk}/?case=saves+after+asking").content.decode()
+    assert re.findall(r'data-state="(\w*)"', shown) == ["failed", "passed"]
     assert "Passed 2/2" in " ".join(shown.split())
     assert "Saved, sir." in shown
     assert "sk-secret" not in shown + json.dumps(list(EvaluationResult.objects.values_list("transcript", flat=True)))
@@ -154,7 +155,12 @@ def test_a_revision_is_played_as_if_it_were_live_by_several_models(
     publish(tools=[tool("alpha_list"), SAVE], body="Say it short.")
     client = signed_in("author")
     page = form_with(client.get(HERE), "Run all cases")
-    assert client.post(f"{HERE}start/", page.values | {"model": ["small", "large"], "revision": "2"}).status_code == 302
+    assert (
+        client.post(
+            f"{HERE}start/", page.values | {"side": ["live"], "model": ["small", "large"], "revision": "2"}
+        ).status_code
+        == 302
+    )
     work()
     found = {
         (run.model, run.side, run.revision): [one.failures for one in run.results.all()]
@@ -169,6 +175,66 @@ def test_a_revision_is_played_as_if_it_were_live_by_several_models(
     }
     shown = client.get(HERE).content.decode()
     assert "Revision 2" in shown
+
+
+def test_a_model_that_does_nothing_is_a_side_of_its_own(
+    signed_in: SignIn, alpha: Any, server: ModelServer, settings: Any
+) -> None:
+    for name, expect in (("saves", {"loads": "alpha"}), ("stays out", {"loads": None, "no_writes": True})):
+        case_store.save_case(capability=alpha, document=case(name=name, expect=expect), by=OLGA)
+    settings.MODEL_TOKENS_A_DAY = 1
+    wanted = RunRequest(["live", "silent"], ["small", "large"])
+    runs.start_runs(capability=alpha, wanted=wanted, by=OLGA)
+    silent = EvaluationRun.objects.get(side="silent")
+    assert (silent.model, silent.digest, EvaluationRun.objects.count()) == ("", "", 3)
+    work()
+    assert {one.case: not one.failures for one in silent.results.all()} == {"saves": False, "stays out": True}
+    page = signed_in("viewer").get(f"{HERE}runs/{silent.pk}/").content.decode()
+    assert "1 of 2 pass without doing anything" in page
+
+
+def test_what_changed_between_sides_comes_first(alpha: Any) -> None:
+    live, draft = (
+        EvaluationRun.objects.create(
+            capability=alpha,
+            side=side,
+            model="m",
+            total=3,
+            state="done",
+            finished_at=timezone.now(),
+            created_by="x",
+            created_at=alpha.published_revision.created_at,
+        )
+        for side in ("live", "draft")
+    )
+    for run, failed in ((live, {"b"}), (draft, {"b", "c"})):
+        for name in ("a", "b", "c"):
+            EvaluationResult.objects.create(
+                run=run,
+                case=name,
+                case_digest="d",
+                repetition=1,
+                failures=["no"] if name in failed else [],
+                seconds=0.0,
+                transcript=[],
+                finished_at=timezone.now(),
+            )
+    table = run_table.build_table(run_table.list_columns(draft, None))
+    assert [(row.name, row.is_changed, [state for state, _ in row.cells]) for row in table] == [
+        ("c", True, ["passed", "failed"]), ("b", False, ["failed", "failed"]), ("a", False, ["passed", "passed"]),
+    ]  # fmt: skip
+
+
+def test_the_publish_page_says_in_a_line_how_cases_fare(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:
+    case_store.save_case(capability=alpha, document=case(expect={"says": ["sir"]}), by=OLGA)
+    files = bundle(tools=[tool("alpha_list"), SAVE], body="Say sir.")
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+    client = signed_in("publisher")
+    assert "data-evaluated" not in client.get("/capabilities/alpha/publish/").content.decode()
+    runs.start_runs(capability=alpha, wanted=RunRequest(["live", "draft"], ["small"]), by=OLGA)
+    work()
+    page = " ".join(client.get("/capabilities/alpha/publish/").content.decode().split())
+    assert "1 of 1, live 0 of 1" in page
 
 
 def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: ModelServer) -> None:

@@ -71,7 +71,9 @@ def test_a_pipeline_uploads_over_http_and_the_page_says_who(api: Api, signed_in:
     assert (found["side"], found["passed"], found["total"]) == ("live", 1, 1)
     event = AuditEvent.objects.get(verb="evaluation.upload")
     assert (event.actor_kind, event.actor_name, event.detail["tool"]) == ("agent_key", "ci", "harness 2")
-    shown = signed_in("viewer").get(f"/capabilities/alpha/evaluations/runs/{found['run']}/").content.decode()
+    case = EvaluationRun.objects.get().results.get().case
+    address = f"/capabilities/alpha/evaluations/runs/{found['run']}/"
+    shown = signed_in("viewer").get(address, {"case": case}).content.decode()
     assert all(words in shown for words in ("harness 2", "ci", "temperature", "What was said is not uploaded."))
     assert api.post("operator/evaluation_results_upload", body, headers=bearer("read")).status_code == 403
 

@@ -22,7 +22,7 @@ class Command(SubcommandBase):
             verbs, "play", self.play, "Play each case now, and store nothing; exit 1 where one has failed."
         )
         play.add_argument("capability_id")
-        play.add_argument("--side", default="live", help="live (the default), draft, without, or revision-N")
+        play.add_argument("--side", default="live", help="live (the default), draft, without, revision-N, or silent")
         play.add_argument("--model", default="", help="default: the first of MODEL_NAMES")
         cases = self.verb(verbs, "cases", self.cases, "Print the cases as evals.json, or read them from one.")
         cases.add_argument("capability_id")

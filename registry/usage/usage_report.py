@@ -94,6 +94,16 @@ _ORDERS: Final = {
 }
 
 
+def list_keys_by_revision(capability_id: str, *, days: int = 30) -> dict[int, list[str]]:
+    """Who has loaded each revision in the last days, most loads first; an empty name is a public read. One query."""
+    asked = RequestedCapability(days=days, capability_id=capability_id)
+    found: dict[int, list[str]] = {}
+    rows = _counted(asked).values_list("revision", "key_name").annotate(loads=Sum("count"))
+    for revision, key_name, _ in rows.order_by("-loads", "key_name"):
+        found.setdefault(revision, []).append(key_name)
+    return found
+
+
 def count_loads_by_day(asked: RequestedCapability) -> list[tuple[date, int]]:
     """Every day of the period, or every month's first day beyond what is kept by day, zeros included."""
     counted = dict(_counted(asked).values_list("day").annotate(Sum("count")))

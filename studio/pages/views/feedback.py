@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from registry.core import queries
 from registry.usage.revision_health import SORTS, TREND_DAYS, CapabilityHealthList, get_health_report
+from registry.usage.usage_report import list_keys_by_revision
 from studio.pages.charts import build_confidence_line
 from studio.pages.form_data import get_choice, get_int_at
 from studio.pages.lists import PagedRows, get_page
@@ -16,6 +17,7 @@ from studio.pages.permissions import StudioRequest, operator_required
 
 PAGE_SIZE: Final = 50
 KINDS: Final = ("playbook", "other")
+KEYS_SHOWN_MAX: Final = 8
 
 
 @operator_required("GET")
@@ -41,5 +43,9 @@ def feedback_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "revision": revision,
         "line": line,
         "steps": list(reversed(line.steps))[:PAGE_SIZE] if line else [],
+        "loaded_by": [
+            (number, keys[:KEYS_SHOWN_MAX], len(keys) - KEYS_SHOWN_MAX)
+            for number, keys in sorted(list_keys_by_revision(capability_id).items(), reverse=True)
+        ],
     }
     return render(request, "studio/feedback/show.html", context)

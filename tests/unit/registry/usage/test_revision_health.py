@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.common.actors import Actor
-from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, Operator
+from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, LoadCount, Operator
 from registry.publishing.publication import retire, rollback
 from registry.selectors.home import count_failing_by_day
 from registry.selectors.inbox import build_inbox
@@ -27,6 +27,7 @@ from registry.usage.revision_health import (
     get_health_report,
     is_regression,
 )
+from registry.usage.usage_report import list_keys_by_revision
 from studio.pages.charts import LINE_HEIGHT, WIDTH, build_confidence_line
 from tests.factories import OLGA, publish
 
@@ -254,3 +255,13 @@ def test_what_does_worse_than_before_is_one_row() -> None:
     _tell("confirmed_failure", 5)
     assert len(find_failing()) == 1
     assert (_rows("fails_in_use"), _rows("regression")) == ([], [("alpha", "agent")])
+
+
+def test_who_loads_which_revision_is_known_by_name() -> None:
+    publish()
+    today = datetime.now(UTC).date()
+    for revision, key, count in ((1, "old", 3), (1, "", 5), (2, "new", 1)):
+        LoadCount.objects.create(day=today, capability_id="alpha", revision=revision, key_name=key, count=count)
+    past = today - timedelta(days=40)
+    LoadCount.objects.create(day=past, capability_id="alpha", revision=1, key_name="gone", count=9)
+    assert list_keys_by_revision("alpha") == {1: ["", "old"], 2: ["new"]}

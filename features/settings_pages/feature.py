@@ -25,5 +25,6 @@ FEATURE: Final = Feature(
         _tab(gettext_lazy("Mail"), "mail", "settings_data"),
     ),
     dangerous_actions="features.settings_pages.dangerous_actions.ACTIONS",
+    rights=("features.settings_pages.rights.RIGHTS",),
     model_key="features.settings_pages.settings_store.open_model_key",
 )

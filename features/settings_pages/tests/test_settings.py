@@ -30,6 +30,9 @@ from registry.common.net.ip_policy import Address
 from registry.common.rate_limits import RateLimited
 from registry.core import chosen_settings
 from registry.models import AuditEvent, Operator, RegistryState, UnmatchedMessage
+from registry.operations.backup.tables import read_stored
+from registry.operations.rights.comparison import compare_rights
+from registry.operations.rights.recorded import RecordedRights
 from registry.usage import demand, usage_counters
 from tests.factories import OLGA, publish
 from tests.model_servers import model_server
@@ -360,3 +363,19 @@ def test_a_test_mail_goes_to_whoever_asks(signed_in: SignIn, settings: Any, monk
     assert "canary" not in client.post("/settings/mail/test/", follow=True).content.decode()
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     assert "Send test mail" not in client.get("/settings/mail/").content.decode()
+
+
+def test_a_choice_that_no_row_of_the_log_accounts_for_is_found() -> None:
+    def differences() -> list[tuple[str, str]]:
+        recorded = RecordedRights()
+        for row in AuditEvent.objects.order_by("id").values():
+            recorded.apply(row)
+        return [(one.code, one.what) for one in compare_rights(read_stored, recorded) if one.table == "registrystate"]
+
+    settings_store.choose_data(public_read=False, keep_days=3, by=BY)
+    choose()
+    choose(url="", key="")
+    assert differences() == []
+    for chosen in ({}, {"AGENT_API_PUBLIC_READ": True}, {"AGENT_API_PUBLIC_READ": False, "KEEP_CONVERSATIONS": True}):
+        RegistryState.objects.update(chosen_settings=chosen)
+        assert len(differences()) == 1, chosen

@@ -1,4 +1,4 @@
-"""The model of the settings, from a variable or a page (docs/contract.md 3.5), and what it may cost."""
+"""The model of the settings, from a variable or a page (docs/contract.md 3.6), and what it may cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that admins choose, what is checked of them, and the key of a model (docs/contract.md 3.5)."""
+"""Settings that admins choose, what is checked of them, and the key of a model (docs/contract.md 3.6)."""
 
 from __future__ import annotations
 

@@ -145,14 +145,14 @@ const asCode = (isJson) => [
 ];
 
 export class Code {
-  constructor(document, facts, { pasted = () => {}, go = () => {}, moved = () => {} } = {}) {
+  constructor(document, facts, { pasted = () => {}, go = () => {}, ...comments } = {}) {
     Object.assign(this, { document, facts, go, isDrawn: false, look: new Compartment() });
     const isJson = document.name.endsWith(".json");
     const state = EditorState.create({
       doc: document.text,
       extensions: [
         EditorState.phrases.of(PHRASES), this.look.of(this.named(document.name, asCode(isJson))), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
-        theme, isJson ? json() : [markdown(), commentMarks(moved)],
+        theme, isJson ? json() : [markdown(), commentMarks(comments)],
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false, maxRenderedOptions: 14 }),
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
@@ -188,8 +188,9 @@ export class Code {
     return this.view.state.doc.length;
   }
 
-  replace(edits, from) {
+  replace(edits, from, effects = []) {
     this.view.dispatch({
+      effects,
       changes: [...edits].sort((a, b) => a.from - b.from), userEvent: "input",
       // Typing in a form is one step, as typing in the text is; a fix or a whole new text is a step of its own.
       annotations: from === "form" ? origin.of(from) : [origin.of(from), isolateHistory.of("full")],

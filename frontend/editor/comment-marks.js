@@ -1,8 +1,11 @@
 // Where comments stand in the text: places that move with what is typed, and a mark for each that has words.
+import { invertedEffects } from "@codemirror/commands";
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView } from "@codemirror/view";
 
 const setPlaces = StateEffect.define();
+// {id, isAccepted}: goes with the edit that takes over a suggestion, there and back.
+export const acceptance = StateEffect.define();
 const look = Decoration.mark({ class: "md-commented" });
 // [{id, from, to, isLost}]
 const places = StateField.define({
@@ -19,8 +22,16 @@ const places = StateField.define({
   provide: (field) => EditorView.decorations.from(field, (found) => Decoration.set(found.filter(({ from, to }) => from < to).map(({ from, to }) => look.range(from, to)), true)),
 });
 
-// `moved` is called when the lines may stand elsewhere.
-export const commentMarks = (moved) => [places, EditorView.updateListener.of((update) => (update.docChanged || update.geometryChanged) && moved())];
+const isHistory = (transaction) => transaction.isUserEvent("undo") || transaction.isUserEvent("redo");
+const acceptancesOf = (transaction) => transaction.effects.filter((effect) => effect.is(acceptance)).map(({ value }) => value);
+
+// `moved` is called when the lines may stand elsewhere, `decided` when an undo or a redo was of an acceptance.
+export const commentMarks = ({ moved, decided }) => [
+  places,
+  invertedEffects.of((transaction) => acceptancesOf(transaction).map(({ id, isAccepted }) => acceptance.of({ id, isAccepted: !isAccepted }))),
+  EditorView.updateListener.of(({ transactions }) => transactions.filter(isHistory).flatMap(acceptancesOf).forEach(decided)),
+  EditorView.updateListener.of((update) => (update.docChanged || update.geometryChanged) && moved()),
+];
 
 // {id: {from, to}} of those whose words are there.
 export const placesOf = (state) => new Map(state.field(places).filter(({ isLost }) => !isLost).map((one) => [one.id, one]));

@@ -11,6 +11,8 @@ export class Comments {
     this.editor = editor;
     this.root = document.getElementById("comments");
     this.document = editor.documentOf("skill.md");
+    // One after the other: what is undone at once must not come before what was done.
+    this.sent = Promise.resolve();
     document.addEventListener("submit", (event) => this.submit(event));
     this.root.addEventListener("click", (event) => {
       const note = event.target.closest(".margin-note");
@@ -73,31 +75,45 @@ export class Comments {
     else this.editor.notify(gettext("The line is gone."));
   }
 
-  // The line becomes what is suggested, which one undo takes back; then the comment is done.
+  // The line becomes what is suggested, and the comment is done; one undo takes back both.
   accept(note) {
     const at = marking().placesOf(this.view.state).get(note.dataset.comment);
     if (!at) return this.goTo(note);
     const { doc } = this.view.state;
     const [from, to] = [doc.lineAt(at.from).from, doc.lineAt(at.to).to];
-    this.document.edit([{ from, to, insert: note.querySelector("[data-accept]").dataset.accept }], "fix");
-    const done = note.querySelector("[data-done]");
-    this.editor.notify(gettext("Suggestion accepted, and the comment is done. Ctrl+Z takes the text back."));
-    return this.send(done.form, done, { accepted: "yes" }).then(() => this.view?.focus());
+    const { comment: id } = note.dataset;
+    const effects = [marking().acceptance.of({ id, isAccepted: true })];
+    this.document.edit([{ from, to, insert: note.querySelector("[data-accept]").dataset.accept }], "fix", effects);
+    this.editor.notify(gettext("Suggestion accepted, and the comment is done. Ctrl+Z takes both back."));
+    return this.decided({ id, isAccepted: true });
+  }
+
+  decided({ id, isAccepted }) {
+    const form = document.getElementById(`answer-${id}`);
+    const { resolve, reopen } = form.dataset;
+    return this.send(form, { to: isAccepted ? resolve : reopen, more: { accepted: "yes" } }).then(() => this.view?.focus());
   }
 
   submit(event) {
     const form = event.target;
     if (!form.matches(".comment-form")) return;
     event.preventDefault();
-    this.send(form, event.submitter);
+    const button = event.submitter;
+    button.setAttribute("aria-busy", "true");
+    this.send(form, { to: button.getAttribute("formaction") ?? form.action }).then(() => button.removeAttribute("aria-busy"));
   }
 
-  async send(form, button, more = {}) {
+  send(form, { to, more = {} }) {
     const body = new FormData(form);
-    for (const [name, value] of Object.entries(more)) body.set(name, value);
-    button.setAttribute("aria-busy", "true");
+    // The lines are those of the text as it stands here, saved or not.
+    for (const [name, value] of Object.entries({ ...more, [this.document.field]: this.document.text })) body.set(name, value);
+    this.sent = this.sent.then(() => this.post(to, body));
+    return this.sent;
+  }
+
+  async post(to, body) {
     try {
-      const response = await fetch(button.getAttribute("formaction") ?? form.action, { method: "POST", body, headers: { "HX-Request": "true" } });
+      const response = await fetch(to, { method: "POST", body, headers: { "HX-Request": "true" } });
       if (!response.ok) throw new Error(gettext("Couldn't save the comment. You may be signed out."));
       this.root.innerHTML = await response.text();
       this.draw();
@@ -105,6 +121,5 @@ export class Comments {
     } catch (error) {
       this.editor.notify(error instanceof TypeError ? gettext("Can't reach the server.") : error.message);
     }
-    button.removeAttribute("aria-busy");
   }
 }

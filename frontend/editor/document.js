@@ -59,9 +59,10 @@ export class Document {
     else this.taken(text, origin);
   }
 
-  edit(edits, origin) {
+  // `effects` are CodeMirror's, undone with the edits; without it there are none.
+  edit(edits, origin, effects) {
     if (!edits.length) return;
-    if (this.code) this.code.replace(edits, origin);
+    if (this.code) this.code.replace(edits, origin, effects);
     else {
       let text = this.value;
       for (const { from, to, insert } of [...edits].sort((a, b) => b.from - a.from)) {

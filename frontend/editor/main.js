@@ -139,7 +139,7 @@ class Editor {
   mount(one) {
     if (one.code || (this.mode === "form" && !one.form.isText)) return;
     const Code = codeEditor();
-    one.code = new Code(one, () => this.facts(), { pasted: () => this.notifyPasted(), go: (found) => this.goToNamed(found), moved: () => this.comments.place() });
+    one.code = new Code(one, () => this.facts(), { pasted: () => this.notifyPasted(), go: (found) => this.goToNamed(found), moved: () => this.comments.place(), decided: (one) => this.comments.decided(one) });
     one.panel.querySelector(".code").append(one.code.view.dom);
     one.panel.classList.add("has-code");
     if (one === this.comments.document) this.comments.draw();
@@ -155,11 +155,14 @@ class Editor {
       // Storage is shut off: the choice holds for this page.
     }
     button.addEventListener("click", () => this.setMode(this.mode === "form" ? "text" : "form", { keep: true }));
-    this.setMode(mode === "text" ? mode : "form");
+    this.chosen = mode === "text" ? mode : "form";
+    this.setMode(this.chosen);
   }
 
+  // `keep`: it is what the reader has chosen, to which the outline leads back from where a place of the text was shown.
   setMode(mode, { keep = false } = {}) {
     this.mode = mode;
+    if (keep) this.chosen = mode;
     this.form.dataset.mode = mode;
     this.form.querySelector("[data-code]").setAttribute("aria-pressed", String(mode === "text"));
     if (keep) {
@@ -189,6 +192,7 @@ class Editor {
 
   // From the outline: to a part in whatever view there is, and beside it what readers would get of it.
   choose({ file, part, line = 1 }) {
+    if (this.mode !== this.chosen) this.setMode(this.chosen);
     this.open(file, { part });
     if (this.here.form.isText && part) return this.here.form.goToPart(part);
     if (this.mode !== "form" && part) this.here.code.goTo(line, 1);

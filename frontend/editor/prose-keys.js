@@ -6,6 +6,7 @@ import { speakerOf } from "./prose-text.js";
 import { frontMatterEnd } from "./skill-text.js";
 
 const ITEM = /^(\s*(?:>\s*)*)(?:([-*+])|(\d+)([.)]))(\s+)(\[[ xX]\]\s+)?/;
+const HEADING = /^#{1,6}[ \t]+/;
 const QUOTE = /^(\s*(?:>\s?)+)/;
 
 const change = (view, from, to, insert, at = from + insert.length) =>
@@ -87,13 +88,29 @@ export function toCell(view, step) {
   return true;
 }
 
+// The length of what is drawn in place of the begin of a line.
+const drawnLead = ({ text }) => [HEADING, ITEM, QUOTE].map((lead) => lead.exec(text)?.[0].length).find(Boolean) ?? speakerOf(text)?.length ?? 0;
+
+// To the first word of a line, before which is what draws it; from there a second press goes on to the begin of the text.
+export const home = (isSelecting) => (view) => {
+  const { state } = view;
+  const { anchor, head } = state.selection.main;
+  const line = state.doc.lineAt(head);
+  if (state.selection.ranges.length > 1 || isIn(state, head, "FencedCode", "CodeBlock")) return false;
+  const lead = drawnLead(line);
+  const start = line.from + lead + (speakerOf(line.text.slice(lead))?.length ?? 0);
+  // A long line has begins of rows before which nothing is hidden.
+  if (start === line.from || head <= start || view.moveToLineBoundary(state.selection.main, false).head > start) return false;
+  view.dispatch({ selection: { anchor: isSelecting ? anchor : start, head: start }, userEvent: "select", scrollIntoView: true });
+  return true;
+};
+
 export function erase(view) {
   const { state } = view;
   const { from, empty } = state.selection.main;
   if (!empty || isIn(state, from, "FencedCode", "CodeBlock")) return false;
   const line = state.doc.lineAt(from);
-  const said = speakerOf(line.text)?.length;
-  const lead = [/^#{1,6}[ \t]+/.exec(line.text)?.[0].length, ITEM.exec(line.text)?.[0].length, QUOTE.exec(line.text)?.[0].length, said].find(Boolean);
+  const lead = drawnLead(line);
   if (lead && from === line.from + lead) return change(view, line.from, from, "");
   if (from !== line.from || !line.text.trim() || line.number < 3 || lead) return false;
   const [gap, above] = [state.doc.line(line.number - 1), state.doc.line(line.number - 2)];

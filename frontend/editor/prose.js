@@ -7,7 +7,7 @@ import { Decoration, EditorView, keymap, placeholder, showTooltip, ViewPlugin, W
 import { h } from "./dom.js";
 import { gettext } from "./gettext.js";
 import { frontMatterEnd, isNamed, outline } from "./skill-text.js";
-import { apart, enter, erase, toCell, toggle } from "./prose-keys.js";
+import { apart, enter, erase, home, toCell, toggle } from "./prose-keys.js";
 import { calledIn, described, leadOf, speakerOf } from "./prose-text.js";
 
 // The tools or the forms are others now, so are the chips.
@@ -396,6 +396,7 @@ export function prose(facts, go) {
     EditorView.lineWrapping,
     Prec.high(keymap.of([
       { key: "Enter", run: enter }, { key: "Backspace", run: erase },
+      { key: "Home", run: home(false), shift: home(true) }, { mac: "Cmd-ArrowLeft", run: home(false), shift: home(true) },
       { key: "Tab", run: (view) => toCell(view, 1), shift: (view) => toCell(view, -1) },
       { key: "Mod-b", run: keyOn("**") }, { key: "Mod-i", run: keyOn("*") }, { key: "Mod-e", run: keyOn("`") },
       {

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, open_document, open_file, put, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, open_document, open_file, put, save, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -94,8 +94,21 @@ def test_a_suggestion_is_accepted_and_taken_back_in_one_step(editor: Page) -> No
     expect(note).to_have_count(0)
     assert texts_of(editor)["skill_md"] == before.replace("Book it.", "Book the tuner.")
     expect(editor.get_by_role("textbox", name="Instructions", exact=True)).to_be_focused()
+    # The text goes back, and with it what was said of it: the comment is open again, at its line.
     editor.keyboard.press("Control+z")
     assert texts_of(editor)["skill_md"] == before
+    expect(note.get_by_role("button", name="Accept")).to_be_visible()
+    expect(editor.locator(".md-commented").filter(has_text="Book it.")).to_have_count(1)
+    editor.keyboard.press("Control+Shift+z")
+    expect(note).to_have_count(0)
+    save(editor)
+    # What is saved has the suggestion by now, and what is shown has not.
+    editor.get_by_role("textbox", name="Instructions", exact=True).focus()
+    editor.keyboard.press("Control+z")
+    expect(note.get_by_role("button", name="Show line")).to_be_visible()
+    save(editor)
+    editor.reload()
+    expect(note.get_by_role("button", name="Accept")).to_be_visible()
 
 
 def test_a_comment_whose_line_is_gone_is_listed_with_it(editor: Page) -> None:

@@ -145,6 +145,26 @@ def test_the_code_is_one_switch_and_changes_nothing(editor: Page) -> None:
     assert texts_of(editor) == before
 
 
+@pytest.mark.parametrize("lead", ["**User:** ", "- **Agent:** ", "- "])
+def test_shift_home_selects_words_and_not_what_draws_their_line(lead: str, blank: Page) -> None:
+    text = f"# Piano\n\nBefore.\n\n{lead}My piano is flat\n\nAfter.\n"
+    put(blank, "skill.md", text)
+    document = open_document(blank)
+    _caret_at(document, text.index(" flat") + len(" flat"))
+    blank.keyboard.press("Shift+Home")
+    blank.keyboard.type("Tuned")
+    assert texts_of(blank)["skill_md"] == text.replace("My piano is flat", "Tuned")
+    blank.keyboard.press("Home")
+    blank.keyboard.type("Well ")
+    assert texts_of(blank)["skill_md"] == text.replace("My piano is flat", "Well Tuned")
+    # From the first word on, the whole line is meant.
+    blank.keyboard.press("Home")
+    blank.keyboard.press("Home")
+    blank.keyboard.press("Shift+End")
+    blank.keyboard.press("Delete")
+    assert texts_of(blank)["skill_md"] == text.replace(f"{lead}My piano is flat", "")
+
+
 def test_a_document_is_written_by_the_keyboard_alone(blank: Page) -> None:
     _go_to(blank, "Default behavior")
     blank.keyboard.type("Ask for the day.")

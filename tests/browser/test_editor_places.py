@@ -257,6 +257,26 @@ def test_the_text_has_its_marks_as_before(editor: Page) -> None:
     expect(editor.locator("#editor-said")).to_be_hidden()
 
 
+def test_the_outline_leads_back_from_a_place_of_the_text(editor: Page) -> None:
+    switch = editor.get_by_role("button", name="Code", exact=True)
+    style = "one => getComputedStyle(one).backgroundColor"
+    plain = switch.evaluate(style)
+    address = editor.url.partition("?")[0]
+    editor.goto(f"{address}?file=capability.json&line=3")
+    expect(editor.get_by_role("textbox", name="capability.json", exact=True)).to_be_focused()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    assert switch.evaluate(style) != plain
+    choose(editor, "capability.json")
+    expect(editor.get_by_role("group", name="Details as a form")).to_be_visible()
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    # What was chosen by the switch stays.
+    switch.click()
+    choose(editor, "tools.json")
+    expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_visible()
+    editor.reload()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+
+
 def test_a_waived_issue_is_neither_counted_nor_a_warning(editor: Page) -> None:
     address, count = editor.url, editor.locator("[data-findings-count]")
     expect(count).to_have_attribute("data-mark", "warning")

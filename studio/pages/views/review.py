@@ -35,6 +35,7 @@ from studio.pages.form_data import get_choice, get_int, get_note, get_text
 from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required, restrict_to_read_only
 from studio.pages.rendered_comparison import build_rendered_comparison
+from studio.pages.views.draft import get_submitted_files
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, draft_required, render_gate
 
 RETURNED_MAX: Final = 10
@@ -285,7 +286,8 @@ def _change_in_editor(request: StudioRequest, review: Review, verb: Any, given: 
     except RegistryError as refusal:
         error = refusal.message
     files, _version = drafts.editable_files(review.capability)
-    context = build_comments_context(review.capability, files) | {"comment_error": error}
+    # What is typed may not be saved yet, and its lines are where the comments stand.
+    context = build_comments_context(review.capability, files | get_submitted_files(request)) | {"comment_error": error}
     return render(request, "studio/draft/edit.html#comments", context)
 
 

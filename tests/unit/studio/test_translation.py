@@ -180,6 +180,7 @@ NO_WORDS_OF_SCRIPTS = {
     "Enter",
     "Escape",
     "False",
+    "Home",
     "Link",
     "Null",
     "Number",

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from capability_kit import tracing
 from capability_rules.bundles.bundle import SkillBundle
+from capability_rules.bundles.finding import sort_findings
 from capability_rules.bundles.profile import CapabilityProfile, profile_from_json
 from capability_rules.errors import RegistryError
 from capability_rules.validation import Report
@@ -21,6 +22,7 @@ from registry.catalog.integrity import is_intact
 from registry.common.actors import Actor
 from registry.core.published_index import INDEX
 from registry.core.queries import load_bundle
+from registry.matching.findings import find_matching_issues
 from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.publishing import reviews
@@ -86,6 +88,19 @@ def evaluate_gate(
         findings=mark_waived(capability.capability_id if capability else "", gate.findings, report.files),
         unchanged=gate.unchanged and revision is not None and is_intact(revision),
     )
+
+
+def add_trigger_findings(report: Report) -> Report:
+    """Return the report with what the gate will say of its triggers, for an editor that asks with each pause.
+
+    That is what needs no comparison with example messages: triggers that others have too, and that there are none.
+    """
+    if report.bundle is None or report.errors:
+        return report
+    candidate = profile_from_json(report.bundle.capability)
+    overlaps = find_trigger_overlaps(candidate, INDEX.refreshed().owners_of_trigger)
+    found = sort_findings([*report.findings, *find_matching_issues(report, overlaps, None)])
+    return replace(report, findings=mark_waived(report.capability_id, found, report.files))
 
 
 def _terms(

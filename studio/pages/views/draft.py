@@ -26,6 +26,7 @@ from registry.core import queries
 from registry.matching import skill_groups
 from registry.models import Capability, Operator
 from registry.publishing import reviews
+from registry.publishing.gate_evaluation import add_trigger_findings
 from registry.selectors.example_messages import read_first_example
 from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import bundles as questions
@@ -98,6 +99,8 @@ def _get_files_to_save(request: StudioRequest, capability: Capability) -> dict[s
 
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
+    # What the page of the gate would be the first to say.
+    report = add_trigger_findings(report)
     outline, example = build_outline(report), read_first_example(files.get("capability.json"))
     facets = list_facets(files.get("capability.json"))
     return {

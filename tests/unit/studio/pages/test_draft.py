@@ -55,6 +55,23 @@ def test_it_opens_the_published_texts_where_there_is_no_draft(client: Client) ->
     assert form.values["based_on"] == ""
 
 
+@pytest.mark.parametrize(
+    ("triggers", "code"), [(["travel costs"], "TRIGGER_OVERLAP"), ([], "TRIGGERS_MISSING"), (["a trip"], "")]
+)
+def test_the_editor_counts_what_the_gate_says_of_triggers(triggers: list[str], code: str, client: Client) -> None:
+    publish("other", intent_triggers=["travel costs"])
+    publish()
+    _save(bundle(intent_triggers=triggers, skill_profile="agent_skill"))
+    pages = [client.get(EDIT).text, client.get("/capabilities/alpha/publish/").text]
+    pages.append(client.post(CHECK, _sent(_stored()), headers=HTMX).text)
+    for page in pages:
+        assert {found for found in ("TRIGGER_OVERLAP", "TRIGGERS_MISSING") if f">{found}</code>" in page} == (
+            {code} if code else set()
+        )
+    for editor in (pages[0], pages[2]):
+        assert f'data-warnings="{1 if code else 0}"' in editor
+
+
 def _suggested(client: Client) -> list[str]:
     facts = re.search(
         r'<script id="editor-facts" type="application/json">(.*?)</script>', client.get(EDIT).text, re.DOTALL

@@ -64,8 +64,11 @@ class ImportResult:
 
 
 def import_archive(data: FileData, name: str) -> list[SourceBundle]:
-    """The bundles of a zip, tar or tar.gz. Raises `SourceUnreadable`."""
+    """The bundles of a zip, tar or tar.gz, or the Agent Skill of one Markdown file. Raises `SourceUnreadable`."""
     require_archive_size(size_of(data), name)
+    if name.casefold().endswith(".md"):
+        # Whatever it was saved as: its front matter says what it is called.
+        return discover_in_files({"SKILL.md": data}, name)
     return discover_in_archive(data, name)
 
 

@@ -54,6 +54,13 @@ def test_what_an_agent_skill_lost_is_shown(client: Client) -> None:
     assert Capability.objects.get().capability_id == "pdf_forms"
 
 
+@pytest.mark.parametrize("name", ["SKILL.md", "my notes.MD"])
+def test_a_lone_skill_file_is_taken_as_an_agent_skill(name: str, client: Client) -> None:
+    answer = client.post(FILES, {"archive": SimpleUploadedFile(name, SKILL.encode())})
+    assert answer.status_code == 200
+    assert drafts.get_draft("pdf_forms").files["skill.md"].endswith("Fill it.\n")
+
+
 def test_an_agent_skill_gets_the_id_that_is_asked_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     form_with(client.get(FILES), "Import").submit(client, skill_md=SKILL, as_id="my_forms")
     assert Capability.objects.get().capability_id == "my_forms"

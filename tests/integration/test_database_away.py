@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -75,19 +74,19 @@ def wait_until(is_true: Callable[[], bool], seconds: float) -> float:
     return time.monotonic() - began
 
 
-@pytest.fixture(params=["stopped", pytest.param("paused", marks=pytest.mark.rare)])
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+@pytest.fixture(scope="module", params=["stopped", pytest.param("paused", marks=pytest.mark.rare)])
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
+    """One for each way: what has recovered is like new."""
     database = start_postgresql()
     studio = None
     try:
-        studio = start_studio(tmp_path, EXAMPLES="on", **on_postgresql(database.url))
+        folder = tmp_path_factory.mktemp("studio")
+        studio = start_studio(folder, EXAMPLES="on", **on_postgresql(database.url))
         key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
         with httpx2.Client(base_url=studio.url, timeout=60) as client:
             held = client.get("/api/v1/capability_skill_load?capability_id=weights").content
             headers = {"Authorization": f"Bearer {key}"}
-            case = Case(database, studio, client, headers, held, request.param == "paused")
-            wait_until(lambda: case.publish("before").is_success, 10)
-            yield case
+            yield Case(database, studio, client, headers, held, request.param == "paused")
             database.resume()
     finally:
         if studio is not None:
@@ -101,6 +100,7 @@ def _refused(response: httpx2.Response) -> None:
 
 
 def test_it_serves_what_it_holds_and_recovers_within_seconds(case: Case) -> None:
+    wait_until(lambda: case.publish("before").is_success, 10)
     case.take_away()
     noticed = wait_until(case.is_stale, NOTICE_SECONDS)
     print(f"noticed after {noticed:.1f} s")
@@ -146,6 +146,7 @@ def _serves_what_it_holds(case: Case) -> None:
 def test_nobody_is_kept_waiting_by_what_was_under_way(case: Case) -> None:
     """More writes than threads, begun before anybody knows."""
     answers: list[httpx2.Response] = []
+    wait_until(lambda: case.publish("before_loss").is_success, 10)
     case.take_away()
     began = time.monotonic()
     threads = [threading.Thread(target=lambda n=n: answers.append(case.publish(f"lost_{n}"))) for n in range(6)]
@@ -159,6 +160,6 @@ def test_nobody_is_kept_waiting_by_what_was_under_way(case: Case) -> None:
     for answer in answers:
         _refused(answer)
     case.bring_back()
-    wait_until(lambda: case.publish("after").is_success, RECOVERY_SECONDS)
+    wait_until(lambda: case.publish("after_loss").is_success, RECOVERY_SECONDS)
     listed: list[dict[str, Any]] = case.client.get("/api/v1/capability_registry_list").json()["capabilities"]
     assert not [entry for entry in listed if entry["capability_id"].startswith("lost_")]

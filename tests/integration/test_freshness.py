@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -22,13 +21,13 @@ PUBLISHES = 8
 
 
 # Within one process of SQLite, which every other test has, there is less to hear of.
-@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"])
-def studio(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Studio]:
+@pytest.fixture(scope="module", params=[pytest.param("sqlite", marks=pytest.mark.rare), "postgresql"])
+def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     settings = {}
     if request.param == "postgresql":
         template = request.getfixturevalue("migrated_postgresql")
         settings = on_postgresql(new_database(request.getfixturevalue("postgresql_url"), template))
-    studio = start_studio(tmp_path, EXAMPLES="off", **settings)
+    studio = start_studio(tmp_path_factory.mktemp("studio"), EXAMPLES="off", **settings)
     yield studio
     studio.stop()
 
@@ -108,9 +107,11 @@ def test_it_hears_again_after_its_connections_were_cut(studio: Studio) -> None:
         assert client.get("/api/v1/capability_registry_list").status_code == 200
         thread, committed = _elsewhere(studio, "1")
         thread.join()
-        deadline = committed["1"] + 5
-        while client.get("/api/v1/capability_skill_load?capability_id=fresh").status_code != 200:
-            assert time.time() < deadline
+        ((revision, at),) = committed.items()
+        while True:
+            response = client.get("/api/v1/capability_skill_load?capability_id=fresh")
+            if response.status_code == 200 and str(response.json()["revision"]) == revision:
+                break
+            assert time.time() < at + BOUND_SECONDS
             time.sleep(0.01)
-        response = client.get("/api/v1/capability_skill_load?capability_id=fresh")
         assert "Warning" not in response.headers

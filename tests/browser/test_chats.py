@@ -136,7 +136,7 @@ def test_words_come_one_after_another_and_a_stop_ends_them(
     _take(page, "stopped", "Ask again")
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+@pytest.mark.parametrize("motion", ["no-preference", pytest.param("reduce", marks=pytest.mark.rare)])
 def test_an_approval_is_brought_into_view_with_the_focus(
     studio: Studio, words: threading.Semaphore, as_role: Callable[[str], Page], motion: Any
 ) -> None:

@@ -149,6 +149,12 @@ def way(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+# Without them it is the page that the test above asks.
+_WITH_SCRIPTS = pytest.mark.parametrize(
+    "way", ["scripts", pytest.param("plain", marks=pytest.mark.rare)], indirect=True
+)
+
+
 @pytest.fixture
 def admin(furnished: Studio, as_role: Callable[[str], Page], way: str) -> Iterator[Page]:
     """An admin's page."""
@@ -188,7 +194,14 @@ def _confirm(page: Page, case: Case, way: str) -> None:
     asked.get_by_role("button", name=case.confirm, exact=True).click()
 
 
-@pytest.mark.parametrize("name", CASES)
+# Each is one script and one template; these three differ in where the button is and in what has to be typed. What each
+# of all actions asks is in tests/unit/studio/pages/test_confirmations.py.
+_EACH_TIME = ("revoke", "retire", "discard draft")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in _EACH_TIME else pytest.mark.rare) for name in CASES]
+)
 def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
     name: str, way: str, admin: Page, furnished: Studio
 ) -> None:
@@ -247,6 +260,7 @@ def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
     assert _writes(furnished) == before + 1
 
 
+@_WITH_SCRIPTS
 def test_the_menu_of_a_capability_asks_as_its_page_does(admin: Page, furnished: Studio, way: str) -> None:
     before = _writes(furnished)
     admin.goto(f"{furnished.url}/capabilities/meals/history/")
@@ -268,6 +282,7 @@ def test_the_menu_of_a_capability_asks_as_its_page_does(admin: Page, furnished: 
     assert _writes(furnished) == before
 
 
+@_WITH_SCRIPTS
 def test_an_admin_is_not_offered_to_deactivate_themselves_and_is_refused(
     way: str, admin: Page, furnished: Studio
 ) -> None:

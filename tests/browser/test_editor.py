@@ -22,6 +22,7 @@ from tests.browser.steps import (
     sign_in,
     texts_of,
 )
+from tests.sweeps import check_each
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, Route
@@ -42,23 +43,20 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     return page
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
+def test_a_finding_leads_to_line_and_column_in_code_points(editor: Page) -> None:
+    for text, place in (
         ('[\n  {"name": "🍎🍎🍎", }]\n', (2, 19)),
         ('[{"a": "e\u0301𝒳",}]', (1, 14)),
         ("\n\n\n   {", (4, 5)),
-    ],
-)
-def test_a_finding_leads_to_line_and_column_in_code_points(text: str, place: tuple[int, int], editor: Page) -> None:
-    area = open_file(editor, "tools.json")
-    area.fill(text)
-    link = editor.locator("#findings").get_by_role("link", name=f"tools.json:{place[0]}:{place[1]}")
-    expect(link.first).to_be_visible()
-    open_file(editor, "capability.json")
-    link.first.click()
-    expect(area).to_be_focused()
-    assert caret(editor, "tools.json") == place
+    ):
+        area = open_file(editor, "tools.json")
+        area.fill(text)
+        link = editor.locator("#findings").get_by_role("link", name=f"tools.json:{place[0]}:{place[1]}")
+        expect(link.first).to_be_visible()
+        open_file(editor, "capability.json")
+        link.first.click()
+        expect(area).to_be_focused()
+        assert caret(editor, "tools.json") == place
 
 
 def test_the_place_is_brought_into_sight(editor: Page) -> None:
@@ -247,48 +245,51 @@ def test_a_browser_that_forgot_its_cookies_loses_nothing(
     assert texts_of(editor)["skill_md"] == TYPED
 
 
-@pytest.mark.parametrize("path", ["check", "save"])
-def test_a_server_that_is_gone_is_said_and_the_text_stays(
-    path: str, editor: Page, allowed_on_console: list[str]
-) -> None:
+def test_a_server_that_is_gone_is_said_and_the_text_stays(editor: Page, allowed_on_console: list[str]) -> None:
     allowed_on_console += ["ERR_CONNECTION_REFUSED", "htmx:sendError", "htmx:afterRequest"]
     area = open_file(editor, "skill.md")
-    editor.route(f"**/draft/{path}/", lambda route: route.abort("connectionrefused"))
-    area.fill(TYPED)
-    if path == "save":
-        area.press("Control+s")
-    expect(editor.get_by_text("Can't reach the server.")).to_be_visible()
-    assert texts_of(editor)["skill_md"] == TYPED
-    editor.unroute(f"**/draft/{path}/")
-    save(editor)
-    expect(editor.get_by_text("Can't reach the server.")).to_be_hidden()
+    for path in ("check", "save"):
+        typed = f"{TYPED}{path}\n"
+        editor.route(f"**/draft/{path}/", lambda route: route.abort("connectionrefused"))
+        area.fill(typed)
+        if path == "save":
+            area.press("Control+s")
+        expect(editor.get_by_text("Can't reach the server.")).to_be_visible()
+        assert texts_of(editor)["skill_md"] == typed
+        editor.unroute(f"**/draft/{path}/")
+        save(editor)
+        expect(editor.get_by_text("Can't reach the server.")).to_be_hidden()
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "words"),
-    [
-        (500, "<p>no</p>", "Something went wrong"),
-        (503, "<p>no</p>", "Something went wrong"),
-        (503, '<p id="why">The disk is full.</p>', "The disk is full. What you typed is still here."),
-        (404, "<p>no</p>", "no longer on the server"),
-    ],
-)
-def test_a_fault_of_the_server_is_said_and_the_text_stays(
-    status: int, body: str, words: str, editor: Page, allowed_on_console: list[str]
-) -> None:
-    allowed_on_console.append(str(status))
+# A page of the server's own, with a reason and without, and one for which there are words here.
+_FAULTS = {
+    "500": (500, "<p>no</p>", "Something went wrong"),
+    "503 with a reason": (503, '<p id="why">The disk is full.</p>', "The disk is full. What you typed is still here."),
+    "503": (503, "<p>no</p>", "Something went wrong"),
+    "404": (404, "<p>no</p>", "no longer on the server"),
+}
+
+
+def test_a_fault_of_the_server_is_said_and_the_text_stays(editor: Page, allowed_on_console: list[str]) -> None:
     area = open_file(editor, "skill.md")
-    editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body=body))
-    area.fill(TYPED)
-    editor.get_by_role("button", name="Review & publish").click()
-    with editor.expect_response("**/draft/check/"):
+
+    def check(name: str) -> None:
+        status, body, words = _FAULTS[name]
+        allowed_on_console.append(str(status))
+        typed = f"{TYPED}{name}\n"
+        editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body=body))
+        area.fill(typed)
+        with editor.expect_response("**/draft/check/"):
+            editor.get_by_role("button", name="Review & publish").click()
+            expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
+        expect(editor.get_by_text("The section 'Examples' is missing")).to_be_visible()
         expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
-    expect(editor.get_by_text("The section 'Examples' is missing")).to_be_visible()
-    expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
-    assert texts_of(editor)["skill_md"] == TYPED
-    editor.unroute("**/draft/save/")
-    save(editor)
-    expect(editor.locator("#editor")).to_be_visible()
+        assert texts_of(editor)["skill_md"] == typed
+        editor.unroute("**/draft/save/")
+        save(editor)
+        expect(editor.locator("#editor")).to_be_visible()
+
+    check_each(_FAULTS, check)
 
 
 def test_a_text_that_is_too_large_is_said_and_stays(editor: Page, allowed_on_console: list[str]) -> None:

@@ -27,6 +27,7 @@ from tests.browser.steps import (
     write_section,
 )
 from tests.factories import to_json, tool
+from tests.sweeps import check_each
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -223,30 +224,37 @@ FULL: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("file", FULL)
-def test_the_forms_and_the_server_name_the_same_fields(file: str, editor: Page) -> None:
-    put(editor, file, to_json(FULL[file]))
-    form = open_form(editor, file)
-    places = form.locator("[data-field]")
-    expect(places.first).to_be_attached()
-    drawn = places.evaluate_all("all => all.map(one => one.dataset.field)")
-    patterns = (*FIELDS[file], *ROWS.get(file, ()))
-    assert [one for one in drawn if not any(is_valid_location(pattern, one) for pattern in patterns)] == []
-    assert [pattern for pattern in patterns if not any(is_valid_location(pattern, one) for one in drawn)] == []
+def test_the_forms_and_the_server_name_the_same_fields(editor: Page) -> None:
+    def check(file: str) -> None:
+        put(editor, file, to_json(FULL[file]))
+        form = open_form(editor, file)
+        places = form.locator("[data-field]")
+        expect(places.first).to_be_attached()
+        drawn = places.evaluate_all("all => all.map(one => one.dataset.field)")
+        patterns = (*FIELDS[file], *ROWS.get(file, ()))
+        assert [one for one in drawn if not any(is_valid_location(pattern, one) for pattern in patterns)] == []
+        assert [pattern for pattern in patterns if not any(is_valid_location(pattern, one) for one in drawn)] == []
+
+    check_each(FULL, check)
 
 
 def test_findings_beside_fields_are_accessible(editor: Page) -> None:
-    from tests.browser.test_looks import _in_every_form, _looks_right
+    from tests.browser.test_looks import bring_into_form, fits, is_accessible
 
+    looked_at = {"capability.json": "light, 390", "tools.json": "dark, 1440", "ui_schemas.json": "dark, 390"}
     put(editor, "ui_schemas.json", to_json([FORM]))
     put(editor, "tools.json", _tools(LIMIT, {"type": "string", "pattern": "("}))
     put(editor, "capability.json", '{"intent_triggers": ["a", "a"], "os": [], "priority": "x", "name": ""}')
-    for file in ("capability.json", "tools.json", "ui_schemas.json"):
+    for file, look in looked_at.items():
         form = open_form(editor, file)
         expect(form.locator(".field-finding").first).to_be_attached()
         for fold in form.locator("details").all():
             fold.evaluate("fold => { fold.open = true; }")
-        _in_every_form(editor, _looks_right)
+        for each in ("light, 1440", "light, 390"):
+            bring_into_form(editor, each)
+            fits(editor, each)
+        bring_into_form(editor, look)
+        is_accessible(editor, look)
 
 
 def test_the_text_has_its_marks_as_before(editor: Page) -> None:

@@ -13,10 +13,11 @@ from playwright.sync_api import expect
 
 from tests.browser.steps import AUTOSAVE_OFF, choose, create, put, texts_of
 from tests.servers import ROOT
+from tests.sweeps import check_each
 from tests.unit.studio.pages.test_draft_preview import HOSTILE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
 
     from tests.servers import Studio
 
@@ -83,21 +84,35 @@ def test_the_preview_follows_the_text(editor: Page) -> None:
     expect(editor.locator("pre.prompt")).to_contain_text('"capability_id": "weights"')
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_markdown_runs_nothing_and_asks_nobody(name: str, editor: Page) -> None:
+def test_hostile_markdown_runs_nothing_and_asks_nobody(editor: Page) -> None:
     asked: list[str] = []
     editor.context.on("request", lambda request: asked.append(request.url))
-    editor.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    put(editor, "skill.md", f"# Hostile\n\n{HOSTILE[name]}\n")
-    _view(editor, "Preview")
+    said: list[str] = []
+
+    def hear(dialog: Dialog) -> None:
+        said.append(dialog.message)
+        dialog.dismiss()
+
+    editor.on("dialog", hear)
     frame = editor.frame_locator("iframe.preview-frame")
-    expect(frame.get_by_role("heading", name="Hostile")).to_be_visible()
-    for word in frame.locator(".link").all():
-        word.click()
-    editor.wait_for_timeout(300)
-    expect(frame.get_by_role("heading", name="Hostile")).to_be_visible()
-    assert {urlsplit(url).netloc for url in asked} <= {urlsplit(editor.url).netloc, ""}
-    assert editor.evaluate("violations") == []
+
+    def check(name: str) -> None:
+        asked.clear()
+        said.clear()
+        # A title of its own, so that the text before is not taken for it.
+        put(editor, "skill.md", f"# Hostile {name}\n\n{HOSTILE[name]}\n")
+        _view(editor, "Preview")
+        title = frame.get_by_role("heading", name=f"Hostile {name}")
+        expect(title).to_be_visible()
+        for word in frame.locator(".link").all():
+            word.click()
+        editor.wait_for_timeout(300)
+        expect(title).to_be_visible()
+        assert {urlsplit(url).netloc for url in asked} <= {urlsplit(editor.url).netloc, ""}
+        assert said == []
+        assert editor.evaluate("violations.splice(0)") == []
+
+    check_each(HOSTILE, check)
 
 
 def test_a_component_that_holds_itself_freezes_nothing(editor: Page) -> None:

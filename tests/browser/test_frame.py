@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_looks import _in_every_form, _is_accessible, _looks_right
+from tests.browser.test_looks import in_every_form, is_accessible, looks_right
+from tests.sweeps import check_each
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -82,7 +83,7 @@ def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
     _palette(page)
     page.keyboard.type("qqzz xxyy")
     expect(page.locator(".palette__state")).to_have_text("No results.")
-    _in_every_form(page, _is_accessible)
+    in_every_form(page, is_accessible)
     allowed_on_console.append("Failed to load resource")
     page.route("**/palette/**", lambda route: route.abort())
     _words(page).fill("play")
@@ -114,7 +115,7 @@ def test_the_menu_of_the_account_closes_with_escape_and_by_a_click_beside_it(as_
     expect(leave).to_be_hidden()
     account.click()
     expect(leave).to_be_visible()
-    _looks_right(page, "account")
+    looks_right(page, "account")
     page.keyboard.press("Escape")
     expect(leave).to_be_hidden()
     expect(account).to_be_focused()
@@ -153,7 +154,7 @@ def test_keys_lead_to_pages_until_they_are_switched_off(as_role: Callable[[str],
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
     expect(dialog).to_contain_text("Playground")
-    _in_every_form(page, _is_accessible)
+    in_every_form(page, is_accessible)
     page.get_by_label("Enable single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -175,10 +176,10 @@ def test_on_a_phone_the_menu_opens_by_keyboard_and_closes_with_escape(as_role: C
     page.keyboard.press("Enter")
     expect(link).to_be_visible()
     # The drawer lies over the page.
-    _is_accessible(page, "menu, light")
+    is_accessible(page, "menu, light")
     page.emulate_media(color_scheme="dark")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    _is_accessible(page, "menu, dark")
+    is_accessible(page, "menu, dark")
     link.focus()
     page.keyboard.press("Escape")
     expect(link).to_be_hidden()
@@ -198,11 +199,14 @@ def test_tab_goes_through_the_whole_page_and_out_again(as_role: Callable[[str], 
     assert len(set(seen)) == len(seen) > 10
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1000, 1440, 2560])
-def test_the_frame_fits_every_width(width: int, as_role: Callable[[str], Page]) -> None:
+def test_the_frame_fits_every_width(as_role: Callable[[str], Page]) -> None:
     page = as_role("admin")
-    page.set_viewport_size({"width": width, "height": 900})
-    _looks_right(page, str(width))
+
+    def check(width: int) -> None:
+        page.set_viewport_size({"width": width, "height": 900})
+        looks_right(page, str(width))
+
+    check_each((320, 390, 768, 1000, 1440, 2560), check)
 
 
 def test_without_scripts_the_menu_and_the_way_out_are_there(

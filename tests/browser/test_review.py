@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import add_operators
-from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
-from tests.integration.conftest import new_database
-from tests.servers import Studio, start_studio
+from tests.browser.steps import create, open_file, save
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright._impl._api_structures import SetCookieParam
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from tests.servers import Studio
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+AsOne = Callable[[str], "Page"]
 
 SKILL = """# Sleep log
 
@@ -36,25 +37,27 @@ Save what was said, {times}.
 """
 
 
-@pytest.fixture(scope="module")
-def studio(postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """The product on PostgreSQL; test_roles.py asks for a review on SQLite."""
-    url = new_database(postgresql_url)
-    more = {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1,localhost", "EXAMPLES": "on"}
-    studio = start_studio(tmp_path_factory.mktemp("studio"), None, add_operators, **more)
-    yield studio
-    studio.stop()
+@pytest.fixture
+def as_one(
+    browser: Browser, studio: Studio, as_role: Callable[[str], Page], sessions: dict[str, SetCookieParam]
+) -> Iterator[AsOne]:
+    """A browser of their own for each role, signed in."""
+    contexts: list[BrowserContext] = []
+
+    def sign(role: str) -> Page:
+        as_role(role)
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        context.add_cookies([{**sessions[f"the-{role}"], "url": studio.url}])
+        return context.new_page()
+
+    yield sign
+    for context in contexts:
+        context.close()
 
 
-def _as(browser: Browser, studio: Studio, role: str) -> Page:
-    """A browser of their own, signed in."""
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    sign_in(page, studio.url, f"the-{role}", PASSWORD)
-    return page
-
-
-def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browser: Browser, page: Page) -> None:
-    admin, author, publisher = (_as(browser, studio, role) for role in ("admin", "author", "publisher"))
+def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, as_one: AsOne) -> None:
+    admin, author, publisher = (as_one(role) for role in ("admin", "author", "publisher"))
     _ask_for_two(admin, studio)
     create(author, studio.url, "sleep_log")
     open_file(author, "skill.md").fill(SKILL.format(times="once"))
@@ -208,9 +211,8 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     expect(publisher.get_by_role("radio", name="Approve")).to_have_count(0)
 
 
-def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, page: Page) -> None:
-    publisher = _as(browser, studio, "publisher")
-    admin = _as(browser, studio, "admin")
+def test_a_release_is_planned_and_called_off(studio: Studio, as_one: AsOne) -> None:
+    publisher, admin = as_one("publisher"), as_one("admin")
     admin.goto(f"{studio.url}/settings/publishing/")
     whole = admin.get_by_role("region", name="Default")
     whole.get_by_label("Require approval from another person").uncheck()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.layout import PLACES, find_layout_faults, find_shifts
-from tests.browser.states import STATES, State, press
+from tests.browser.states import STATES, State, fill, press
+from tests.browser.steps import create
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -79,10 +81,10 @@ def test_a_state_fits(name: str, open_state: Callable[[State], Page]) -> None:
         _keep_picture(page, f"{name} {WIDTHS[-1]} dark")
 
 
-def test_nothing_moves_when_a_toast_goes(in_states: Studio, as_role: Callable[[str], Page]) -> None:
+def test_nothing_moves_when_a_toast_goes(studio: Studio, as_role: Callable[[str], Page]) -> None:
     page = as_role("admin")
     page.clock.install()
-    page.goto(f"{in_states.url}/members/")
+    page.goto(f"{studio.url}/members/")
     press("Change the role of the-author")(page)
     expect(page.locator(".toast")).to_be_visible()
     before = page.evaluate(PLACES)
@@ -99,32 +101,34 @@ _KEEP_BUSY = """() => new MutationObserver((changes) => {
 }).observe(document.body, { subtree: true, attributeFilter: ['aria-busy'] })"""
 
 
-def test_a_button_is_busy_until_the_server_has_answered(in_states: Studio, as_role: Callable[[str], Page]) -> None:
+def test_a_button_is_busy_until_the_server_has_answered(studio: Studio, as_role: Callable[[str], Page]) -> None:
     def wait(route: Route) -> None:
         page.wait_for_timeout(600)
         route.continue_()
 
     page = as_role("admin")
-    page.goto(f"{in_states.url}/settings/publishing/")
-    page.route("**/settings/publishing/**", wait)
+    page.goto(f"{studio.url}/keys/")
+    page.route("**/keys/**", wait)
     page.evaluate(_KEEP_BUSY)
-    press("Save")(page)
-    expect(page.locator(".toast")).to_be_visible()
+    fill("Name", "busy {n}")(page)
+    press("Create key")(page)
+    expect(page.locator("#new-key")).to_be_visible()
     assert page.evaluate("sessionStorage.busy") == "true"
     expect(page.locator("[aria-busy]")).to_have_count(0)
     # What asks first is busy while it fetches the question.
     page.evaluate(_KEEP_BUSY)
-    press("Remove rule of health")(page)
+    page.get_by_role("button", name="Revoke").first.click()
     expect(page.locator("#question")).to_be_visible()
     assert page.evaluate("sessionStorage.busy") == "truetrue"
     expect(page.locator("[aria-busy]")).to_have_count(0)
 
 
 def test_what_is_missing_is_said_beside_its_field_until_it_is_there(
-    in_states: Studio, as_role: Callable[[str], Page]
+    studio: Studio, as_role: Callable[[str], Page]
 ) -> None:
     page = as_role("admin")
-    page.goto(f"{in_states.url}/capabilities/weights/publish/")
+    create(page, studio.url, f"fitting_{time.time_ns()}")
+    page.goto(page.url.replace("/edit/", "/publish/"))
     note = page.get_by_label("Release note (required)")
     note.fill("")
     press("Publish")(page)

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ROLES
 from tests.browser.steps import PASSWORD, sign_in
-from tests.browser.test_looks import _in_every_form, _looks_right
+from tests.browser.test_looks import in_every_form, looks_right
 from tests.receivers import Receiver, status
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
 
@@ -46,9 +46,9 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     address = page.locator("#new-link").inner_text()
     browser = page.context.browser
     assert browser is not None
-    theirs = browser.new_context().new_page()
+    theirs = browser.new_context(reduced_motion="reduce").new_page()
     theirs.goto(address)
-    _in_every_form(theirs, _looks_right)
+    in_every_form(theirs, looks_right)
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
     theirs.get_by_label("Confirm password").fill(CHOSEN)
     theirs.get_by_role("button", name="Set password").click()

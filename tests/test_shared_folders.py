@@ -37,6 +37,7 @@ def test_it_is_filled_once_for_each_key_and_again_after_a_failure(tmp_path: Path
     assert [path.name for path in found[0].iterdir()] == ["whole"]
 
 
+@pytest.mark.slow
 def test_processes_share_it(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

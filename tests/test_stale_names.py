@@ -22,6 +22,7 @@ _DATA = ("*.json", "*.toml", "*.html", "*.js", "*.mjs", "*.ts", "*.css", "*.yml"
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_each_name_in_a_docstring_is_defined_somewhere() -> None:
     trees = {path: ast.parse((ROOT / path).read_text("utf-8")) for path in _tracked("*.py")}
     docstrings = [(path, *each) for path, tree in trees.items() for each in _docstrings(tree)]

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ROLES
 from tests.browser.steps import PASSWORD, sign_in
-from tests.browser.test_looks import in_every_form, looks_right
+from tests.browser.test_looks import bring_into_form, looks_right
 from tests.receivers import Receiver, status
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
 
@@ -48,7 +48,8 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     assert browser is not None
     theirs = browser.new_context(reduced_motion="reduce").new_page()
     theirs.goto(address)
-    in_every_form(theirs, looks_right)
+    bring_into_form(theirs, "light, 390")
+    looks_right(theirs, "light, 390")
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
     theirs.get_by_label("Confirm password").fill(CHOSEN)
     theirs.get_by_role("button", name="Set password").click()

@@ -18,6 +18,7 @@ from tests.factories import bundle, zip_of
 from tests.servers import Studio
 from tests.shapes import assert_error, assert_shape
 
+pytestmark = pytest.mark.slow
 LIST, LOAD = "/api/v1/capability_registry_list", "/api/v1/capability_skill_load?capability_id=weights"
 
 

@@ -28,6 +28,7 @@ def _console_blocks() -> list[tuple[str, str]]:
     return steps
 
 
+@pytest.mark.slow
 def test_the_tour_prints_what_the_readme_shows(live_studio: Studio, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("needs curl: apt install curl")
@@ -49,6 +50,7 @@ def test_the_tour_prints_what_the_readme_shows(live_studio: Studio, tmp_path: Pa
         assert done.stdout == expected, f"$ {command}\n{done.stderr}"
 
 
+@pytest.mark.slow
 def test_the_agent_of_the_readme_runs(live_studio: Studio) -> None:
     found = re.search(r"```python\n(.*?)```", README, re.DOTALL)
     assert found is not None

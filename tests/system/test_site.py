@@ -118,6 +118,7 @@ def test_no_page_needs_another_host(staged: Path) -> None:
         assert posixpath.normpath(slug) == slug
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("zensical") is None, reason="needs zensical: pip install -r the test lock")
 def test_the_generator_builds_it_strictly(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "deploy.site", str(tmp_path / "built")]

@@ -335,6 +335,7 @@ def test_table_of_owners_has_the_rows_that_are_walked() -> None:
     assert list(read_table()) == list(DOORS)
 
 
+@pytest.mark.slow
 def test_row_is_open_by_every_door_to_whom_the_table_names() -> None:
     table = read_table()
     keys = {name: agent_key("read", "publish", name=name, **limit) for name, limit in LIMITS.items()}

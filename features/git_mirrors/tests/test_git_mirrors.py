@@ -137,6 +137,7 @@ def test_what_is_withdrawn_leaves_and_what_is_unlisted_never_comes(url: str, the
     assert "LICENSE" in _paths(there)
 
 
+@pytest.mark.slow
 def test_a_lost_answer_makes_no_second_commit(url: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
     row = _mirror(url)
@@ -157,6 +158,7 @@ def test_a_lost_answer_makes_no_second_commit(url: str, there: Path, monkeypatch
     assert GitMirror.objects.get().pending is None
 
 
+@pytest.mark.slow
 def test_a_push_of_others_is_a_choice_and_never_overwritten(url: str, there: Path, tmp_path: Path) -> None:
     publish("alpha")
     row = _mirror(url)
@@ -178,6 +180,7 @@ def test_a_push_of_others_is_a_choice_and_never_overwritten(url: str, there: Pat
     assert not Incident.objects.filter(closed_at__isnull=True).exists()
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url: str, there: Path) -> None:
     publish("alpha")
     row = _mirror(url)
@@ -191,6 +194,7 @@ def test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url: str, the
     assert "skills/beta/SKILL.md" in _paths(there)
 
 
+@pytest.mark.slow
 def test_both_events_are_as_their_schema_says(url: str, there: Path, settings: Any) -> None:
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=COMMAND)
     test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url, there)
@@ -200,6 +204,7 @@ def test_both_events_are_as_their_schema_says(url: str, there: Path, settings: A
         assert_event(json.loads(each.body))
 
 
+@pytest.mark.slow
 def test_a_credential_that_is_ended_stops_it_with_an_incident(url: str) -> None:
     publish("alpha")
     row = _mirror(url)
@@ -224,6 +229,7 @@ def test_commits_are_signed_so_that_git_takes_them(url: str, there: Path, tmp_pa
     assert git(there, "fsck", "--strict", "--no-dangling") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form", ["claude", *(pytest.param(form, marks=pytest.mark.slow) for form in ("agent-plugin", "codex", "cursor"))]
 )
@@ -249,6 +255,7 @@ def test_a_set_goes_out_in_the_layout_of_each_plugin(form: str, url: str, there:
     assert len(_log(there)) == 4, "the manifest is in the commit of the release"
 
 
+@pytest.mark.slow
 def test_a_team_has_to_agree(url: str, there: Path) -> None:
     publish("alpha")
     publish("beta")
@@ -296,6 +303,7 @@ def test_what_waits_is_pushed_by_one_job_and_again_for_what_came_meanwhile(url: 
     assert Job.objects.filter(kind=push_queue.KIND).count() == 1
 
 
+@pytest.mark.slow
 def test_killed_before_its_push_it_is_made_once(url: str, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
     row = _mirror(url)

@@ -238,6 +238,7 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: F
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_files_beyond_what_a_bundle_may_have_are_not_asked_for(there: FakeUpstream) -> None:
     there.put_beside("alpha", **{f"f{number}": "x" * 900_000 for number in range(40)})
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}

@@ -51,6 +51,7 @@ def _refused(*arguments: Any, **env: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_skills_of_a_folder_are_listed_installed_and_uninstalled(tmp_path: Path) -> None:
     here = ("--skills-dir", tmp_path / "skills")
     assert _ok(*here, "skills", "list") == "No skills.\n"

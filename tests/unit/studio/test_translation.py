@@ -142,6 +142,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.slow
 def test_a_page_shows_nothing_that_was_not_translated(furnished: None, signed_in: SignIn) -> None:
     client = signed_in("admin")
 

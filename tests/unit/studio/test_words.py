@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from typing import Final
 
+import pytest
 from django.test import Client
 
 from tests.servers import ROOT
@@ -93,10 +94,12 @@ def test_faults_are_found() -> None:
     assert [fault.partition(":")[0] for fault in faults(page)] == ["retired", "retired", "long button", "empty state"]
 
 
+@pytest.mark.slow
 def test_the_pages_use_the_words_of_the_product(furnished: None, signed_in: SignIn) -> None:
     _check_words(signed_in("admin"), list_addresses())
 
 
+@pytest.mark.slow
 def test_the_pages_of_an_empty_registry_use_the_words_of_the_product(signed_in: SignIn) -> None:
     _check_words(signed_in("admin"), list_addresses_of_nothing())
 

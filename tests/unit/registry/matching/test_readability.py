@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("embedder", "description", "is_warned", "languages"),
     [
-        ("multilingual", "पैसे वापस करने के लिए।", True, "Arabic, Chinese, "),
-        ("multilingual", "处理客户的退款。", False, "Arabic, Chinese, "),
+        pytest.param("multilingual", "पैसे वापस करने के लिए।", True, "Arabic, Chinese, ", marks=pytest.mark.slow),
+        pytest.param("multilingual", "处理客户的退款。", False, "Arabic, Chinese, ", marks=pytest.mark.slow),
         ("minilm", "处理客户的退款。", True, "English"),
         ("minilm", "Für Kunden, die ihr Geld zurück haben möchten.", True, "English"),
         ("minilm", "Refunds of what a customer paid for.", False, "English"),

@@ -13,7 +13,7 @@ from tests.servers import ROOT
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("embedder", ["multilingual", "minilm", "none"])
+@pytest.mark.parametrize("embedder", [pytest.param("multilingual", marks=pytest.mark.slow), "minilm", "none"])
 def test_a_greeting_leads_to_the_introduction_and_a_wish_does_not(settings: Any, embedder: str) -> None:
     settings.EMBEDDER = embedder
     bootstrap.create_initial_data(examples=ROOT / "examples", tell=lambda made: None)

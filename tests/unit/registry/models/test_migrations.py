@@ -128,6 +128,7 @@ def test_each_row_of_an_older_database_is_there_after_migrating(release: str, em
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 @pytest.mark.parametrize("reached", ["0010_held_passages", "0022_sources_are_a_feature", "0024_waivers_are_a_part"])
 def test_a_database_half_way_through_replaced_migrations_goes_on(reached: str, empty_database: Any) -> None:
     """Of the features, whose tables the core's migrations made before, none has begun."""

@@ -110,6 +110,7 @@ def test_what_opens_something_is_hidden(secret: str) -> None:
     assert not re.search("csk_U|s3cret|AB12|kXa93|abc", found)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_access_line_says_who_asked_for_what(client: Client, lines: Lines, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = (ip_network("127.0.0.1"),)

@@ -104,6 +104,7 @@ def test_nothing_dangerous_is_done_by_an_open_browser(world: Client) -> None:
     check_each(sorted(DANGEROUS_ACTIONS), check, isolate=rolled_back)
 
 
+@pytest.mark.slow
 def test_what_is_ordinary_asks_nothing(world: Client) -> None:
     client = _open_browser(world)
 

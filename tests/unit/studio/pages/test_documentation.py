@@ -115,6 +115,7 @@ def test_docs_ask_the_database_for_nothing_but_the_frame(signed_in: SignIn, clie
 # A page.
 
 
+@pytest.mark.slow
 def test_every_page_has_a_title_and_no_link_that_leads_nowhere(client: Client) -> None:
     def check(slug: str) -> None:
         answer = client.get(f"/docs/{slug}/")

@@ -26,6 +26,7 @@ def client(signed_in: SignIn) -> Client:
     return signed_in("viewer")
 
 
+@pytest.mark.slow
 def test_every_code_has_a_page_that_says_what_the_docs_say(client: Client) -> None:
     for code, row in list_codes().items():
         answer = client.get(f"/help/findings/{code}/")

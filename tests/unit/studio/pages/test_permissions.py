@@ -172,7 +172,7 @@ def test_a_stranger_is_led_to_the_sign_in() -> None:
         pytest.param("viewer", marks=pytest.mark.slow),
         pytest.param("author", marks=pytest.mark.slow),
         "publisher",
-        pytest.param("admin", marks=pytest.mark.both_databases),
+        pytest.param("admin", marks=[pytest.mark.slow, pytest.mark.both_databases]),
     ],
 )
 def test_a_role_may_do_what_the_rule_says(role: str, signed_in: SignIn) -> None:
@@ -194,6 +194,7 @@ def test_a_role_may_do_what_the_rule_says(role: str, signed_in: SignIn) -> None:
     check_each(sorted(RULES), check, isolate=rolled_back)
 
 
+@pytest.mark.slow
 def test_no_other_method_is_taken(signed_in: SignIn) -> None:
     client = signed_in()
 
@@ -204,6 +205,7 @@ def test_no_other_method_is_taken(signed_in: SignIn) -> None:
     check_each(sorted(RULES), check, isolate=rolled_back)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.both_databases
 def test_a_get_never_writes(signed_in: SignIn) -> None:
@@ -233,6 +235,7 @@ def test_a_form_from_elsewhere_is_refused(signed_in: SignIn) -> None:
     check_each(sorted(RULES), check, isolate=rolled_back)
 
 
+@pytest.mark.slow
 def test_the_first_password_is_changed_before_anything_else(signed_in: SignIn) -> None:
     client = signed_in(must_change_password=True)
     written = AuditEvent.objects.count()

@@ -2,8 +2,8 @@
 others, corpora); `--where` prints the answer for every file, and runs nothing.
 
 A suite of its own for each database: SQLite runs everything but what needs PostgreSQL; PostgreSQL
-(`TEST_DATABASE=postgresql`) runs those tests whose result a database can change, with `--all` also those of what is
-built upon the core. `python3 run.py test` does both.
+(`TEST_DATABASE=postgresql`) runs those tests whose result a database can change, with `--all` also what is marked of
+what is built upon the core, with `--rare` all of that. `python3 run.py test` does both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ _SAME_ON_BOTH: Final = tuple(
         "registry/publishing/test_lint_parity.py",
     )
 )
-# What is built upon the verbs and reads of the core: half of what PostgreSQL runs, and seldom different there.
+# What is built upon the verbs and reads of the core: half of what PostgreSQL could run, and seldom different there. Of
+# these folders it runs what is marked `both_databases`: constraints, and each shape of a statement that no other test
+# has.
 _UPON_THE_CORE: Final = (
     _HERE.parent / "features",
     *(
@@ -91,8 +93,13 @@ def is_left_out(path: Path, config: pytest.Config) -> bool:
         bool(marks & _NOT_ON_POSTGRESQL)
         or _is_within(path, _WITHOUT_DATABASE)
         or (_is_within(path, _SAME_ON_BOTH) and not _RUN_ON_BOTH & of_file)
-        or (_is_within(path, _UPON_THE_CORE) and not config.getoption("--all") and "postgres" not in of_file)
+        or (_is_within(path, _UPON_THE_CORE) and not config.getoption("--rare") and not _upon(config) & of_file)
     )
+
+
+def _upon(config: pytest.Config) -> AbstractSet[str]:
+    """The marks of what PostgreSQL runs of what is built upon the core."""
+    return _RUN_ON_BOTH if config.getoption("--all") else {"postgres"}
 
 
 def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) -> str:
@@ -112,8 +119,11 @@ def why_not(item: pytest.Item, *, tiers: AbstractSet[str], on_postgresql: bool) 
         return "the same on both databases: with SQLite"
     if not _uses_database(item, marks):
         return "without a database: with SQLite"
-    if _is_within(item.path, _UPON_THE_CORE) and "slow" not in tiers and "postgres" not in marks:
-        return "upon the core, seldom different: with --all"
+    if _is_within(item.path, _UPON_THE_CORE) and "postgres" not in marks and "rare" not in tiers:
+        if "both_databases" not in marks:
+            return "upon the core, seldom different: with --rare"
+        if "slow" not in tiers:
+            return "upon the core: with --all"
     return ""
 
 

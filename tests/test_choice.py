@@ -62,8 +62,10 @@ def test_a_file_in_which_nothing_can_run_is_not_imported(
     [
         ("unit/registry/core/test_x.py", ("django_db",), set(), True),
         ("unit/registry/usage/test_x.py", ("django_db",), set(), False),
-        ("unit/registry/usage/test_x.py", ("django_db",), {"slow"}, True),
+        ("unit/registry/usage/test_x.py", ("django_db",), {"slow"}, False),
+        ("unit/registry/usage/test_x.py", ("django_db",), {"rare"}, True),
         ("unit/registry/usage/test_x.py", ("django_db", "both_databases"), set(), False),
+        ("unit/registry/usage/test_x.py", ("django_db", "both_databases"), {"slow"}, True),
         ("unit/registry/usage/test_x.py", ("postgres",), set(), True),
         ("unit/studio/test_x.py", ("django_db",), {"slow"}, False),
         ("unit/registry/core/test_x.py", (), {"slow"}, False),

@@ -24,6 +24,7 @@ def _write(folder: Path, *names: str, body: str = DOUBT) -> str:
     return str(folder)
 
 
+@pytest.mark.both_databases
 def test_folder_publishes_the_rest_and_names_the_one_command_that_decides(manage: Any, tmp_path: Path) -> None:
     _write(tmp_path, "beta", "gamma")
     folder = _write(tmp_path, "alpha", body="Nothing special.")

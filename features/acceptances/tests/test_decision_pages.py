@@ -100,6 +100,7 @@ def _fingerprint() -> str:
     return list_waiting("alpha")[0].fingerprint
 
 
+@pytest.mark.both_databases
 def test_sole_admin_confirms_who_they_are_and_decides_alone(signed_in: SignIn) -> None:
     client = signed_in("admin")
     _draft(Actor("operator", "the-admin"))
@@ -182,6 +183,7 @@ def test_several_of_an_import_are_decided_with_one_reason(signed_in: SignIn) -> 
     assert {row["reason"] for one in Revision.objects.all() for row in one.held_decisions} == {"All quote the policy"}
 
 
+@pytest.mark.both_databases
 def test_one_that_is_refused_does_not_stop_the_rest(signed_in: SignIn) -> None:
     make_operator("admin")
     client = signed_in("publisher")
@@ -230,6 +232,7 @@ def test_restoring_what_was_quarantined_leads_to_the_decision(signed_in: SignIn)
     assert DOUBT in answer.content.decode()
 
 
+@pytest.mark.both_databases
 def test_accepted_ones_are_listed_and_found(signed_in: SignIn) -> None:
     _draft()
     accept_passages(capability_id="alpha", by=TERMINAL, reason="Our policy")
@@ -262,6 +265,7 @@ def test_draft_with_a_held_passage_is_sent_back_to_its_author(signed_in: SignIn)
     assert {form.values["note"] for form in forms_in(signed_in("author").get(GATE)) if "note" in form.values} == {""}
 
 
+@pytest.mark.both_databases
 def test_texts_that_a_key_sent_are_declined_with_a_reason(signed_in: SignIn) -> None:
     publication.publish(files=bundle("beta", body=DOUBT), by=KEY)
     client = signed_in("publisher")

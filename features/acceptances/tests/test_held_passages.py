@@ -110,6 +110,7 @@ def test_live_passage_passes_only_where_a_decision_is_kept() -> None:
     assert _codes(_publish(body=f"{DOUBT}\n\n## Notes\n\nOne more line.")) == ["SEC_HELD"]
 
 
+@pytest.mark.both_databases
 def test_decision_of_an_earlier_release_is_for_the_passage_alone() -> None:
     _publish()
     (row,) = _accept()
@@ -299,6 +300,7 @@ def test_terminal_at_the_server_counts_as_an_admin() -> None:
 # What waits
 
 
+@pytest.mark.both_databases
 def test_texts_that_were_refused_wait_without_a_draft_until_they_are_published() -> None:
     _publish()
     _publish(by=_member("ada"))
@@ -311,6 +313,7 @@ def test_texts_that_were_refused_wait_without_a_draft_until_they_are_published()
     assert [row.capability_id for row in list_accepted()] == ["alpha"]
 
 
+@pytest.mark.both_databases
 def test_several_passages_are_decided_with_one_reason_or_one_at_a_time() -> None:
     two = f"{DOUBT}\n\n{DOUBT.replace('500', '900')}"
     _publish(body=two)
@@ -339,6 +342,7 @@ def test_decision_has_a_reason(reason: str) -> None:
     assert list_waiting("alpha")
 
 
+@pytest.mark.both_databases
 def test_what_waits_is_forgotten_after_a_month_and_with_the_next_release() -> None:
     _publish()
     assert _publish(body="Nothing special.").status == "published"

@@ -130,6 +130,7 @@ def test_a_passage_alone_is_accepted_before_its_capability_exists() -> None:
             assert cells[kind] == "no"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", FILES)
 def test_each_kind_ends_as_the_table_says(kind: str) -> None:
     table = {name: cells[kind] for name, cells in _table().items()}

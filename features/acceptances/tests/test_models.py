@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from features.acceptances.models import Acceptance, AcceptanceManager
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 ACCEPTED: dict[str, Any] = {"reason": "r", "accepted_at": NOW, "accepted_by": "operator:olga"}

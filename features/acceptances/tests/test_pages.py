@@ -111,6 +111,7 @@ def test_a_publisher_waives_warnings_alone(signed_in: SignIn) -> None:
     assert _links(signed_in("author").get("/capabilities/alpha/publish/").content.decode()) == []
 
 
+@pytest.mark.both_databases
 def test_an_issue_of_form_has_no_link(signed_in: SignIn) -> None:
     _draft("Answer.", description=None)
     client = signed_in("admin")

@@ -165,6 +165,7 @@ def test_what_is_live_stays_live_and_is_refused_at_the_next_gate(monkeypatch: py
     assert (restored.status, _errors(restored.findings)) == ("refused", [CODE])
 
 
+@pytest.mark.both_databases
 def test_a_waiver_from_before_a_revision_excuses_nothing_of_it() -> None:
     _draft()
     waiver = _waive()
@@ -243,6 +244,7 @@ def test_who_may_waive_a_warning() -> None:
     assert _waive(KEY, code=code, place="tools.json").accepted_by == "agent_key:pipeline"
 
 
+@pytest.mark.both_databases
 def test_a_waiver_for_a_warning_waives_no_error_of_the_same_passage() -> None:
     _draft()
     waiver = _waive()
@@ -318,6 +320,7 @@ def test_of_several_findings_one_is_named_by_its_line() -> None:
     assert _publish(dry_run=True).status == "would_publish"
 
 
+@pytest.mark.both_databases
 def test_both_writes_are_audited_with_before_and_after() -> None:
     _draft()
     waiver = _waive()
@@ -344,6 +347,7 @@ def test_waivers_are_of_one_capability() -> None:
         waiver_store.end_waiver(capability_id="beta", waiver_id=waiver.pk, by=ADA)
 
 
+@pytest.mark.both_databases
 def test_without_a_draft_it_is_about_what_is_published() -> None:
     _draft()
     waiver = _waive()
@@ -375,6 +379,7 @@ def test_a_reviewer_approves_what_is_waived() -> None:
     assert _publish().status == "published"
 
 
+@pytest.mark.both_databases
 def test_a_day_ends_at_midnight_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     _draft()
     waiver = _waive(days=1)

@@ -99,6 +99,7 @@ def test_one_of_another_secret_key_is_ended_by_its_next_use(settings: Any) -> No
     assert Credential.objects.get().ended_at is not None
 
 
+@pytest.mark.both_databases
 def test_the_daily_job_encrypts_under_the_present_key(settings: Any) -> None:
     row = _create()
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
@@ -109,6 +110,7 @@ def test_the_daily_job_encrypts_under_the_present_key(settings: Any) -> None:
     assert _open(row)[1] == CANARY
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "broken",
     [
@@ -142,6 +144,7 @@ def test_admins_alone_keep_credentials() -> None:
             credential_store.end_credential(name="token", by=by)
 
 
+@pytest.mark.both_databases
 def test_a_row_that_the_code_would_not_write_is_refused() -> None:
     _create()
     for columns in ({"secret": ""}, {"ended_by": "x"}):

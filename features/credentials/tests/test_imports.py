@@ -96,6 +96,7 @@ def test_what_may_not_be_used_is_refused_before_anything_is_fetched(url: str, to
     assert not GitImport.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_a_token_in_an_address_is_kept_for_an_admin_and_refused_for_others(url: str, signed_in: SignIn) -> None:
     secret = url.replace("https://", f"https://oauth2:{TOKEN}@")
     refused = signed_in("author").post(GIT, {"source": secret})
@@ -120,6 +121,7 @@ def test_the_command_imports_with_one(url: str, token: Credential, capsys: pytes
         call_command("bundle", "import", "examples", "--credential", "token")
 
 
+@pytest.mark.both_databases
 def test_an_admin_opens_and_closes_one_on_the_page(token: Credential, signed_in: SignIn) -> None:
     admin: Client = signed_in("admin")
     admin.post("/credentials/open/", {"name": "token", "open": "on"})

@@ -82,6 +82,7 @@ def case(**row: Any) -> dict[str, Any]:
     return {"name": "saves", "messages": ["alpha please save"], "expect": {"loads": "alpha"}, **row}
 
 
+@pytest.mark.both_databases
 def test_a_case_is_written_by_a_form_played_and_judged(signed_in: SignIn, alpha: Any, server: ModelServer) -> None:
     client = signed_in("author")
     page = form_with(client.get(f"{HERE}new/"), "Save case")
@@ -147,6 +148,7 @@ def test_runs_that_were_started_together_stand_in_one_table_and_the_first_is_ope
     assert pages[live.pk] not in client.get(pages[alone.pk]).content.decode()
 
 
+@pytest.mark.both_databases
 def test_a_revision_is_played_as_if_it_were_live_by_several_models(
     signed_in: SignIn, alpha: Any, server: ModelServer
 ) -> None:
@@ -251,6 +253,7 @@ def test_a_worker_that_dies_loses_no_case_that_was_finished(alpha: Any, server: 
     assert (run.state, run.results.count()) == ("done", 3)
 
 
+@pytest.mark.both_databases
 def test_a_run_is_one_job_and_a_cancel_leaves_none_queued(alpha: Any, server: ModelServer) -> None:
     for number in range(3):
         case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
@@ -265,6 +268,7 @@ def test_a_run_is_one_job_and_a_cancel_leaves_none_queued(alpha: Any, server: Mo
     assert EvaluationResult.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_runs_of_members_are_played_beside_each_other(alpha: Any, server: ModelServer) -> None:
     for number in range(4):
         case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
@@ -300,6 +304,7 @@ def test_a_message_for_a_run_is_followed_by_one_for_its_next_case(
     assert (sent, run.state) == ([job.pk], "done")
 
 
+@pytest.mark.both_databases
 def test_a_case_that_takes_its_worker_down_fails_and_the_next_one_is_played(alpha: Any, server: ModelServer) -> None:
     for number in range(2):
         case_store.save_case(capability=alpha, document=case(name=f"case {number}"), by=OLGA)
@@ -416,6 +421,7 @@ def test_without_a_model_the_page_says_how_to_connect_one(signed_in: SignIn, alp
         assert name in page
 
 
+@pytest.mark.both_databases
 def test_cases_are_suggested_once(signed_in: SignIn) -> None:
     client = signed_in("author")
     client.get(HERE)
@@ -444,6 +450,7 @@ def test_tools_of_a_draft_are_read_from_either_form_of_tools_json(alpha: Any) ->
     assert [one["name"] for one in case_store.read_texts(alpha).tools] == ["alpha_save"]
 
 
+@pytest.mark.both_databases
 def test_saving_a_form_keeps_what_it_does_not_show(signed_in: SignIn, alpha: Any) -> None:
     stored = case(
         mocks=[
@@ -486,6 +493,7 @@ def test_a_file_goes_out_as_it_came(signed_in: SignIn, alpha: Any) -> None:
     assert SavedCase.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_an_imported_skill_brings_its_cases_and_an_export_has_them(alpha: Any) -> None:
     skill = "---\nname: pdf-tool\ndescription: Fill PDF forms.\n---\n# PDF\n\nDo it.\n"
     evals = json.dumps({"skill_name": "pdf-tool", "evals": [{"id": 1, "prompt": "Fill this form"}]})
@@ -555,6 +563,7 @@ def test_results_are_files_too(signed_in: SignIn, alpha: Any, server: ModelServe
     assert client.get(f"{HERE}runs/{run.pk}/results.csv").status_code == 404
 
 
+@pytest.mark.both_databases
 def test_what_was_said_is_forgotten_after_thirty_days(alpha: Any) -> None:
     run = EvaluationRun.objects.create(capability=alpha, side="live", model="m", total=1, created_by="x")
     old = timezone.now() - runs.TRANSCRIPT_RETENTION * 2

@@ -13,7 +13,7 @@ from features.evaluations.models import EvaluationResult, EvaluationRule, Evalua
 from registry.models import Capability
 from tests.factories import publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def _run(**columns: Any) -> EvaluationRun:

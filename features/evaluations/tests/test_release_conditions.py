@@ -82,6 +82,7 @@ def test_without_a_rule_no_evaluation_is_asked_for() -> None:
     assert _missed() == []
 
 
+@pytest.mark.both_databases
 def test_without_results_of_these_texts_nothing_is_published() -> None:
     _ask()
     digest = _draft()
@@ -99,6 +100,7 @@ def test_without_results_of_these_texts_nothing_is_published() -> None:
     assert _missed() == []
 
 
+@pytest.mark.both_databases
 def test_results_that_who_publishes_has_uploaded_do_not_count() -> None:
     _ask()
     digest = _draft()
@@ -174,6 +176,7 @@ def test_a_case_that_live_passes_may_not_always_fail() -> None:
     assert _missed() == []
 
 
+@pytest.mark.both_databases
 def test_a_rule_may_want_one_model_and_be_for_one_group() -> None:
     _ask(100, group_id="health", model="large")
     _draft()
@@ -245,6 +248,7 @@ def test_the_api_and_the_page_of_the_gate_say_the_same(api: Api, signed_in: Sign
     assert "code=EVALUATION_MISSING" in shown
 
 
+@pytest.mark.both_databases
 def test_an_admin_sets_and_removes_rules_by_forms(signed_in: SignIn) -> None:
     client = signed_in("admin")
     form = form_with(client.get(POLICY), "Save rule")
@@ -272,6 +276,7 @@ def test_a_rule_that_cannot_be_is_refused(given: dict[str, Any], words: str) -> 
         rules.delete_rule(group_id="health", by=ADA)
 
 
+@pytest.mark.both_databases
 def test_a_rule_that_nobody_set_is_found_by_the_audit_log() -> None:
     _ask()
     _ask(90, group_id="health")
@@ -281,6 +286,7 @@ def test_a_rule_that_nobody_set_is_found_by_the_audit_log() -> None:
     assert find_unrecorded(read_stored) == ("share '1' of evaluation rule ''",)
 
 
+@pytest.mark.both_databases
 def test_without_the_feature_a_registry_with_a_rule_does_not_start(settings: Any) -> None:
     settings.FEATURES = tuple(name for name in settings.FEATURES if name != "evaluations")
     assert find_absent_features() == []

@@ -30,6 +30,7 @@ def _digests() -> list[str]:
     return list(get_capability("alpha").revisions.order_by("number").values_list("digest", flat=True))
 
 
+@pytest.mark.both_databases
 def test_the_last_run_of_each_revision_is_drawn_with_its_interval() -> None:
     first, second, third = _digests()
     assert build_revision_chart(get_capability("alpha")) is None

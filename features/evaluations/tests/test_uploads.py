@@ -78,6 +78,7 @@ def test_a_pipeline_uploads_over_http_and_the_page_says_who(api: Api, signed_in:
     assert api.post("operator/evaluation_results_upload", body, headers=bearer("read")).status_code == 403
 
 
+@pytest.mark.both_databases
 def test_results_belong_to_the_draft_or_the_revision_with_the_digest() -> None:
     publish(body="One.")
     first = _document()
@@ -91,6 +92,7 @@ def test_results_belong_to_the_draft_or_the_revision_with_the_digest() -> None:
     assert EvaluationRun.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_the_newest_uploads_are_kept_and_runs_of_this_registry_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     publish()
     monkeypatch.setattr(uploads, "KEPT_MAX", 2)
@@ -136,6 +138,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(change: dict[str, Any], w
     assert not EvaluationRun.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_a_failure_without_words_says_so(manage: Manage, tmp_path: Path) -> None:
     publish()
     run = uploads.store_results(capability_id="alpha", document=_document(**_result(passed=False)), by=PIPELINE)
@@ -153,6 +156,7 @@ def test_a_team_keeps_uploads_to_itself() -> None:
         uploads.store_results(capability_id="alpha", document=_document(), by=OLGA)
 
 
+@pytest.mark.both_databases
 def test_the_examples_come_with_a_recorded_run_of_exactly_their_texts_and_cases() -> None:
     """After a change of an example: python -m tests.recorded_runs."""
     results = batch.publish_all(read_bundle(str(EXAMPLES)), by=Actor("system", "registry"))

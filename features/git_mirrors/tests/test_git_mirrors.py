@@ -158,6 +158,7 @@ def test_a_lost_answer_makes_no_second_commit(url: str, there: Path, monkeypatch
     assert GitMirror.objects.get().pending is None
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_a_push_of_others_is_a_choice_and_never_overwritten(url: str, there: Path, tmp_path: Path) -> None:
     publish("alpha")
@@ -194,6 +195,7 @@ def test_a_host_that_does_not_take_it_is_an_incident_until_it_does(url: str, the
     assert "skills/beta/SKILL.md" in _paths(there)
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_both_events_are_as_their_schema_says(url: str, there: Path, settings: Any) -> None:
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=COMMAND)
@@ -255,6 +257,7 @@ def test_a_set_goes_out_in_the_layout_of_each_plugin(form: str, url: str, there:
     assert len(_log(there)) == 4, "the manifest is in the commit of the release"
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_a_team_has_to_agree(url: str, there: Path) -> None:
     publish("alpha")

@@ -135,6 +135,7 @@ def test_an_agent_loads_calls_asks_and_says(signed_in: SignIn, server: ModelServ
     assert "found" in client.get(address).content.decode()
 
 
+@pytest.mark.both_databases
 def test_exactly_what_was_sent_can_be_seen(signed_in: SignIn, server: ModelServer) -> None:
     client = signed_in("author")
     chat = _begin("hello alpha", by=Actor("operator", "the-author"))
@@ -210,6 +211,7 @@ def test_it_is_saved_as_a_case_that_passes(signed_in: SignIn, server: ModelServe
     assert client.post(f"{HERE}{chat.pk}/save/", {"capability_id": "nosuch"}).status_code == 400
 
 
+@pytest.mark.both_databases
 def test_mocks_of_a_case_answer_first(signed_in: SignIn, server: ModelServer) -> None:
     document = {"name": "lists", "messages": ["alpha list"], "mocks": [{"tool": "alpha_list", "result": {"found": 99}}]}
     row = case_store.save_case(capability=get_capability("alpha"), document=document, by=OLGA)
@@ -221,6 +223,7 @@ def test_mocks_of_a_case_answer_first(signed_in: SignIn, server: ModelServer) ->
     assert _items(PlaygroundChat.objects.get())[-1] == ("agent", 'It says {"found": 99}')
 
 
+@pytest.mark.both_databases
 def test_a_model_that_fails_can_be_asked_again(server: ModelServer) -> None:
     server.faults += ["half"]
     chat = _begin("hello alpha")
@@ -270,6 +273,7 @@ def test_a_page_shows_what_has_come_of_a_reply_as_text(
     assert (chat.state, chat.partial, _items(chat)[1]) == ("idle", None, ("agent", words))
 
 
+@pytest.mark.both_databases
 def test_a_stop_ends_a_reply_in_its_middle_and_what_it_cost_is_counted(
     signed_in: SignIn, server: ModelServer, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +327,7 @@ def test_what_breaks_off_is_shown_with_its_reason_and_is_not_a_step(
     assert words in shown
 
 
+@pytest.mark.both_databases
 def test_a_worker_that_dies_in_a_reply_loses_nothing(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another one has the job by then: the first stores no more, and the reply is asked for again."""
     server.vendor.reply = lambda body: ("one two three", [])
@@ -345,6 +350,7 @@ def test_a_worker_that_dies_in_a_reply_loses_nothing(server: ModelServer, monkey
     assert (chat.state, chat.partial, _items(chat)) == ("idle", None, [("user", "hello"), ("agent", "one two three")])
 
 
+@pytest.mark.both_databases
 def test_a_worker_that_dies_pays_for_no_reply_twice(server: ModelServer) -> None:
     chat = chat_store.start_chat(wanted=ChatRequest("small"), message="alpha list", by=OLGA)
     server.faults += ["half"]
@@ -359,6 +365,7 @@ def test_a_worker_that_dies_pays_for_no_reply_twice(server: ModelServer) -> None
     assert PlaygroundStep.objects.filter(chat=chat, kind="reply").count() == 3
 
 
+@pytest.mark.both_databases
 def test_it_is_stopped_and_deleted_and_its_tokens_stay_counted(
     signed_in: SignIn, server: ModelServer, settings: Any
 ) -> None:
@@ -431,6 +438,7 @@ def test_a_list_has_the_chats_of_a_member_and_the_newest_are_kept(
     assert f"{HERE}{others[0].pk}/" not in signed_in("publisher").get(HERE).content.decode()
 
 
+@pytest.mark.both_databases
 def test_old_chats_are_forgotten(server: ModelServer) -> None:
     chat = _begin()
     PlaygroundChat.objects.update(created_at=timezone.now() - timedelta(days=31))

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from features.playground.models import PlaygroundChat, PlaygroundStep
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def _step_twice() -> None:

@@ -12,7 +12,7 @@ from features.sets.models import CapabilitySet, SetRevision
 from features.sets.tests.documents import COMMAND, document
 from tests.factories import publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.mark.parametrize("columns", [{"visibility": "secret"}, {"set_id": ""}])

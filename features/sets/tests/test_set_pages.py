@@ -31,6 +31,7 @@ def client(signed_in: SignIn) -> Client:
     return signed_in("admin")
 
 
+@pytest.mark.both_databases
 def test_a_set_is_put_together_changed_and_deleted(client: Client) -> None:
     form = form_with(client.get("/new-set/"), "Save set")
     page = form.submit(client, name="Desk", description="What it needs.", members=["alpha", "beta"])
@@ -100,6 +101,7 @@ def test_a_link_of_a_set_is_shown_once_and_ends(client: Client) -> None:
     assert (gone.status_code, gone["Content-Type"]) == (404, "text/html; charset=utf-8")
 
 
+@pytest.mark.both_databases
 def test_a_page_that_is_loaded_again_makes_no_second_link(client: Client) -> None:
     sent = {"set": "", "days": "7", "after": ""}
     assert client.post("/connect/link/", sent).status_code == 200
@@ -138,6 +140,7 @@ def test_connect_fills_a_key_in_once(client: Client) -> None:
     assert "csk_" not in client.get("/connect/").content.decode()
 
 
+@pytest.mark.both_databases
 def test_connect_says_when_a_client_called_last(client: Client) -> None:
     _create_key(client)
     assert "last call" not in client.get("/connect/").content.decode()
@@ -177,6 +180,7 @@ def test_a_link_is_opened_as_it_is_by_a_person(client: Client) -> None:
         assert "Desk" in Client().get(address).content.decode(), address
 
 
+@pytest.mark.both_databases
 def test_links_of_deleted_sets_are_listed_and_end(client: Client) -> None:
     set_store.save_set(document("alpha"), by=COMMAND)
     share_links.create_link(name="partner", by=OLGA, set_id="desk")
@@ -186,6 +190,7 @@ def test_links_of_deleted_sets_are_listed_and_end(client: Client) -> None:
     assert not ShareLink.objects.filter(revoked_at__isnull=True).exists()
 
 
+@pytest.mark.both_databases
 def test_below_a_link_everything_is_filled_in_and_nothing_is_kept() -> None:
     publish("alpha")
     set_store.save_set(document("alpha"), by=COMMAND)

@@ -21,6 +21,7 @@ from tests.factories import OLGA, agent_key, publish
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_a_set_is_made_and_changed_in_one_audited_step() -> None:
     for name in ("alpha", "beta", "gamma"):
         publish(name)

@@ -42,6 +42,7 @@ def test_every_capability_has_one_of_its_own() -> None:
     assert _code() != _code("beta")
 
 
+@pytest.mark.both_databases
 def test_redeeming_is_kept_and_told_once() -> None:
     publish()
     agent_key(name="guest")

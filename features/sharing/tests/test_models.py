@@ -11,7 +11,7 @@ from features.sharing.models import InstallCodeRedemption, ShareLink
 from features.sharing.tests.page_rules import furnish
 from tests.factories import publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # What differs from a row that is there.
 BITES: dict[str, tuple[type[models.Model], dict[str, Any]]] = {

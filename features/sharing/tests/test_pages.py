@@ -30,6 +30,7 @@ def _alpha() -> Capability:
     return Capability.objects.get(capability_id="alpha")
 
 
+@pytest.mark.both_databases
 def test_unlisting_asks_first_and_listing_does_not(client: Client) -> None:
     asked = form_with(client.get(PAGE), "Unlist capability").submit(client)
     assert "can no longer find or load it" in asked.content.decode()

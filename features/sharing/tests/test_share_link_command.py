@@ -9,6 +9,7 @@ import pytest
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_create_list_and_revoke(manage: Any) -> None:
     done = manage("share_link", "create", "partner", "--group", "fitness")
     assert (done.code, done.err) == (0, "")

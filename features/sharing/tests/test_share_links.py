@@ -17,6 +17,7 @@ from tests.factories import OLGA
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_a_link_is_told_once_and_kept_as_a_hash() -> None:
     row, url = share_links.create_link(name=" partner ", by=OLGA, skill_group="fitness", days=7)
     token = url.rpartition("/share/")[2]

@@ -158,6 +158,7 @@ DECISIONS: Final[dict[str, tuple[Callable[[], Any], Expected]]] = {
 WITHDRAWALS: Final = ("retire", "quarantine", "roll_back")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kind", ["plan", "source"])
 def test_automatic_act_undoes_no_decision(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     act = _prepare(kind, monkeypatch)

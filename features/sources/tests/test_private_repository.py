@@ -84,6 +84,7 @@ def test_without_one_the_failure_says_what_to_do(url: str) -> None:
         source_sync.sync_source(source_id=source.pk, by=COMMAND)
 
 
+@pytest.mark.both_databases
 def test_a_token_that_expires_fails_with_its_name_and_another_one_mends_it(
     url: str, repository: Path, certificate: tuple[Path, Path]
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_wrong_token_in_the_address_is_not_kept(url: str) -> None:
     assert Credential.objects.count() == 0
 
 
+@pytest.mark.both_databases
 def test_ending_a_credential_stops_what_uses_it_with_an_incident(url: str) -> None:
     _credential(url)
     source = source_sync.add_git_source(spec=url, credential="token", **WAYS)
@@ -172,6 +174,7 @@ def test_the_token_is_in_no_argument_of_a_process(url: str, monkeypatch: pytest.
     assert pair not in repr(seen)
 
 
+@pytest.mark.both_databases
 def test_what_a_source_keeps_is_in_no_row_as_text_and_renewed_each_day() -> None:
     source = source_sync.add_registry(url="https://studio.example.com", read_key="csk_canary", **WAYS)
     repository = source_sync.add_git_source(spec="https://git.example/skills", **WAYS)
@@ -187,6 +190,7 @@ def test_what_a_source_keeps_is_in_no_row_as_text_and_renewed_each_day() -> None
     assert source_sync.read_stored_key(source) == "csk_canary"
 
 
+@pytest.mark.both_databases
 def test_a_key_of_another_secret_key_is_an_incident_of_the_source(settings: Any) -> None:
     source = source_sync.add_registry(url="https://studio.example.com", read_key="csk_canary", **WAYS)
     settings.SECRET_KEY = "another key of fifty characters, as a restore has it"

@@ -95,6 +95,7 @@ def test_a_form_of_github_is_read(source: GitSource, secret: str) -> None:
     assert (answer.status_code, answer.json()["status"]) == (202, "queued")
 
 
+@pytest.mark.both_databases
 def test_a_ping_is_answered_and_changes_nothing(source: GitSource, secret: str) -> None:
     answer = _github(source, secret, {"zen": "Keep it simple"}, event="ping")
     assert (answer.status_code, answer.json()["status"]) == (200, "pong")
@@ -131,11 +132,13 @@ def test_a_source_without_a_branch_follows_the_default_one() -> None:
     assert _github(source, secret, {"ref": "refs/heads/any"}).json()["status"] == "waiting"
 
 
+@pytest.mark.both_databases
 def test_a_tag_that_is_followed_is_found(source: GitSource, secret: str) -> None:
     GitSource.objects.filter(pk=source.pk).update(ref="v1")
     assert _github(source, secret, PUSH | {"ref": "refs/tags/v1"}).json()["status"] == "queued"
 
 
+@pytest.mark.both_databases
 def test_a_push_during_a_look_is_followed_by_another_look(source: GitSource, secret: str) -> None:
     Job.objects.update(run_after=timezone.now())
     lease = queue.claim_job(timezone.now())
@@ -211,6 +214,7 @@ def test_other_methods_and_addresses_are_refused() -> None:
     assert Client().post("/hooks/sources/" + "9" * 30).status_code == 404
 
 
+@pytest.mark.both_databases
 def test_the_secret_is_made_rotated_and_dropped(source: GitSource, secret: str) -> None:
     newer = push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)[1]
     assert len(newer) >= 40
@@ -277,6 +281,7 @@ def test_a_secret_belongs_to_its_kind_of_source(source: GitSource, followed: Git
 # A secret follows another
 
 
+@pytest.mark.both_databases
 def test_the_old_secret_is_taken_for_a_day_beside_the_new_one(source: GitSource, secret: str) -> None:
     new = push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)[1]
     assert _github(source, secret, PUSH).status_code == 202
@@ -300,6 +305,7 @@ def test_of_two_old_secrets_the_later_one_is_taken(source: GitSource, secret: st
     assert _send(source.pk, PUSH, **{"X-Gitlab-Token": secret, "X-Gitlab-Event": "Push Hook"}).status_code == 403
 
 
+@pytest.mark.both_databases
 def test_the_old_secret_is_ended_now_and_audited_once(source: GitSource, secret: str) -> None:
     new = push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)[1]
     told = AuditEvent.objects.get(verb="git_source.secret", detail__rotated=True).detail

@@ -228,6 +228,7 @@ def test_a_file_whose_name_says_something_unseen_is_refused_by_the_gate(there: F
     assert not Revision.objects.filter(capability__capability_id="alpha").exists()
 
 
+@pytest.mark.both_databases
 def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: FakeUpstream) -> None:
     there.put_beside("alpha", units="One stone.")
     there.files = {"references/units.md": "Something else."}
@@ -327,6 +328,7 @@ def test_an_odd_load_is_refused_and_the_others_go_on(
     assert Incident.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_another_bundle_under_a_listed_id_is_refused(there: FakeUpstream) -> None:
     """Its digest fits and its id does not: a mirror must not be led to publish beta's texts for alpha."""
     there.bundles["alpha"] = there.bundles["beta"]
@@ -351,6 +353,7 @@ def test_what_goes_between_list_and_load_is_passed_over(there: FakeUpstream) -> 
     assert not Incident.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_what_is_retired_or_deprecated_there_is_told_and_stays(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
@@ -389,6 +392,7 @@ def test_what_is_here_from_elsewhere_is_left_alone(there: FakeUpstream) -> None:
     assert _digests()["alpha"] == there.bundles["alpha"]["digest"]
 
 
+@pytest.mark.both_databases
 def test_what_is_here_with_the_same_content_is_not_ours_for_that(there: FakeUpstream) -> None:
     publish("beta")
     source_id = _add(there)
@@ -409,6 +413,7 @@ def test_what_was_published_here_meanwhile_is_held(there: FakeUpstream) -> None:
     assert _kept(source_id) == {"alpha": "both_changed"}
 
 
+@pytest.mark.both_databases
 def test_a_bundle_that_the_gate_refuses_is_told_and_tried_again(there: FakeUpstream) -> None:
     source_id = _add(there)
     publish("other", tools=[tool("taken_name")])
@@ -546,6 +551,7 @@ def test_an_address_is_kept_by_its_root_and_once() -> None:
             add_registry(url="https://b.example.com", mode="draft", every_minutes=60, by=OLGA, read_key=key)
 
 
+@pytest.mark.both_databases
 def test_another_way_is_audited_once_and_brings_the_next_look_forward() -> None:
     source = add_registry(url="https://studio.example.com", mode="draft", every_minutes=600, by=OLGA)
     Job.objects.update(run_after=timezone.now() + timedelta(hours=10))

@@ -115,6 +115,7 @@ def test_the_page_tells_state_bundles_and_what_differs(client: Client, source: G
     assert "as drafts" not in listed.split('id="new"')[0]
 
 
+@pytest.mark.both_databases
 def test_a_viewer_reads_and_changes_nothing(signed_in: SignIn, source: GitSource) -> None:
     client = signed_in("viewer")
     page = _text(client.get(f"/sources/{source.pk}/"))
@@ -203,6 +204,7 @@ def test_a_source_is_removed_and_what_it_brought_stays(client: Client, source: G
     assert client.get("/capabilities/alpha/").status_code == 200
 
 
+@pytest.mark.both_databases
 def test_an_incident_of_a_source_stands_on_its_page_the_incidents_and_home(client: Client, registry: GitSource) -> None:
     with write_transaction():
         open_source_incident(source=registry, message="It cannot be read", details="<i>why</i>", by=OLGA)
@@ -217,6 +219,7 @@ def test_an_incident_of_a_source_stands_on_its_page_the_incidents_and_home(clien
     assert ">Incident<" not in _text(client.get("/sources/"))
 
 
+@pytest.mark.both_databases
 def test_the_number_of_queries_does_not_grow(client: Client) -> None:
     counts: dict[str, list[int]] = {"list": [], "show": []}
     for amount in (2, 20):

@@ -93,6 +93,7 @@ def test_what_changes_in_the_source_is_published_once(url: str, repository: Path
     assert _differences(source_id) == {}
 
 
+@pytest.mark.both_databases
 def test_drafts_are_made_where_that_was_asked_for(url: str, repository: Path) -> None:
     source_id = _add(url, "draft")
     assert _sync(source_id) == {"alpha": "draft", "beta": "draft"}
@@ -184,6 +185,7 @@ def test_a_source_that_cannot_be_read_says_so_until_it_can(url: str, repository:
     assert (GitSource.objects.get().failures, GitSource.objects.get().last_error) == (0, "")
 
 
+@pytest.mark.both_databases
 def test_a_worker_looks_at_once_and_again_and_again(url: str, repository: Path) -> None:
     source_id = _add(url)
     worker.Worker().run_due()

@@ -75,6 +75,7 @@ def test_choice_that_cannot_be_is_refused(chosen: list[ToolChoice], words: str) 
         adoption.add_tools(capability_id="alpha", source_id=add_source().pk, chosen=chosen, by=OLGA)
 
 
+@pytest.mark.both_databases
 def test_operation_that_cannot_be_a_tool_is_refused_with_the_reason() -> None:
     source = add_source()
     source.items.filter(key=LIST).update(refused="it is too large")

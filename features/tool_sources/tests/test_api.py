@@ -37,6 +37,7 @@ def test_document_is_read_and_a_capability_created(api: Any, key: dict[str, str]
     assert publication.publish(files=drafts.get_draft("pets").files, by=OLGA).status == "published"
 
 
+@pytest.mark.both_databases
 def test_tools_are_added_to_a_capability(api: Any, key: dict[str, str]) -> None:
     publish("alpha")
     asked = {"source_id": add_source().pk, "capability_id": "alpha", "operations": [{"key": LIST}]}

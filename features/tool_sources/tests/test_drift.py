@@ -103,6 +103,7 @@ def test_draft_passes_again_in_lists_when_the_source_is_put_right() -> None:
     assert drafts.get_draft("pets").digest == digest
 
 
+@pytest.mark.both_databases
 def test_published_tool_that_is_broken_is_one_incident_until_the_source_is_fine_again() -> None:
     source = add_source()
     create_pets(source)
@@ -156,6 +157,7 @@ def test_release_of_something_else_leaves_the_incident_open() -> None:
     assert len(incidents()) == 1
 
 
+@pytest.mark.both_databases
 def test_waived_error_is_published_and_its_incident_stays_as_it_was() -> None:
     source = add_source()
     create_pets(source)

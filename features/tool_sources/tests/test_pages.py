@@ -92,6 +92,7 @@ def test_source_that_cannot_be_read_says_why(client: Client, sent: dict[str, str
     assert not ToolSource.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_table_is_searched_and_keeps_what_is_chosen(client: Client) -> None:
     source = add_source()
     table = form_with(client.get(choose(source)), "Review tools")
@@ -158,6 +159,7 @@ def test_text_of_others_is_never_markup(client: Client) -> None:
         assert b"<script>alert" not in page.content
 
 
+@pytest.mark.both_databases
 def test_changes_are_shown_and_taken_over(client: Client) -> None:
     source = add_source()
     create_pets(source)

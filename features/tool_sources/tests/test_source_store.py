@@ -16,6 +16,7 @@ from tests.factories import OLGA
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_source_keeps_what_a_document_offers() -> None:
     source = add_source()
     assert (source.kind, source.title, source.form, source.url) == ("document", "Pets", "OpenAPI", "")
@@ -53,6 +54,7 @@ def test_header_of_a_server_is_encrypted_and_sent(monkeypatch: pytest.MonkeyPatc
     assert seen == [("Authorization", "Bearer s3cret")] * 2
 
 
+@pytest.mark.both_databases
 def test_query_of_an_address_is_encrypted_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     asked: list[str] = []
 
@@ -115,6 +117,7 @@ def test_address_inside_is_refused(url: str) -> None:
         source_store.add_address(url=url, by=OLGA)
 
 
+@pytest.mark.both_databases
 def test_source_that_nobody_used_is_forgotten_after_a_week() -> None:
     used, unused, new = (add_source() for _ in range(3))
     create_pets(used)

@@ -17,6 +17,7 @@ from tests.factories import OLGA
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_capability_is_made_checked_and_exported_from_the_terminal(manage: Any, tmp_path: Path) -> None:
     path = tmp_path / "pets.json"
     path.write_bytes(content())

@@ -107,6 +107,7 @@ def test_daily_job_checks_each_source_with_an_address(monkeypatch: pytest.Monkey
     assert Job.objects.filter(kind="mail.send").count() == 1
 
 
+@pytest.mark.both_databases
 def test_daily_job_encrypts_headers_under_the_present_key(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     tools = b'[{"name": "find", "description": "Finds", "inputSchema": {"type": "object"}}]'
     monkeypatch.setattr(source_client, "list_mcp_tools", lambda _url, _header: tools)
@@ -123,6 +124,7 @@ def test_daily_job_encrypts_headers_under_the_present_key(monkeypatch: pytest.Mo
     assert decrypt_secret(source.header_secret) == "Bearer s3cret"
 
 
+@pytest.mark.both_databases
 def test_binding_follows_a_tool_that_is_renamed() -> None:
     source = add_source()
     create_pets(source)
@@ -192,6 +194,7 @@ def test_takeover_is_of_what_was_shown() -> None:
         take_over(seen=seen)
 
 
+@pytest.mark.both_databases
 def test_document_cannot_stand_in_for_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_client, "fetch_document", lambda _url: content())
     source = source_store.add_address(url="https://api.example/openapi.json", by=OLGA)

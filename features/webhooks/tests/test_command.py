@@ -49,6 +49,7 @@ def test_an_odd_url_is_refused(manage: Any, url: str) -> None:
     assert "INVALID_REQUEST" in done.err
 
 
+@pytest.mark.both_databases
 def test_a_test_says_what_came_back(manage: Any, receiver: Receiver) -> None:
     manage("webhook", "create", "chat", "--url", receiver.url)
     done = manage("webhook", "test", "chat")

@@ -13,7 +13,7 @@ from features.webhooks import webhook_store
 from features.webhooks.models import Webhook, WebhookDelivery
 from tests.factories import OLGA
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 # What differs from a row that is there.
 BITES: dict[str, tuple[type[models.Model], dict[str, Any]]] = {

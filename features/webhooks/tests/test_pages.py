@@ -124,6 +124,7 @@ def test_disabling_enabling_and_a_new_secret(client: Client, hook: Webhook) -> N
     assert "<b>chat" not in answer.content.decode()
 
 
+@pytest.mark.both_databases
 def test_deleting_forgets_it_with_what_waits(client: Client, hook: Webhook) -> None:
     publish()
     parked = Job.objects.filter(kind="webhook.deliver").first()

@@ -194,6 +194,7 @@ def test_whoever_asks_for_nothing_is_told_all_but_what_is_chatty(receiver: Recei
     assert len(_kinds()) == 22
 
 
+@pytest.mark.both_databases
 def test_only_what_was_asked_for_is_told(receiver: Receiver) -> None:
     _hook(receiver, "capability.retired")
     _do_everything()
@@ -208,6 +209,7 @@ def test_two_webhooks_are_told_of_one_event_by_one_id(receiver: Receiver) -> Non
     assert len({event["id"] for event in _told(receiver)}) == 1
 
 
+@pytest.mark.both_databases
 def test_a_write_that_is_rolled_back_is_no_event(receiver: Receiver) -> None:
     _hook(receiver)
 
@@ -224,6 +226,7 @@ def test_a_write_that_is_rolled_back_is_no_event(receiver: Receiver) -> None:
     assert not Job.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_a_registry_without_webhooks_stores_nothing() -> None:
     publish()
     assert not WebhookDelivery.objects.exists()
@@ -264,6 +267,7 @@ def test_the_last_failure_parks_it_and_a_person_may_send_it_again(receiver: Rece
     assert len({request.headers["webhook-id"] for request in receiver.requests}) == 1
 
 
+@pytest.mark.both_databases
 def test_a_delivery_follows_its_job(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
@@ -281,6 +285,7 @@ def test_a_delivery_follows_its_job(receiver: Receiver) -> None:
     assert _run() == ["done"]
 
 
+@pytest.mark.both_databases
 def test_gone_disables_the_webhook_and_tells_the_others(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
@@ -298,6 +303,7 @@ def test_gone_disables_the_webhook_and_tells_the_others(receiver: Receiver) -> N
         webhook_store.send_test(name="chat", by=OLGA)
 
 
+@pytest.mark.both_databases
 def test_what_is_queued_for_a_disabled_webhook_is_not_sent(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
@@ -314,6 +320,7 @@ def test_what_is_queued_for_a_disabled_webhook_is_not_sent(receiver: Receiver) -
     assert len(receiver.requests) == 1
 
 
+@pytest.mark.both_databases
 def test_a_new_secret_signs_beside_the_old_one_for_a_day(receiver: Receiver) -> None:
     old = decrypt_secret(_hook(receiver).secret)
     new = webhook_store.rotate_secret(name="chat", by=OLGA)
@@ -353,6 +360,7 @@ def test_a_webhook_is_a_lane_and_keeps_no_other_waiting(receiver: Receiver) -> N
     assert queue.claim_job(timezone.now(), with_concurrency_key=True) is not None
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("change", "error"),
     [
@@ -372,6 +380,7 @@ def test_an_odd_webhook_is_refused(change: dict[str, Any], error: type[Exception
     assert Webhook.objects.count() == 1
 
 
+@pytest.mark.both_databases
 def test_no_secret_is_in_the_audit_log() -> None:
     _, secret = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/very/secret", by=OLGA)
     new = webhook_store.rotate_secret(name="chat", by=OLGA)
@@ -400,6 +409,7 @@ def test_a_delivery_that_is_queued_is_not_queued_twice(receiver: Receiver) -> No
         webhook_store.redeliver(delivery_id=WebhookDelivery.objects.get().pk, by=OLGA)
 
 
+@pytest.mark.both_databases
 def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     _hook(receiver)
     publish()
@@ -412,6 +422,7 @@ def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     assert [row.state for row in WebhookDelivery.objects.all()] == ["queued"]
 
 
+@pytest.mark.both_databases
 def test_the_same_events_in_another_order_change_nothing() -> None:
     webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     # As an older version stored them, or another order of FEATURES.
@@ -422,6 +433,7 @@ def test_the_same_events_in_another_order_change_nothing() -> None:
     assert not AuditEvent.objects.filter(verb="webhook.change").exists()
 
 
+@pytest.mark.both_databases
 def test_a_registry_with_webhooks_does_not_start_without_the_feature(settings: Any) -> None:
     settings.FEATURES = tuple(name for name in settings.FEATURES if name != "webhooks")
     assert find_absent_features() == []
@@ -438,6 +450,7 @@ def test_no_secret_is_in_a_row_as_text() -> None:
     assert newer not in stored
 
 
+@pytest.mark.both_databases
 def test_a_secret_of_before_signs_on_and_is_encrypted_by_the_daily_job() -> None:
     webhook, _ = webhook_store.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     Webhook.objects.update(secret="whsec_of_before")

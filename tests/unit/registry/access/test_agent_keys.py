@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
 fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
 
 
+@pytest.mark.both_databases
 def test_a_key_is_kept_as_its_hash_alone() -> None:
     row, key = agent_keys.create_key(name="agent", by=OLGA)
     assert (row.scopes, row.created_by, row.revoked_at) == (["read", "feedback"], "operator:olga", None)
@@ -96,6 +97,7 @@ def test_a_key_ends_by_the_clock_without_being_told(monkeypatch: pytest.MonkeyPa
     assert _lead(key) == ""
 
 
+@pytest.mark.both_databases
 def test_an_end_in_the_past_is_refused_and_one_that_stands_may_stay() -> None:
     with pytest.raises(InvalidRequest, match="ends in the future"):
         agent_keys.create_key(name="agent", by=OLGA, expires_at=timezone.now())
@@ -135,6 +137,7 @@ def test_other_rights_hold_at_once_and_the_same_ones_change_nothing() -> None:
     }.items() <= event.detail.items()
 
 
+@pytest.mark.both_databases
 def test_a_new_key_takes_the_place_of_the_old_one() -> None:
     _, old = agent_keys.create_key(name="agent", by=OLGA)
     row, new = agent_keys.rotate_key(name="agent", by=OLGA)

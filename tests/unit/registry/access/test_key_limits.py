@@ -216,6 +216,7 @@ def test_an_odd_limit_is_refused(limit: dict[str, Any], error: type[Exception], 
     assert not AgentKey.objects.filter(name="odd").exists()
 
 
+@pytest.mark.both_databases
 def test_a_limit_is_changed_audited_and_described() -> None:
     event = AuditEvent.objects.get(verb="agent_key.create", subject="of team")
     assert {"scopes": ["propose", "publish"], "team": "Health"}.items() <= event.detail.items()

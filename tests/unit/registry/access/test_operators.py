@@ -63,6 +63,7 @@ def test_a_name_is_used_once() -> None:
         _create()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", ["Vera", "VERA", "v\u0435ra", "\uff56era"])
 def test_a_name_that_can_be_taken_for_a_members_is_refused(name: str) -> None:
     """However the account comes to be; one that is deactivated is in the audit log still."""

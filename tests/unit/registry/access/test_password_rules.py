@@ -18,6 +18,7 @@ REFUSED = [
 TAKEN = ["a right password", "correct horse battery staple", "graceful-exit-of-2026", "ünïcode is fine too"]
 
 
+@pytest.mark.both_databases
 def test_a_password_like_the_account_is_refused_and_a_long_one_is_taken() -> None:
     operators.create_operator(username="admin", password="a right password", role="admin", by=OLGA)
     operators.set_name(username="admin", name="Grace Lovelace", by=OLGA)

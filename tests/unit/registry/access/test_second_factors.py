@@ -70,6 +70,7 @@ def test_new_codes_make_those_of_before_void(ada: Operator) -> None:
     assert second_factors.use_code(username="ada", code=after[0]) == "recovery_code"
 
 
+@pytest.mark.both_databases
 def test_the_codes_go_with_the_last_factor(ada: Operator) -> None:
     enable_app(ada)
     second_factors.add_passkey(username="ada", name=" Work  laptop ", credential={"id": "x"}, by=ADA)
@@ -99,6 +100,7 @@ def test_a_passkey_has_a_name_and_is_its_owners(ada: Operator) -> None:
         second_factors.add_passkey(username="ada", name="One more", credential={}, by=ADA)
 
 
+@pytest.mark.both_databases
 def test_a_reset_removes_all_and_ends_the_sessions(ada: Operator) -> None:
     enable_app(ada)
     before = ada.get_session_auth_hash()

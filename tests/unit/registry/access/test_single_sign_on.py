@@ -37,6 +37,7 @@ def test_the_highest_role_of_the_groups_counts() -> None:
     assert single_sign_on.get_role(["x"]) == ""
 
 
+@pytest.mark.both_databases
 def test_the_first_sign_in_makes_an_account() -> None:
     ada = single_sign_on.admit(ADA)
     assert (ada.username, ada.role, ada.get_full_name(), ada.email) == ("ada", "admin", "Ada L", "ada@example.com")

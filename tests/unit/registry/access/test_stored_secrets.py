@@ -39,6 +39,7 @@ def _run_daily() -> None:
         pass
 
 
+@pytest.mark.both_databases
 def test_neither_the_secret_nor_the_seed_is_readable_in_the_database(ada: Operator) -> None:
     codes = enable_app(ada)
     stored = _stored()
@@ -50,6 +51,7 @@ def test_neither_the_secret_nor_the_seed_is_readable_in_the_database(ada: Operat
     assert second_factors.use_code(username="ada", code=codes[0]) == "recovery_code"
 
 
+@pytest.mark.both_databases
 def test_rows_of_before_work_and_are_encrypted_within_a_day(ada: Operator) -> None:
     enable_app(ada)
     for row in Authenticator.objects.all():

@@ -107,6 +107,7 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
 }
 
 
+@pytest.mark.both_databases
 def test_a_verb_is_refused_to_others_and_writes_nothing(owners: Team) -> None:
     def check(name: str) -> None:
         if name in ("approve", "request_changes", "withdraw"):
@@ -119,6 +120,7 @@ def test_a_verb_is_refused_to_others_and_writes_nothing(owners: Team) -> None:
     check_each(VERBS, check, isolate=rolled_back)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("who", ["member", "admin", "pipeline", "terminal"])
 def test_a_verb_is_done_for_members_admins_keys_and_the_command_line(who: str, owners: Team) -> None:
     if who == "member":
@@ -174,6 +176,7 @@ def test_the_list_is_filtered_by_the_team_before_what_the_author_names(owners: T
     assert list(CapabilityList(CapabilityFilter()).choices().owners) == [("Owners", 2)]
 
 
+@pytest.mark.both_databases
 def test_each_write_is_in_the_log_and_doing_it_twice_is_not() -> None:
     team = teams.create_team(name=" A ", description="d", by=ROOT)
     publish()

@@ -83,6 +83,7 @@ def test_only_what_is_installed_stands_in_for_the_chosen_model(settings: Any, mo
     assert embedders.list_other_embedders(None) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db
 def test_another_model_of_the_same_endpoint_stands_in_and_no_other_address_does(
     settings: Any, monkeypatch: pytest.MonkeyPatch

@@ -108,6 +108,7 @@ def test_another_measure_joins_in(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {near.capability_id for near in _near(body=BODY)} == {"alpha", "by_vectors"}
 
 
+@pytest.mark.both_databases
 def test_a_revision_without_a_print_is_passed_over() -> None:
     publish("alpha", body=BODY)
     Revision.objects.update(simhash="")

@@ -20,6 +20,7 @@ from tests.factories import OLGA, publish
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.both_databases
 def test_what_is_not_given_stays() -> None:
     set_group(group_id="health", by=OLGA, name="Health", examples=["log my weight", "log my weight "])
     set_group(group_id="health", by=OLGA, description="Body and food", is_exclusive=True)
@@ -158,6 +159,7 @@ def test_only_the_team_of_a_group_and_admins_change_it() -> None:
     delete_group(group_id="health", by=other)
 
 
+@pytest.mark.both_databases
 def test_the_audit_log_has_a_group_before_and_after() -> None:
     set_group(group_id="health", by=OLGA, name="Health", examples=["log my weight"])
     set_group(group_id="health", by=OLGA, name="Body")

@@ -96,6 +96,7 @@ def test_a_large_registry_rests_five_times_as_long_as_it_was_worked_for(
     assert SentenceVector.objects.count() > made
 
 
+@pytest.mark.both_databases
 def test_the_job_makes_vectors_once_a_text(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha", utterances={"should_match": ["one sentence", "another sentence"]})
     _run_due(monkeypatch)
@@ -169,6 +170,7 @@ def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monke
     assert not PUBLISHED_INDEX.builder.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
 
 
+@pytest.mark.both_databases
 def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
     publish("alpha", intent_triggers=["walrus"])
     before = PUBLISHED_INDEX.get()

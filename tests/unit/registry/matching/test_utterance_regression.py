@@ -78,6 +78,7 @@ def test_an_own_sentence_that_another_one_gets_is_missed(embedder: str) -> None:
     assert "may lead to 'meals' instead" in missed[0].message
 
 
+@pytest.mark.both_databases
 def test_what_is_far_from_everybody_moves_nothing(embedder: str) -> None:
     publish("meals", **MEALS)
     files = bundle("invoices", intent_triggers=["invoice"], utterances={"should_match": ["send me the invoice"]})
@@ -96,6 +97,7 @@ def test_what_it_takes_already_is_not_told_again(embedder: str) -> None:
     assert "GOLDEN_SENTENCE_MOVED" not in _codes(outcome.findings)
 
 
+@pytest.mark.both_databases
 def test_the_first_bundle_of_a_registry(embedder: str) -> None:
     outcome = publication.publish(files=bundle("meals", **MEALS), by=OLGA, dry_run=True)
     assert _codes(outcome.findings) == []

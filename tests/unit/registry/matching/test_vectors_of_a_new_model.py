@@ -132,6 +132,7 @@ def test_messages_are_compared_by_the_model_before_until_all_vectors_of_the_new_
     assert found.matcher.evidence.vectors.shape[1] == 20
 
 
+@pytest.mark.both_databases
 def test_what_is_published_meanwhile_is_compared_by_the_model_before_too(models: Models) -> None:
     old, new = CountingEmbedder("old"), CountingEmbedder("new", batches_left=0, failure=EmbedderUnavailable("away"))
     models.choose(old)
@@ -144,6 +145,7 @@ def test_what_is_published_meanwhile_is_compared_by_the_model_before_too(models:
     assert found.match("yoga for an hour", top=1).matches[0].capability_id == "beta"
 
 
+@pytest.mark.both_databases
 def test_after_an_import_what_has_vectors_goes_on_and_the_rest_is_found_by_words(models: Models) -> None:
     model = CountingEmbedder("one")
     models.choose(model)
@@ -232,6 +234,7 @@ def test_a_killed_worker_is_followed_by_one_that_makes_the_rest(
     assert len(model.embedded) == len(set(model.embedded)) == SentenceVector.objects.count() == progress.total
 
 
+@pytest.mark.both_databases
 def test_a_step_ends_after_some_seconds_and_other_jobs_have_their_turn(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +269,7 @@ def test_a_second_run_makes_nothing(models: Models) -> None:
     assert len(model.embedded) == made
 
 
+@pytest.mark.both_databases
 def test_a_model_that_fails_is_named_with_its_error_and_tried_again(
     models: Models, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,6 +212,7 @@ def test_a_source_that_cannot_be_read_is_told_once_to_those_who_can_mend_it(serv
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
 
 
+@pytest.mark.both_databases
 def test_a_server_that_is_away_is_asked_again(server: _Server, settings: Any) -> None:
     port = settings.EMAIL_PORT
     with socket.socket() as closed:

@@ -64,6 +64,7 @@ def test_a_second_start_changes_nothing() -> None:
     assert Capability.objects.get(capability_id="weights").status == "retired"
 
 
+@pytest.mark.both_databases
 def test_deleted_examples_never_return() -> None:
     start()
     first_run.set_first_run(capability_id="", by=OLGA)
@@ -97,6 +98,7 @@ def test_examples_can_be_left_out_and_published_later() -> None:
     assert len(start().examples) == 7
 
 
+@pytest.mark.both_databases
 def test_the_first_operator_is_waited_for_until_the_password_is_changed() -> None:
     assert not is_waiting_for_first_sign_in()
     start(examples=None)

@@ -30,6 +30,7 @@ def _kinds() -> list[str]:
     return sorted(Job.objects.values_list("kind", flat=True))
 
 
+@pytest.mark.both_databases
 def test_a_worker_does_the_days_jobs_and_ends() -> None:
     assert Worker().run_due() == len(housekeeping.DAILY_JOBS)
     assert _kinds() == sorted([*housekeeping.DAILY_JOBS, "matching.learn"])
@@ -61,6 +62,7 @@ def test_a_look_that_does_not_reach_it_is_not_seen(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "alive").exists()
 
 
+@pytest.mark.both_databases
 def test_a_start_under_other_rules_checks_what_is_published() -> None:
     publish()
     Revision.objects.update(rules_version="0")
@@ -99,6 +101,7 @@ def test_it_pauses_only_where_nothing_was_due(monkeypatch: pytest.MonkeyPatch) -
     assert (has_worked, paused) == ([], [worker.POLL_SECONDS])
 
 
+@pytest.mark.both_databases
 def test_stop_takes_effect_between_two_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     busy = Worker()
     monkeypatch.setitem(HANDLERS, "note", lambda _lease: busy.stop.set())
@@ -122,6 +125,7 @@ def _away_at_first(step: Callable[..., Any], stop: threading.Event) -> Callable[
     return run
 
 
+@pytest.mark.both_databases
 def test_a_database_that_is_away_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

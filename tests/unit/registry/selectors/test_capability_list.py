@@ -62,6 +62,7 @@ WANTED: list[tuple[dict[str, str], list[str]]] = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("several")
 def test_it_filters_and_sorts() -> None:
     def check(cell: tuple[dict[str, str], list[str]]) -> None:
@@ -80,6 +81,7 @@ def test_an_incident_is_a_finding_until_it_is_mended() -> None:
     assert _ids(findings="incident") == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("several")
 def test_it_sorts_by_what_changed_last_and_by_loads() -> None:
     today = datetime.now(UTC).date()
@@ -178,6 +180,7 @@ def test_odd_texts_have_the_defaults(text: Any) -> None:
     assert (found.profile, found.groups, found.owner) == ("capability", frozenset(), "")
 
 
+@pytest.mark.both_databases
 def test_a_damaged_row_is_still_listed() -> None:
     publish()
     damage(Revision.objects.get(), capability_json="{", name="")

@@ -65,6 +65,7 @@ def test_every_status_has_its_number() -> None:
     assert home.count_statuses() == {"draft": 0, "published": 1, "deprecated": 0, "retired": 0, "quarantined": 0}
 
 
+@pytest.mark.both_databases
 def test_published_and_failing_are_told_as_they_were() -> None:
     today = datetime.now(UTC).date()
     publish("alpha")

@@ -48,6 +48,7 @@ def test_unmet_requests_wait_for_those_who_can_act_on_them() -> None:
     assert inbox.count_unmet_requests(Operator(username="olga", role="viewer")) == 0
 
 
+@pytest.mark.both_databases
 def test_unmet_requests_are_counted_only_as_far_as_the_sidebar_shows_them() -> None:
     unknown = [UnknownCapabilityRequest(capability_id=f"sleep_{number}", count=1) for number in range(120)]
     UnknownCapabilityRequest.objects.bulk_create(unknown)
@@ -98,6 +99,7 @@ def test_a_quarantine_and_a_retirement_wait_for_authors_and_owners() -> None:
     assert _items("olga") == _items("vera") == [("retired", "operator:paul", "", 0, 0)]
 
 
+@pytest.mark.both_databases
 def test_a_retirement_is_listed_for_two_weeks_and_a_quarantine_as_long_as_it_lasts() -> None:
     publish()
     publish("beta")

@@ -37,6 +37,7 @@ def _miss(*ids: str, key_name: str = "") -> None:
     usage_counters.flush()
 
 
+@pytest.mark.both_databases
 def test_messages_of_the_same_words_are_one_row() -> None:
     _say("Cancel my subscription!", key_name="chat")
     _say("subscriptions: cancelled", "please CANCEL the subscription", nearest="billing")
@@ -75,6 +76,7 @@ def test_whatever_goes_wrong_the_caller_does_not_hear_of_it(monkeypatch: pytest.
     assert not UnmatchedMessage.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_messages_in_memory_and_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unmatched_messages, "BUFFERED_MAX", 3)
     monkeypatch.setattr(unmatched_messages, "STORED_MAX", 4)
@@ -84,6 +86,7 @@ def test_messages_in_memory_and_in_the_table_are_bounded(monkeypatch: pytest.Mon
     assert set(UnmatchedMessage.objects.values_list("text", flat=True)) == {"apple", "plum", "fig", "grape"}
 
 
+@pytest.mark.both_databases
 def test_messages_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away() -> None:
         raise OperationalError("the server closed the connection")
@@ -133,6 +136,7 @@ def test_an_id_that_is_published_is_no_longer_wanted() -> None:
     assert not demand.list_unknown_ids().exists()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("what", ["ids", "messages"])
 def test_what_is_put_away_comes_back_when_it_is_asked_for_again(what: demand.DemandKind) -> None:
     ask = partial(_miss if what == "ids" else _say, "sleep")
@@ -149,6 +153,7 @@ def test_what_is_put_away_comes_back_when_it_is_asked_for_again(what: demand.Dem
     assert (read().count(), read(dismissed=True).count()) == (1, 0)
 
 
+@pytest.mark.both_databases
 def test_what_was_put_away_is_brought_back_by_hand() -> None:
     _miss("sleep")
     demand.dismiss_row(what="ids", chosen=["sleep"], by=OLGA)
@@ -174,6 +179,7 @@ def test_the_audit_log_keeps_no_message() -> None:
     assert "private" not in str(AuditEvent.objects.get().detail)
 
 
+@pytest.mark.both_databases
 def test_messages_are_forgotten_after_their_days(settings: Any) -> None:
     _say("old", "new")
     UnmatchedMessage.objects.filter(text="old").update(last_seen_at=timezone.now() - timedelta(days=31))
@@ -185,6 +191,7 @@ def test_messages_are_forgotten_after_their_days(settings: Any) -> None:
     assert not UnmatchedMessage.objects.exists()
 
 
+@pytest.mark.both_databases
 def test_the_board_asks_a_flat_number_of_questions(django_assert_num_queries: Any) -> None:
     _say(*(f"word{chr(97 + number)} thing" for number in range(20)))
     _miss(*(f"made_up_{number}" for number in range(20)))

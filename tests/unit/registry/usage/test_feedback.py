@@ -61,6 +61,7 @@ def test_an_outcome_is_kept_with_who_and_which_revision() -> None:
     assert row.detail == {"outcome": "likely_success", "revision": 2, "event_id": str(told.event_id)}
 
 
+@pytest.mark.both_databases
 def test_what_is_kept_is_what_the_events_lead_to() -> None:
     publish()
     publish(body="Two.")
@@ -83,6 +84,7 @@ def test_a_worse_revision_shows_beside_the_one_before() -> None:
     assert get_stored_confidence(_alpha()) == ConfidenceScore(50, 2, 1)
 
 
+@pytest.mark.both_databases
 def test_nothing_told_is_neutral() -> None:
     publish()
     assert get_stored_confidence(_alpha()) == NEUTRAL
@@ -142,6 +144,7 @@ def _tell_as(key: str, outcome: str, times: int = 1) -> ConfidenceScore:
     return [record_outcome(capability_id="alpha", outcome=outcome, by=by) for _ in range(times)][-1].score
 
 
+@pytest.mark.both_databases
 def test_one_key_among_several_does_not_make_the_score() -> None:
     publish()
     _tell_as("fleet", "confirmed_success", 3)
@@ -158,6 +161,7 @@ def test_one_key_among_several_does_not_make_the_score() -> None:
     assert AuditEvent.objects.filter(verb="feedback.record").order_by("-id")[0].detail["step"] == 0
 
 
+@pytest.mark.both_databases
 def test_the_only_key_that_reports_has_its_full_weight() -> None:
     publish()
     assert _tell_as("fleet", "confirmed_success", 5) == ConfidenceScore(100, 5, 5, is_single_key=True)
@@ -201,6 +205,7 @@ def test_outcomes_are_read_again_only_when_a_key_is_no_longer_alone(monkeypatch:
     assert len(counted) == 1
 
 
+@pytest.mark.both_databases
 def test_a_key_has_a_new_share_on_the_next_day() -> None:
     publish()
     _tell_as("other", "used")

@@ -140,6 +140,7 @@ def test_what_is_retired_is_not_offered() -> None:
     assert get_health_report(_alpha()).worse is None
 
 
+@pytest.mark.both_databases
 def test_points_lead_to_the_score_that_is_kept() -> None:
     publish()
     _tell("confirmed_success", 2)
@@ -175,6 +176,7 @@ def test_the_list_has_playbooks_and_what_was_told_of() -> None:
     assert len(CapabilityHealthList(kind="other", sort="uses")) == 1
 
 
+@pytest.mark.both_databases
 def test_a_trend_compares_two_times() -> None:
     publish()
     _tell("confirmed_failure", 4)
@@ -250,6 +252,7 @@ def test_an_incident_opens_once_and_closes_by_itself() -> None:
     assert not Incident.objects.filter(closed_at__isnull=True).exists()
 
 
+@pytest.mark.both_databases
 def test_what_does_worse_than_before_is_one_row() -> None:
     _worse_than_before()
     _tell("confirmed_failure", 5)

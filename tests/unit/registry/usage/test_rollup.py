@@ -24,6 +24,7 @@ def _rows() -> list[tuple[date, int, str, int]]:
     return [(day, revision, key, count) for day, revision, key, count in LoadCount.objects.values_list(*columns)]
 
 
+@pytest.mark.both_databases
 def test_a_month_becomes_one_row_for_each_revision_and_key() -> None:
     for day in range(1, 29):
         _count(date(2026, 1, day), 2)

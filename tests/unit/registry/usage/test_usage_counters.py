@@ -37,6 +37,7 @@ def test_loads_are_counted_by_revision_and_key() -> None:
     assert _loads() == {("alpha", 1, ""): 2, ("alpha", 1, "agent"): 4, ("alpha", 2, ""): 2}
 
 
+@pytest.mark.both_databases
 def test_matches_are_counted_by_decision_and_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise OperationalError("away")
@@ -85,6 +86,7 @@ def test_misses_in_memory_are_bounded() -> None:
     assert usage_counters._held.misses["made_up_0"] == 2
 
 
+@pytest.mark.both_databases
 def test_misses_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(usage_counters, "STORED_MISSES_MAX", 2)
     for name in ("a", "b", "c"):
@@ -97,6 +99,7 @@ def test_misses_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _misses() == {"a": 2, "d": 1}
 
 
+@pytest.mark.both_databases
 def test_made_up_ids_give_way_to_wanted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever filled the table kept every id out for good that agents asked for later."""
     monkeypatch.setattr(usage_counters, "STORED_MISSES_MAX", 20)
@@ -123,6 +126,7 @@ def test_a_flood_leaves_room_for_calls_with_a_key(monkeypatch: pytest.MonkeyPatc
     assert "wanted" in _misses()
 
 
+@pytest.mark.both_databases
 def test_ids_that_nobody_asks_for_again_are_forgotten() -> None:
     usage_counters.count_miss("old")
     usage_counters.flush()
@@ -133,6 +137,7 @@ def test_ids_that_nobody_asks_for_again_are_forgotten() -> None:
     assert _misses() == {"new": 1}
 
 
+@pytest.mark.both_databases
 def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     agent_keys.create_key(name="agent", by=OLGA)
     usage_counters.count_load("alpha", 1, key_name="")

@@ -245,6 +245,7 @@ def test_nobody_is_locked_out_by_a_restore(tmp_path: Path) -> None:
     assert single_sign_on.admit(identity).username == "ida"
 
 
+@pytest.mark.both_databases
 def test_sessions_and_the_admins_log_are_gone(tmp_path: Path) -> None:
     _fill()
     path = _backup(tmp_path)
@@ -256,6 +257,7 @@ def test_sessions_and_the_admins_log_are_gone(tmp_path: Path) -> None:
     assert Operator.objects.get(username="vera").check_password(PASSWORD)
 
 
+@pytest.mark.both_databases
 def test_a_registry_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     path = _backup(tmp_path)
     publish()
@@ -391,6 +393,7 @@ def test_rows_that_the_database_does_not_take_change_nothing(tmp_path: Path) -> 
     assert _rows() == before
 
 
+@pytest.mark.both_databases
 def test_an_older_file_lacks_what_came_later(tmp_path: Path) -> None:
     """As made before there were webhooks: no such tables, no such columns; they get their defaults."""
     import hashlib
@@ -455,6 +458,7 @@ def test_a_process_forgets_what_belonged_to_another_history(tmp_path: Path) -> N
     assert all(each.changed_at > held.registry_revision for each in snapshot.entries.values())
 
 
+@pytest.mark.both_databases
 def test_retired_ones_are_told_of_again(tmp_path: Path) -> None:
     _fill()
     restore_backup(path=_backup(tmp_path), by=OLGA, force=True)
@@ -472,6 +476,7 @@ def test_each_restore_begins_another_million(tmp_path: Path) -> None:
     assert (first.registry_revision, second.registry_revision) == (1_000_001, 2_000_001)
 
 
+@pytest.mark.both_databases
 def test_an_empty_registry_goes_there_and_back(tmp_path: Path) -> None:
     done = restore_backup(path=_backup(tmp_path), by=OLGA)
     assert done.is_sound
@@ -495,6 +500,7 @@ def _changed(path: Path, to: Path, table: str, change: Callable[[list[bytes]], l
     return to
 
 
+@pytest.mark.both_databases
 def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
     """A file with one more admin, and a manifest that fits, was restored without a word."""
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)

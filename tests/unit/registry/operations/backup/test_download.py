@@ -49,6 +49,7 @@ def test_downloads_per_hour_are_limited(monkeypatch: pytest.MonkeyPatch) -> None
     assert AuditEvent.objects.filter(verb="registry.backup").count() == 2
 
 
+@pytest.mark.both_databases
 def test_a_full_disk_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     with pytest.raises(BackupRefused, match="cannot be written"):

@@ -65,6 +65,7 @@ def test_what_people_accepted_comes_back(release: str) -> None:
     assert AuditEvent.objects.count() == len(log) + 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("release", ["42eca922", "69368c53"])
 def test_it_goes_on_with_numbers_of_its_own(release: str) -> None:
     """A waiver, and a decision, made after the restore."""

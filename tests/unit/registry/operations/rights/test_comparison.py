@@ -269,6 +269,7 @@ CHANGES: list[tuple[str, Change]] = [
 ]
 
 
+@pytest.mark.both_databases
 def test_each_change_behind_the_registrys_back_is_named() -> None:
     first, second = Acceptance.waivers.order_by("pk").values_list("pk", flat=True)
 
@@ -282,6 +283,7 @@ def test_each_change_behind_the_registrys_back_is_named() -> None:
     check_each(CHANGES, check, name=lambda change: change[0], isolate=rolled_back)
 
 
+@pytest.mark.both_databases
 def test_the_secret_of_a_key_that_was_exchanged_is_named() -> None:
     for column, key in (("key_hash", "reader"), ("previous_key_hash", "changed")):
         AgentKey.objects.filter(name=key).update(**{column: agent_keys.hash_key(f"csk_mine {column}")})
@@ -296,6 +298,7 @@ def test_the_secret_of_a_key_that_was_exchanged_is_named() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.both_databases
 def test_what_was_revoked_gives_nothing_whatever_it_was() -> None:
     AgentKey.objects.filter(name="ended").update(scopes=["read"], preview=True)
     assert find_unrecorded(read_stored) == ()
@@ -311,6 +314,7 @@ def test_rows_of_before_say_nothing_of_what_was_added_since() -> None:
     assert find_unrecorded(read_stored) == ()
 
 
+@pytest.mark.both_databases
 def test_a_difference_names_table_row_and_audit_row() -> None:
     row = Operator.objects.get(username="eve")
     Operator.objects.filter(pk=row.pk).update(role="admin")

@@ -186,6 +186,7 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, keys: Any) -> 
         read_key_file(tmp_path / "absent")
 
 
+@pytest.mark.both_databases
 def test_what_is_from_before_is_signed_once(keys: Any) -> None:
     with tampering():
         Revision.objects.filter(capability__capability_id="beta").update(signature="", read_only_digest="")
@@ -196,6 +197,7 @@ def test_what_is_from_before_is_signed_once(keys: Any) -> None:
     assert sign_unsigned_revisions(by=OLGA) == 0
 
 
+@pytest.mark.both_databases
 def test_nothing_that_was_changed_is_signed(keys: Any) -> None:
     with tampering():
         Revision.objects.filter(number=2).update(signature="", skill_md="# Obey me\n")
@@ -230,6 +232,7 @@ def _forge() -> None:
         Revision.objects.update(created_by="operator:innocent_bystander", editors=["operator:innocent_bystander"])
 
 
+@pytest.mark.both_databases
 def test_a_log_that_was_forged_with_the_checkpoints_deleted_is_named(
     keys: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +258,7 @@ def test_a_registry_that_has_just_begun_needs_no_checkpoint_yet(keys: Any, monke
     assert verify_database(keys).problems == ()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("columns", "named"),
     [
@@ -274,6 +278,7 @@ def test_who_published_approved_and_edited_a_revision_is_signed(keys: Any, colum
     assert len(recorded) == (named != "editors"), "and the audit log says so, too"
 
 
+@pytest.mark.both_databases
 def test_a_statement_from_before_is_still_valid(keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def before(row: Any, capability_id: str) -> Any:
         full = build_statement(row, capability_id)
@@ -301,6 +306,7 @@ def test_a_restore_keeps_the_backups_last_checkpoint_from_then_on(tmp_path: Path
     assert restore_backup(path=create_backup(to=tmp_path / "again.zip").path, by=OLGA, force=True).forgotten is None
 
 
+@pytest.mark.both_databases
 def test_what_was_restored_elsewhere_is_kept_there(tmp_path: Path, keys: Any, settings: Any) -> None:
     path = create_backup(to=tmp_path).path
     settings.KEPT_CHECKPOINT_FILE = tmp_path / "elsewhere" / "last_checkpoint.json"

@@ -161,6 +161,28 @@ def _history_can_be_emptied(pytestconfig: pytest.Config) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _pages_are_recorded_whole(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Django's tests copy the context of each template of a page, some sixty times: a fifth of the time of a page. What
+    a test reads is what the view gave, the context of the outermost one."""
+    if not pytestconfig.pluginmanager.hasplugin("django"):
+        yield
+        return
+    request.getfixturevalue("django_test_environment")
+    from django.template import Context, Template
+    from django.test import utils
+
+    name = "_render"
+    recorded, plain = getattr(Template, name), vars(utils)["_TestState"].saved_data.template_render
+
+    def render(template: Template, context: Context) -> Any:
+        return (recorded if context.template is template else plain)(template, context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, name, render)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _vectors_are_not_timed(pytestconfig: pytest.Config) -> Iterator[None]:
     """What a match finds must not depend on how fast the machine is: a busy one would compare words alone."""
     if not pytestconfig.pluginmanager.hasplugin("django"):

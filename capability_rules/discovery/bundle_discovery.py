@@ -11,7 +11,6 @@ from typing import Final
 from capability_kit.bundles.bundle import is_capability_id
 from capability_rules.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
 from capability_rules.bundles.archives import (
-    ARCHIVE_BYTES_MAX,
     ENTRIES_MAX,
     ArchiveReader,
     FileData,
@@ -32,7 +31,7 @@ from capability_rules.bundles.supporting_files import (
     path_error,
 )
 from capability_rules.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
-from capability_rules.discovery.playbook_records import read_playbook_records
+from capability_rules.discovery.playbook_records import RECORDS_BYTES_MAX, read_playbook_records
 from capability_rules.discovery.source_files import (
     SourceFiles,
     follow_links,
@@ -68,7 +67,7 @@ def discover_bundles(source: str) -> list[SourceBundle]:
         if place.is_file() and place.suffix.lower() == ".md":
             return [SourceBundle(source, {"SKILL.md": file_reader(place)(FILE_BYTES_MAX + 1)})]
         if place.is_file() and place.suffix.lower() == ".json":
-            return read_playbook_records(file_reader(place)(ARCHIVE_BYTES_MAX), source)
+            return read_playbook_records(file_reader(place)(RECORDS_BYTES_MAX), source)
         if place.is_file():
             with open_archive(place) as archive:
                 return discover_in_archive(archive, source)

@@ -12,6 +12,8 @@ from capability_rules.bundles.json_edits import to_json
 from capability_rules.errors import SourceUnreadable
 
 RECORDS_MAX: Final = 1000
+# All of them are parsed together, in memory.
+RECORDS_BYTES_MAX: Final = 20 * 1024 * 1024
 _NEEDED: Final = ("title", "problem", "resolution_md")
 # What a record says of its own trust: the registry counts by itself.
 _CONFIDENCE: Final = re.compile(r"^\*\*(?:Confidence|Product Area|Issue Type):\*\*.*\n?", re.IGNORECASE | re.MULTILINE)

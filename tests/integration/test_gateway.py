@@ -159,12 +159,12 @@ def test_a_refusal_in_the_middle_of_a_body_arrives(studio: Studio) -> None:
 
 
 def _answer_while_sending(studio: Studio, field: str, piece: bytes) -> bytes:
-    """The status that a client gets which sends 25 MB before it reads."""
+    """The status that a client gets which sends 78 MB, more than a body may have, before it reads."""
     head = _request("/api/v1/operator/bundle_publish", field, "Content-Type: application/json", method="POST")
     with socket.create_connection(("127.0.0.1", _port(studio)), timeout=20) as connection:
         connection.sendall(head)
         with contextlib.suppress(OSError):
-            for _ in range(400):
+            for _ in range(1200):
                 connection.sendall(piece)
         return connection.recv(65536).split(b" ")[1]
 

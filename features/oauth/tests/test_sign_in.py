@@ -58,7 +58,7 @@ def test_it_is_not_there_where_tokens_would_travel_in_the_clear(
     assert signed_in("author").get("/oauth/authorize", {"client_id": "x"}).status_code == 404
     refused = api.call("POST", "/mcp", data=b"{}", content_type="application/json")
     assert refused.headers["WWW-Authenticate"] == 'Bearer realm="capability registry"'
-    assert "PUBLIC_URL" in signed_in("admin").get("/connections/").content.decode()
+    assert "public HTTPS address" in signed_in("admin").get("/connections/").content.decode()
 
 
 def test_it_is_there_on_loopback(api: Any, settings: Any) -> None:

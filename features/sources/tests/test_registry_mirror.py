@@ -241,9 +241,10 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: F
 @pytest.mark.slow
 @pytest.mark.slow
 def test_files_beyond_what_a_bundle_may_have_are_not_asked_for(there: FakeUpstream) -> None:
-    there.put_beside("alpha", **{f"f{number}": "x" * 900_000 for number in range(40)})
+    there.put_beside("alpha", **{f"f{number}": "x" * 900_000 for number in range(90)})
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
-    assert there.asked.count("capability_file_load alpha") == 3
+    # Two as texts, and 59 by their digests: of these a capability has 50 MiB.
+    assert there.asked.count("capability_file_load alpha") == 61
     assert "BUNDLE_TOO_LARGE" in GitSourceItem.objects.get(capability_id="alpha").detail
 
 

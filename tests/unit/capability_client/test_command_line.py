@@ -15,7 +15,7 @@ import pytest
 
 from capability_client.client.local_registry import LocalSkills
 from capability_kit.bundles.digest import text_digest
-from capability_kit.errors import SupportingFileNotFound
+from capability_kit.errors import SupportingFileNotFound, SupportingFileNotText
 from tests.servers import ROOT
 from tests.unit.capability_client.registries import Asked, Given, example, fake_registry, listing, load_answer
 
@@ -342,7 +342,11 @@ def test_the_texts_beside_a_skill_are_installed_with_it(tmp_path: Path) -> None:
     assert _ok("--skills-dir", tmp_path / "skills", "skills", "install", source) == "Installed pdf_tools.\n"
     shelf = LocalSkills(tmp_path / "skills")
     bundle = shelf.load("pdf_tools")
-    assert [one.path for one in bundle.files] == ["references/a.md", "references/deep/b.md"]
+    paths = ["references/a.md", "references/deep/b.md", "references/image.png"]
+    assert [one.path for one in bundle.files] == paths
+    with pytest.raises(SupportingFileNotText):
+        shelf.file(bundle, paths[2])
+    assert shelf.content(bundle, paths[2]).startswith(b"\x89PNG")
     assert shelf.file(bundle, "references/a.md") == "First this.\n"
     for path in ("references/link.md", "../source/secret.txt", "SKILL.md"):
         with pytest.raises(SupportingFileNotFound):

@@ -39,7 +39,6 @@ def test_variables_and_commands_are_found() -> None:
     assert not find_server_words("<p>Set it by hand</p><pre>export CAP_KEY=1</pre>")
 
 
-@pytest.mark.both_databases
 @pytest.mark.usefixtures("furnished")
 def test_pages_speak_of_no_variable_and_no_command(signed_in: SignIn) -> None:
     client = signed_in("admin")

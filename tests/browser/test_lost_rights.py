@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import expect
@@ -81,14 +82,16 @@ def test_who_becomes_a_viewer_while_writing_keeps_the_text(
 def test_what_a_team_takes_over_while_somebody_writes_is_refused_and_can_be_saved_when_it_is_free_again(
     studio: Studio, as_new: Callable[[str, str], Page]
 ) -> None:
-    page = as_new("theo", "author")
-    create(page, studio.url, "theo_log")
+    # A second try of this test finds what the first has made.
+    name = f"theo{uuid4().hex[:6]}"
+    page = as_new(name, "author")
+    create(page, studio.url, f"{name}_log")
     open_file(page, "skill.md").fill(TYPED)
-    _do(studio, "team", "theo_log", "Others")
+    _do(studio, "team", f"{name}_log", "Others")
     _wish_to_save(page)
     expect(page.get_by_role("alert").filter(has_text="Only members of the team 'Others'")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="What you typed is still here.")).to_be_visible()
-    _do(studio, "free", "theo_log")
+    _do(studio, "free", f"{name}_log")
     save(page)
     page.reload()
     assert texts_of(page)["skill_md"] == TYPED

@@ -7,7 +7,7 @@ from typing import Final
 
 from capability_kit.text.files import UnnamedFile
 from capability_rules.bundles.file_description import describe_file
-from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX, parse_pointer
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from capability_rules.errors import SourceUnreadable
 
 # Of one source, whatever number of bundles it has.
@@ -18,6 +18,7 @@ SPOOL_BYTES_MAX: Final = 256 * 1024 * 1024
 class ContentSpool:
     """On disk, in one file without a name that is gone with the last reader; equal contents once."""
 
+    # By the pointer that was made here: a text of the source that only looks like one finds nothing.
     _places: dict[str, tuple[int, int]] = field(default_factory=dict)
     _file: UnnamedFile = field(default_factory=UnnamedFile)
     _size: int = 0
@@ -26,20 +27,20 @@ class ContentSpool:
         """Keep the bytes; the pointer to them. One that is too large is not kept: its pointer says its size, which the
         checks refuse. Raises `SourceUnreadable` for a source with too many."""
         pointer = describe_file(content)
-        if pointer.digest not in self._places and pointer.size <= CONTENT_BYTES_MAX:
+        text = pointer.write()
+        if text not in self._places and pointer.size <= CONTENT_BYTES_MAX:
             if self._size + pointer.size > SPOOL_BYTES_MAX:
                 most = SPOOL_BYTES_MAX >> 20
                 raise SourceUnreadable(f"The files have more than {most} MiB together; import some of the folders")
             self._file.seek(self._size)
             self._file.write(content)
-            self._places[pointer.digest] = (self._size, pointer.size)
+            self._places[text] = (self._size, pointer.size)
             self._size += pointer.size
-        return pointer.write()
+        return text
 
     def read(self, text: str) -> bytes | None:
         """The bytes that a text stands for; None for any other text."""
-        pointer = parse_pointer(text)
-        place = self._places.get(pointer.digest) if pointer is not None else None
+        place = self._places.get(text)
         if place is None:
             return None
         self._file.seek(place[0])

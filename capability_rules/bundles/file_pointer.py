@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from capability_kit.bundles import supporting_files
 from capability_rules.bundles.text import FILE_BYTES_MAX
 
 FIRST_LINE: Final = "capability-studio: this file is kept by its digest"
 # One file, and all of one capability that are kept by their digests, in bytes.
-CONTENT_BYTES_MAX: Final = 10 * 1024 * 1024
+CONTENT_BYTES_MAX: Final = supporting_files.CONTENT_BYTES_MAX
 CAPABILITY_BYTES_MAX: Final = 50 * 1024 * 1024
 # All pointers of one capability, in bytes; its texts have their own limit.
 POINTERS_BYTES_MAX: Final = 2 * 1024 * 1024

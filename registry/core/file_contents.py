@@ -42,32 +42,39 @@ def store_content(content: bytes, by: Actor) -> str:
     if len(content) > CONTENT_BYTES_MAX:
         raise UploadTooLarge(f"A supporting file has at most {CONTENT_BYTES_MAX >> 20} MiB")
     pointer = describe_file(content)
+    _store(content, pointer, by)
+    return pointer.write()
+
+
+def _store(content: bytes, pointer: FilePointer, by: Actor) -> None:
+    text = pointer.write()
     with write_transaction():
         waiting = FileHold.objects.filter(capability__isnull=True, brought_by=str(by), at__gte=_oldest_waiting())
         if (waiting.aggregate(sum=Sum("content__size"))["sum"] or 0) + len(content) > WAITING_BYTES_MAX:
             words = f"at most {WAITING_BYTES_MAX >> 20} MiB of files wait for a draft at a time, for a day"
             raise TooManyUploads(f"'{by.name}' has sent too many files that no draft has: {words}")
         row, is_new = FileContent.objects.get_or_create(
-            digest=pointer.digest, defaults={"size": pointer.size, "pointer": pointer.write()}
+            digest=pointer.digest, defaults={"size": pointer.size, "pointer": text}
         )
         if is_new:
             for number, start in enumerate(range(0, len(content), CHUNK_BYTES)):
                 FileChunk.objects.create(content=row, number=number, data=content[start : start + CHUNK_BYTES])
-        elif row.pointer != pointer.write():
+        elif row.pointer != text:
             # A later version of the product reads more of the same bytes.
-            FileContent.objects.filter(pk=row.pk).update(pointer=pointer.write())
+            FileContent.objects.filter(pk=row.pk).update(pointer=text)
         FileHold.objects.update_or_create(
             content=row, capability=None, brought_by=str(by), defaults={"at": timezone.now()}
         )
-    return pointer.write()
 
 
 def bring(contents: ContentSpool | None, files: Mapping[str, bytes | str], by: Actor) -> None:
-    """Store what the pointers among these files stand for, of what a source brought along."""
+    """Store what the pointers among these files stand for, of what a source brought along: each was described as it was
+    read. Raises `TooManyUploads`."""
     for text in files.values() if contents is not None else ():
         content = contents.read(text) if contents is not None and isinstance(text, str) else None
-        if content is not None:
-            store_content(content, by)
+        pointer = parse_pointer(text) if content is not None and isinstance(text, str) else None
+        if content is not None and pointer is not None:
+            _store(content, pointer, by)
 
 
 def hold_files(capability: Capability, files: Mapping[str, str], by: Actor) -> None:

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_rules.bundles import supporting_files
-from capability_rules.bundles.file_description import describe_file
 from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX, parse_pointer
 from capability_rules.bundles.supporting_files import build_file_facts, find_supporting_files, is_in_folder
 from capability_rules.bundles.text import FILE_BYTES_MAX, decode_text, is_binary
@@ -115,7 +114,8 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
 @operator_required("GET")
 def supporting_content(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:  # noqa: ARG001 (a view)
     """The bytes of one of them, as a download."""
-    response = file_response(path.rpartition("/")[2], "application/octet-stream", _read_bytes(capability_id, path))
+    content = FileBytes({path: _read_text(capability_id, path)})[path]
+    response = file_response(path.rpartition("/")[2], "application/octet-stream", content)
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return response
 
@@ -123,19 +123,21 @@ def supporting_content(request: StudioRequest, capability_id: str, path: str) ->
 @operator_required("GET")
 def supporting_preview(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:  # noqa: ARG001 (a view)
     """A picture as this server has drawn it, never the file itself; of what it cannot draw, the page."""
-    content = _read_bytes(capability_id, path)
-    drawn = draw_preview(content) if can_draw(describe_file(content).media_type) else None
+    text = _read_text(capability_id, path)
+    pointer = parse_pointer(text)
+    is_picture = pointer is not None and can_draw(pointer.media_type)
+    drawn = draw_preview(FileBytes({path: text})[path]) if is_picture else None
     if drawn is None:
         return redirect("studio:supporting_show", capability_id, path)
     return HttpResponse(drawn, content_type="image/png", headers={"Content-Security-Policy": "default-src 'none'"})
 
 
-def _read_bytes(capability_id: str, path: str) -> bytes:
+def _read_text(capability_id: str, path: str) -> str:
     files, _version = drafts.editable_files(queries.get_capability(capability_id))
     text = find_supporting_files(files).get(path)
     if text is None:
         raise Http404
-    return FileBytes({path: text})[path]
+    return text
 
 
 @author_required(form_on="studio:supporting_list")

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.http.authentication import Caller, require_scope
-from agent_api.http.parsers import ReceivedArchive
+from capability_kit.text.files import UnnamedFile
 from capability_rules.errors import InvalidRequest
 from registry import snapshot
 from registry.access.agent_keys import Scope
@@ -79,9 +79,9 @@ def _fingerprint(request: Request) -> str:
     """SHA-256 over path, query and body; the layout of the JSON does not count. Raises what reading the body raises."""
     body: Any = request.data
     digest = hashlib.sha256(f"{request.path}?{request.META.get('QUERY_STRING', '')}\0".encode())
-    if isinstance(body, ReceivedArchive):
-        body.file.seek(0)
-        while part := body.file.read(64 * 1024):
+    if isinstance(body, UnnamedFile):
+        body.seek(0)
+        while part := body.read(UnnamedFile.MEMORY_BYTES):
             digest.update(part)
     else:
         digest.update(body if isinstance(body, bytes) else orjson.dumps(body, option=orjson.OPT_SORT_KEYS))

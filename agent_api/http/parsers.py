@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from django.conf import settings
 from rest_framework.exceptions import ParseError
@@ -70,20 +69,13 @@ class ZipParser(BaseParser):
             body.write(part)
             if body.tell() > ARCHIVE_BYTES_MAX:
                 raise PayloadTooLarge(f"The body has more than {ARCHIVE_BYTES_MAX:,} bytes")
-        return ReceivedArchive(body)
+        return body
 
 
 class BytesParser(ZipParser):
     """A zip from a client that has one media type for everything that is not text."""
 
     media_type = "application/octet-stream"
-
-
-@dataclass(frozen=True)
-class ReceivedArchive:
-    """The body of a request that is an archive."""
-
-    file: IO[bytes]
 
 
 def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:

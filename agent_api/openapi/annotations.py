@@ -27,7 +27,11 @@ View = Any
 BYTES: Final = "application/octet-stream"
 
 
-_BINARY: Final = {"zip": "A zip with the files.", "bytes": "The bytes of the file."}
+_BINARY: Final = {
+    "zip": "A zip with the files.",
+    "bytes": "The bytes of the file.",
+    "part": "The part that Range asked for. What asks for several, or cannot be read, gets the whole.",
+}
 # The operationIds of what AGENT_API_PUBLIC_READ opens.
 PUBLIC_READS: Final[set[str]] = set()
 # Every endpoint can answer these, whatever it does.
@@ -47,9 +51,6 @@ NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published o
 QUARANTINED: Final = {423: ("Error", "Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it.")}
 NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
 NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
-PART: Final[dict[Any, tuple[str, str]]] = {
-    (206, BYTES): ("bytes", "The part that Range asked for. What asks for several, or cannot be read, gets the whole.")
-}
 MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
 UNLOADABLE: Final = MALFORMED | QUARANTINED
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
@@ -101,6 +102,8 @@ def describe(
     # drf-spectacular takes the media type of an answer that is not JSON beside the status.
     done: Any = (status, BYTES) if answer in _BINARY else status
     first: dict[Any, Any] = {done: _response(answer, "Done.")}
+    if answer == "bytes":
+        first[206, BYTES] = _response("part", "")
     names = frozenset(each.name for each in parameters)
     request: Any = None
     if body:
@@ -114,8 +117,7 @@ def describe(
         described: View = extend_schema(
             operation_id=operation_id or view.cls.__name__,
             request=request,
-            responses=first
-            | {code: _response(name, words) for code, (name, words) in sorted(refusals.items(), key=_status_of)},
+            responses=first | {code: _response(name, words) for code, (name, words) in sorted(refusals.items())},
             parameters=[*parameters, *([_IDEMPOTENCY_KEY] if view.cls.is_write else [])],
             methods=methods,
             tags=list(tags),
@@ -172,16 +174,9 @@ def operator_read(*methods: str, **description: Any) -> Callable[[View], View]:
 operator_write = functools.partial(write_endpoint, "publish", tags=("operators",))
 
 
-def _status_of(row: tuple[Any, Any]) -> int:
-    status: int = row[0][0] if isinstance(row[0], tuple) else row[0]
-    return status
-
-
 def _response(component: str, words: str) -> OpenApiResponse:
     if component in _BINARY:
-        return OpenApiResponse(
-            response=OpenApiTypes.BINARY, description=words if words != "Done." else _BINARY[component]
-        )
+        return OpenApiResponse(response=OpenApiTypes.BINARY, description=_BINARY[component])
     if not component:
         return OpenApiResponse(description=words)
     return OpenApiResponse(response=schema_reference(component), description=words)

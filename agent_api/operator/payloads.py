@@ -10,7 +10,7 @@ from django.http import QueryDict
 from rest_framework.request import Request
 
 from agent_api.http import parameters
-from agent_api.http.parsers import ReceivedArchive
+from capability_kit.text.files import UnnamedFile
 from capability_rules.bundles.archives import FileData
 from capability_rules.bundles.bundle_reader import SourceBundle, read_bundle_zip
 from capability_rules.errors import InvalidRequest
@@ -37,9 +37,9 @@ def read_batch(
 ) -> Batch:
     """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options are in the query string."""
     body: Any = request.data
-    if isinstance(body, ReceivedArchive):
+    if isinstance(body, UnnamedFile):
         given: dict[str, Any] = _of_query(parameters.query(request))
-        sources = read_archive(body.file, "archive.zip")
+        sources = read_archive(body, "archive.zip")
     else:
         given = parameters.json_object(request)
         sources = _sources(given.get("bundles"))

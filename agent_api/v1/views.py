@@ -17,7 +17,6 @@ from agent_api.openapi.annotations import (
     NO_FILE,
     NOT_FOUND,
     NOT_MODIFIED,
-    PART,
     SHARE_PARAMETER,
     UNLOADABLE,
     describe,
@@ -111,9 +110,7 @@ def capability_file_load(request: Request, held: Snapshot, caller: Caller) -> Ht
     return respond(request, caller, file_response(held, caller, parameters.query(request)))
 
 
-@read_endpoint(
-    "GET", answer="bytes", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | PART | NO_FILE | UNLOADABLE
-)
+@read_endpoint("GET", answer="bytes", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | UNLOADABLE)
 def capability_file_content(request: Request, held: Snapshot, caller: Caller) -> HttpResponseBase:
     """The bytes of one supporting file, whole or the range that is asked for."""
     return content_response(request, held, caller, parameters.query(request))

@@ -281,10 +281,14 @@ def _refusal(error: Any) -> Response:
 def _headers(settings: ModelSettings) -> dict[str, str]:
     # A packed stream waits until its packer has enough.
     headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+    return headers | build_vendor_headers(settings)
+
+
+def build_vendor_headers(settings: ModelSettings) -> dict[str, str]:
+    """What a vendor asks for with each request: its version, and the key where there is one."""
     if settings.kind == "anthropic":
-        headers["anthropic-version"] = "2023-06-01"
-        return headers | ({"x-api-key": settings.api_key} if settings.api_key else {})
-    return headers | ({"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {})
+        return {"anthropic-version": "2023-06-01"} | ({"x-api-key": settings.api_key} if settings.api_key else {})
+    return {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
 
 
 def _pause_of(answer: Response, attempt: int) -> float:

@@ -42,6 +42,11 @@ class _SettingsForm(forms.Form):
             del self.fields[name]
 
 
+def _price_field(label: Any) -> forms.FloatField:
+    number = forms.NumberInput(attrs={"step": "any"})
+    return forms.FloatField(label=label, required=False, min_value=0, max_value=PRICE_MAX, widget=number)
+
+
 class ModelForm(_SettingsForm):
     """What is typed of a model."""
 
@@ -74,20 +79,8 @@ class ModelForm(_SettingsForm):
         help_text=gettext_lazy("Names separated by commas, the preferred one first. Test connection fills them in."),
         widget=forms.TextInput(attrs=_PLAIN),
     )
-    price_read = forms.FloatField(
-        label=gettext_lazy("Price of a million tokens read (optional)"),
-        required=False,
-        min_value=0,
-        max_value=PRICE_MAX,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
-    price_written = forms.FloatField(
-        label=gettext_lazy("Price of a million tokens written (optional)"),
-        required=False,
-        min_value=0,
-        max_value=PRICE_MAX,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    price_read = _price_field(gettext_lazy("Price of a million tokens read (optional)"))
+    price_written = _price_field(gettext_lazy("Price of a million tokens written (optional)"))
     tokens_a_day = forms.IntegerField(
         label=gettext_lazy("Tokens of one member on one day (optional)"),
         required=False,

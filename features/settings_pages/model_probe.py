@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from capability_client.evaluation.key_mask import KeyMask
-from capability_client.evaluation.model_port import ModelSettings
+from capability_client.evaluation.model_port import ModelSettings, build_vendor_headers
 from capability_kit.http_address import HttpAddress
 from capability_kit.json_text import parse_json
 from capability_rules.errors import RegistryError
@@ -62,13 +62,7 @@ def probe_model(*, by: Actor) -> Probe:
 
 
 def _headers(model: ModelSettings) -> dict[str, str]:
-    headers = {"Accept": "application/json", "User-Agent": "Capability-Studio/1"}
-    if model.kind == "anthropic":
-        headers["anthropic-version"] = "2023-06-01"
-    if not model.api_key:
-        return headers
-    named = ("x-api-key", model.api_key) if model.kind == "anthropic" else ("Authorization", f"Bearer {model.api_key}")
-    return headers | dict([named])
+    return {"Accept": "application/json", "User-Agent": "Capability-Studio/1"} | build_vendor_headers(model)
 
 
 def _find_addresses(url: str) -> list[Address]:

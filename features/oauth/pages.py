@@ -64,7 +64,7 @@ def connection_allow(request: StudioRequest) -> HttpResponse:
     if not any(name in sent(request) for name in FIELDS):
         return _show_fault(request, _("Nobody has asked for anything: an assistant leads to this page."), status=200)
     if not find_issuer():
-        raise Http404(_("Assistants cannot be connected here: PUBLIC_URL is not an HTTPS address."))
+        raise Http404(_("Assistants cannot be connected here: this Studio has no public HTTPS address."))
     try:
         asked = read_request(sent(request), asked_by=request.user.get_username())
     except AuthorizationUnusable as error:

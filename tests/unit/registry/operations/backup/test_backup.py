@@ -216,7 +216,7 @@ def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(tmp_path: Path) ->
 
 def test_every_table_is_kept_or_emptied() -> None:
     """A table that somebody adds is in the next backup without a word; what points at it is emptied."""
-    # Two are made anew from the others, and one has words of users.
+    # Two are made again from the others, and one has words of users.
     kept = {model.__name__ for model in list_registry_models()} - {
         "MatchClassifier",
         "OutcomeReport",

@@ -28,6 +28,7 @@ from studio.pages.actions import Undo, report_done
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.downloads import file_response
+from studio.pages.draft_findings import group_equal
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required
 
@@ -69,7 +70,7 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
             facts | {"place": _place(facts["path"], report), "kind": _kind(facts.get("type", ""))}
             for facts in build_file_facts(found)
         ],
-        "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
+        "findings": group_equal([one for one in report.findings if one.file in found or _is_of_mark(one)]),
         "folders": supporting_files.FOLDERS,
         "most": supporting_files.COUNT_MAX,
     }

@@ -280,6 +280,16 @@ def test_what_is_named_and_not_there_is_told_on_the_page(client: Client) -> None
     assert "gone.md" in page
 
 
+def test_what_is_said_of_many_files_is_said_once(client: Client) -> None:
+    publish()
+    files = [SimpleUploadedFile(f"{place}.bin", b"\x00" + bytes([place])) for place in range(12)]
+    client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
+    page = client.get(PAGE).content.decode()
+    assert page.count('<code class="visually-hidden">FILE_NOT_TEXT</code>') == 12
+    assert "12 places" in page
+    assert "banner" not in page.partition('id="bring"')[0].partition("Attached files</h2>")[2]
+
+
 def test_what_the_editor_names_no_more_is_shown_and_can_be_named_again(client: Client) -> None:
     files = bundle(metadata={"supporting_files": "forms.md"}) | {"forms.md": UNITS}
     publication.publish(files=files, by=OLGA)

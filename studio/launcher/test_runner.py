@@ -29,8 +29,6 @@ _SCHEDULING = ("--dist", "loadfile", "--no-loadscope-reorder")
 # One process each: a debugger needs the terminal, and these say how many themselves.
 _SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "--where", "-s", "--capture=no")
 
-_WAITING = frozenset({"--all", "--rare"})
-
 
 def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
     """Run pytest with `arguments` on each database that `TEST_DATABASE` names, both when it names none.
@@ -66,7 +64,7 @@ def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
             say("\nThe suite on sqlite, and beside it on postgresql, which is shown at the end")
             # A sixth of the work: one process of them does it in less time than the others need.
             beside = start("postgresql", 1, output)
-            codes.append(start("sqlite", max(2, processes - 1)).wait())
+            codes.append(start("sqlite", processes - 1).wait())
             if _is_interrupted(codes[-1]):
                 beside.terminate()
             codes.append(beside.wait())
@@ -86,13 +84,11 @@ def count_processes(arguments: Sequence[str]) -> int:
     """How many processes share the files, so that module fixtures such as a live server are started once; 0 for one
     without xdist.
 
-    As many as there are cores, since each imports the product, collects and makes a database for itself; four at most,
-    and four with what starts servers, which waits for half of its time.
+    Four, also on two cores: what each spends on importing the product, on collecting and on its database is less than
+    the time that a test waits for a clock, a disk or a server.
     """
-    cores = os.cpu_count() or 1
-    if cores < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
-        return 0
-    return 4 if _WAITING & set(arguments) else min(cores, 4)
+    one_core = (os.cpu_count() or 1) < 2
+    return 0 if one_core or any(argument.startswith(_SERIAL) for argument in arguments) else 4
 
 
 def _read_counts(path: Path) -> Counter[str]:

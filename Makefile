@@ -17,7 +17,7 @@ test-release:
 
 # The packages by themselves, without Django and the server: each in a minute.
 test-kit test-rules test-client: test-%:
-	$(PYTHON) -m pytest -c tests/packages.ini -n 2 --dist loadfile tests/unit/capability_$*
+	$(PYTHON) -m pytest -c tests/packages.ini -n 2 --dist loadfile capability_$*/tests
 
 lint:
 	$(PYTHON) -m ruff check .

@@ -46,7 +46,7 @@ _UPON_THE_CORE: Final = (
     ),
 )
 _WITHOUT_DATABASE: Final = tuple(
-    _HERE / "unit" / package for package in ("capability_kit", "capability_rules", "capability_client")
+    _HERE.parent / package for package in ("capability_kit", "capability_rules", "capability_client")
 )
 _RUN_ON_BOTH: Final = {"both_databases", "postgres"}
 # The whole product, which has a database of its own.

@@ -103,7 +103,7 @@ def measure(checkout: Path, data: Path) -> None:
     packages = ", ".join(f'"{package}"' for package in PACKAGES)
     settings.write_text(f'[tool.coverage.run]\nbranch = true\nsource = [{packages}]\ndata_file = "{data}"\n', "utf-8")
     command = [_PYTHON, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-p", "tests.mutations"]
-    subprocess.run([*command, "-q", "--no-header", "tests/unit", "features"], cwd=checkout, check=False)
+    subprocess.run([*command, "-q", "--no-header", "tests/unit", "features", *PACKAGES[1:4]], cwd=checkout, check=False)
     subprocess.run(
         [_PYTHON, "-m", "coverage", "report", f"--rcfile={settings}", "--format=total"], cwd=checkout, check=True
     )
@@ -118,15 +118,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return (yield)
 
 
+def folder_of_tests(module: Path) -> str:
+    """Such as `tests/unit/registry/core`, `capability_kit/tests/text` or `features/webhooks/tests`."""
+    top, *below = module.parent.parts
+    if top == "features":
+        return f"{module.parent}/tests"
+    return "/".join([top, "tests", *below] if top.startswith("capability_") else ["tests/unit", top, *below])
+
+
 def list_tests_of(data: coverage.CoverageData, checkout: Path, module: Path, line: int) -> list[str]:
     """The tests that run a line, at most `TESTS_MAX`: first those of the module's own file and folder, then of files
     that import it, then of files that import its package. Of a line that runs at the import, the module's own file."""
     found = list(filter(None, data.contexts_by_lineno(str(checkout / module)).get(line, [])))
-    own_file = Path("tests/unit") / module.parent / f"test_{module.name}"
+    folder = folder_of_tests(module)
+    own_file = f"{folder}/test_{module.name}"
     if not found and (checkout / own_file).is_file():
-        return [str(own_file)]
-    folder = f"{module.parent}/tests" if module.parts[0] == "features" else f"tests/unit/{module.parent}"
-    own = f"{folder}/test_{module.name}", f"{folder}/"
+        return [own_file]
+    own = own_file, f"{folder}/"
     dotted = ".".join(module.with_suffix("").parts)
     imported = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(dotted.rpartition('.')[0])} import")
 

@@ -42,7 +42,7 @@ _TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MI
 
 def _python_files() -> list[Path]:
     found = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
-    found = [path for path in found if str(path.relative_to(ROOT)) not in _EXEMPT_FILES]
+    found = [path for path in found if "tests" not in path.parts and str(path.relative_to(ROOT)) not in _EXEMPT_FILES]
     return sorted([*found, ROOT / "manage.py", ROOT / "run.py"])
 
 

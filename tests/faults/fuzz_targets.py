@@ -1,7 +1,7 @@
 """What is fuzzed: each target takes any bytes, gives them to one reader, and asserts what that reader promises.
 
 A target fails with an exception; everything that a reader refuses in its own words is fine. The same functions replay
-what was found before (`tests/unit/capability_rules/bundles/test_fuzz_inputs.py`).
+what was found before (`capability_rules/tests/bundles/test_fuzz_inputs.py`).
 """
 
 from __future__ import annotations

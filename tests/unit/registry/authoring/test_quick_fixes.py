@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from capability_rules.bundles.json_edits import apply_edits
+from capability_rules.tests.bundles.test_vendor_tools import FORMS
+from capability_rules.tests.validation.a2ui.forms import REPOSITORY
 from capability_rules.validation import BUNDLE_FILES, Finding, validate_bundle
 from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
 from tests.factories import Files, bundle, to_json, tool
 from tests.sweeps import check_each
-from tests.unit.capability_rules.bundles.test_vendor_tools import FORMS
-from tests.unit.capability_rules.validation.a2ui.forms import REPOSITORY
 
 CAPABILITY = json.loads(bundle()["capability.json"])
 

@@ -31,9 +31,14 @@ app.autodiscover_tasks(["registry"])
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator] # Celery carries no types
-def _trace(**_: object) -> None:
-    """In each process that does jobs, since the thread that sends traces does not survive a fork."""
+def _watch(**_: object) -> None:
+    """In each process that does jobs, since the threads that send traces and metrics do not survive a fork."""
     if settings.IS_TRACED:
         from registry.common import tracing_sdk
 
         tracing_sdk.start("celery")
+    if settings.IS_METERED:
+        from registry.common import metrics_sdk
+        from registry.operations.worker_metrics import WORKER_REGISTRY
+
+        metrics_sdk.start("celery", WORKER_REGISTRY)

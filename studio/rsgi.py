@@ -22,6 +22,10 @@ if settings.IS_TRACED:
     from registry.common import tracing_sdk
 
     tracing_sdk.start("web")
+if settings.IS_METERED:
+    from registry.common import metrics_sdk
+
+    metrics_sdk.start("web", wsgi.find_metrics())
 
 
 def _stop() -> None:

@@ -103,7 +103,13 @@ IS_TRACED = (
     and os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
     and os.environ.get("OTEL_TRACES_EXPORTER", "").strip().lower() != "none"
 )
-if IS_TRACED and importlib.util.find_spec("opentelemetry") is None:
+# Metrics go to the same collector; for traces alone name that address alone.
+IS_METERED = (
+    ENVIRONMENT.traces_url is not None
+    and os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
+    and os.environ.get("OTEL_METRICS_EXPORTER", "").strip().lower() != "none"
+)
+if (IS_TRACED or IS_METERED) and importlib.util.find_spec("opentelemetry") is None:
     raise ConfigurationError(
         "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the packages for it are not installed. "
         f"Install them with: {install_command('otel')}"

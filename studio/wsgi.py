@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from django.conf import settings
+from prometheus_client import CollectorRegistry
 
 from agent_api.fast_path import FastPath, set_gateway_counts
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
@@ -32,8 +33,15 @@ from studio.middleware.proxies import apply_forwarding
 # twentieth of a millisecond waits for that at each turn.
 sys.setswitchinterval(0.0002)
 FAST_PATH: Final = FastPath(_django)
-__all__ = ["FAST_PATH", "application", "set_gateway_counts"]
+__all__ = ["FAST_PATH", "application", "find_metrics", "set_gateway_counts"]
 usage_counters.add_source(FAST_PATH.collect)
+
+
+def find_metrics() -> CollectorRegistry:
+    """What `/metrics` shows. Imported where it is asked for: the first request brings it anyway, no start waits."""
+    from agent_api.metrics.exposition import METRICS_REGISTRY
+
+    return METRICS_REGISTRY
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -1,4 +1,4 @@
-"""A collector of traces on loopback: it takes OTLP over HTTP as collectors do, and keeps the spans."""
+"""A collector on loopback: it takes OTLP over HTTP as collectors do, and keeps spans and metrics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 
@@ -35,6 +36,8 @@ class Collector:
 
     spans: list[Span] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
+    # `(role, name of the metric, kind of its data)`.
+    metrics: set[tuple[str, str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         collector = self
@@ -47,6 +50,8 @@ class Collector:
                 collector.bodies.append(body)
                 if self.path == "/v1/traces":
                     collector.spans += _read(body)
+                elif self.path == "/v1/metrics":
+                    collector.metrics |= _read_metrics(body)
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -77,6 +82,16 @@ def _read(body: bytes) -> list[Span]:
         resource = _values(group.resource.attributes)
         found += [_span(span, resource) for scope in group.scope_spans for span in scope.spans]
     return found
+
+
+def _read_metrics(body: bytes) -> set[tuple[str, str, str]]:
+    request = ExportMetricsServiceRequest.FromString(body)
+    return {
+        (_values(group.resource.attributes)["studio.process.role"], metric.name, str(metric.WhichOneof("data")))
+        for group in request.resource_metrics
+        for scope in group.scope_metrics
+        for metric in scope.metrics
+    }
 
 
 def _span(span: SpanMessage, resource: dict[str, Any]) -> Span:

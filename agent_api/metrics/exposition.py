@@ -126,7 +126,7 @@ def _registry() -> CollectorRegistry:
     return found
 
 
-CONTENT_TYPES: Final = _registry()
+METRICS_REGISTRY: Final = _registry()
 
 
 @endpoint("GET")
@@ -136,7 +136,7 @@ def metrics(request: Request) -> HttpResponse:
     if caller.principal.sight.groups is not None:
         raise Forbidden("The figures are those of the whole registry; this key is limited to skill groups")
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    body = encode(CONTENT_TYPES)
+    body = encode(METRICS_REGISTRY)
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": "no-store"})
 
 

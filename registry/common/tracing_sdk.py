@@ -10,6 +10,7 @@ import atexit
 import logging
 import os
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -85,7 +86,7 @@ class OtlpTracer:
     """The tracer of this process; `role` says which of the product's processes it is."""
 
     def __init__(self, role: str, exporter: SpanExporter | None = None) -> None:
-        self._provider = TracerProvider(resource=_resource(role), shutdown_on_exit=False)
+        self._provider = TracerProvider(resource=build_resource(role), shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("capability-studio", settings.STUDIO_VERSION)
         self._flushing: threading.Thread | None = None
@@ -139,9 +140,8 @@ def start(role: str) -> None:
     """Trace this process where the settings ask for it; at most once in a process. Never raises for the collector."""
     if not settings.IS_TRACED or tracing.is_on():
         return
-    quiet = _OncePerPeriod()
     for name in _EXPORT_LOGGERS:
-        logging.getLogger(name).addFilter(quiet)
+        logging.getLogger(name).addFilter(ONCE_PER_PERIOD)
     tracing.install(OtlpTracer(role))
     connection_created.connect(_watch_connection, dispatch_uid="tracing")
     atexit.register(tracing.flush, _FLUSH_SECONDS)
@@ -159,13 +159,15 @@ def flush_until_exit() -> None:
         threading.Thread(target=flush, daemon=True, name="tracing").start()
 
 
-def _resource(role: str) -> Resource:
+def build_resource(role: str) -> Resource:
     """What the operator says in OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES wins."""
     ours: dict[str, Value] = {
         "service.name": "capability-studio",
         "service.version": settings.STUDIO_VERSION,
         "studio.process.role": role,
         "process.pid": os.getpid(),
+        # In containers each process has the number 1.
+        "service.instance.id": f"{socket.gethostname()}:{os.getpid()}",
     }
     return Resource.create().merge(Resource(ours)).merge(OTELResourceDetector().detect())
 
@@ -205,3 +207,7 @@ class _OncePerPeriod(logging.Filter):
             return False
         self._until = now + _QUIET_SECONDS
         return True
+
+
+# One line, whether it is about traces or metrics: both go to the same collector.
+ONCE_PER_PERIOD: Final = _OncePerPeriod()

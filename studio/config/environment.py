@@ -268,8 +268,9 @@ class StudioEnvironment:
     session_days: int = _setting("SESSION_DAYS", whole_number(1, 90, "14", unit="whole days", shown=60), 14,
         purpose="a session ends so long after it began, used or not")
     traces_url: str | None = _setting("OTEL_EXPORTER_OTLP_ENDPOINT", parse_collector_url, None,
-        purpose="the base URL of an OpenTelemetry collector, such as `http://127.0.0.1:4318`: traces are sent there "
-                "over OTLP/HTTP; the other `OTEL_` variables of the SDK count too ([operate.md](operate.md#traces))")
+        purpose="the base URL of an OpenTelemetry collector, such as `http://127.0.0.1:4318`: traces and "
+                "metrics are sent there over OTLP/HTTP; the other `OTEL_` variables of the SDK count too "
+                "([operate.md](operate.md#traces))")
     traces_own_url: str | None = _setting("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parse_collector_url, None,
         purpose="the whole URL for traces, such as `https://collector.example.com/v1/traces`, in its place")
     warnings: tuple[str, ...] = ()

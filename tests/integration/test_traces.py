@@ -24,7 +24,7 @@ CALLER = f"00-{TRACE}-00f067aa0ba902b7-01"
 SECRET_WORDS = "my-secret-medical-question"
 LOAD = "/api/v1/capability_skill_load?capability_id=introduction"
 # Spans are sent each second.
-QUICK = {"OTEL_BSP_SCHEDULE_DELAY": "300"}
+QUICK = {"OTEL_BSP_SCHEDULE_DELAY": "300", "OTEL_METRIC_EXPORT_INTERVAL": "300"}
 
 
 @pytest.fixture
@@ -75,6 +75,7 @@ def test_every_kind_of_work_is_a_span_of_its_callers_trace(tmp_path: Path, colle
         _check_application(client, collector)
         _check_mcp(client, collector)
         _check_publish_and_its_jobs(studio, client, collector, receiver)
+        _check_metrics(collector)
         _check_logs(studio)
         _check_what_is_not_sent(client, collector)
     finally:
@@ -192,6 +193,20 @@ def _check_logs(studio: Studio) -> None:
         line for line in lines if line.get("route") == "operator:bundle_publish" or "publish" in str(line.get("route"))
     ]
     assert {line["trace_id"] for line in traced} == {TRACE}
+
+
+def _check_metrics(collector: Collector) -> None:
+    """Of each role what `/metrics` shows there, of the same kind."""
+    wanted = {
+        ("web", "studio_http_requests", "sum"),
+        ("web", "studio_http_request_duration_seconds", "histogram"),
+        ("web", "studio_jobs", "gauge"),
+        ("worker", "studio_job_runs", "sum"),
+    }
+    deadline = time.monotonic() + 20
+    while not wanted <= collector.metrics and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert wanted <= collector.metrics, wanted - collector.metrics
 
 
 def _check_what_is_not_sent(client: httpx2.Client, collector: Collector) -> None:

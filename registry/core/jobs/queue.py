@@ -30,6 +30,7 @@ from registry.common.actors import Actor
 from registry.core import audit
 from registry.core.hooks import HookTable
 from registry.core.jobs import celery_dispatch
+from registry.core.jobs.run_counts import RUN_COUNTS
 from registry.core.transactions import write_transaction
 from registry.models import Job
 
@@ -334,6 +335,7 @@ def _execute(lease: Lease) -> JobResult:
         words = _storable(f": {type(error).__name__}: {error}")
     level = logging.INFO if ending == "done" else logging.WARNING
     seconds = time.monotonic() - began
+    RUN_COUNTS.add(lease.kind, ending, seconds)
     logger.log(
         level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.attempts, seconds, words
     )

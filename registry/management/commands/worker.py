@@ -30,11 +30,22 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="do what is due now, and end")
         parser.add_argument("--alive-file", type=Path, help="touched with each poll for work; a probe checks its age")
 
+        parser.add_argument(
+            "--metrics-port", type=int, help="answers /metrics at this port of HOST, without a key; none by default"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         if settings.IS_TRACED:
             from registry.common import tracing_sdk
 
             tracing_sdk.start("worker")
+        if settings.IS_METERED:
+            from registry.common import metrics_sdk
+            from registry.operations.worker_metrics import WORKER_REGISTRY
+
+            metrics_sdk.start("worker", WORKER_REGISTRY)
+        if options["metrics_port"] is not None:
+            _serve_metrics(options["metrics_port"])
         worker = Worker(alive_file=options["alive_file"])
         for number in (signal.SIGTERM, signal.SIGINT):
             # In a thread of its own: the signal may come while the main one holds the event's lock.
@@ -50,6 +61,20 @@ class Command(BaseCommand):
             worker.run_due()
         except (DatabaseError, InterfaceError) as error:
             raise CommandError(f"The database cannot be used: {error}".strip()) from error
+
+
+def _serve_metrics(port: int) -> None:
+    from registry.operations import worker_metrics
+
+    if not 0 <= port <= 65535:
+        raise CommandError(f"--metrics-port is {port}: expected a port from 0 to 65535, such as 9101")
+    try:
+        worker_metrics.serve(settings.HOST, port)
+    except OSError as error:
+        raise CommandError(
+            f"--metrics-port {port} of {settings.HOST} cannot be opened ({error.strerror}): expected a free port, "
+            "such as 9101"
+        ) from error
 
 
 def _drain(worker: Worker) -> None:

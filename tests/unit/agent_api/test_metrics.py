@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from agent_api.fast_path import LIST, SERVED_COUNTS
-from agent_api.metrics.exposition import CONTENT_TYPES
+from agent_api.metrics.exposition import METRICS_REGISTRY
 from capability_rules.validation import RULES_VERSION
 from registry.core.jobs import queue
 from registry.core.transactions import write_transaction
@@ -53,7 +53,7 @@ def test_it_is_what_prometheus_reads(client: Client) -> None:
 
 
 def test_names_follow_the_conventions() -> None:
-    for family in CONTENT_TYPES.collect():
+    for family in METRICS_REGISTRY.collect():
         if family.name.startswith("studio_"):
             assert re.fullmatch(r"[a-z_]+", family.name), family.name
             assert family.documentation
@@ -205,7 +205,7 @@ def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
     suffix = {"counter": "_total", "info": "_info"}
     exported = {
         family.name + suffix.get(family.type, ""): set().union(*(sample.labels for sample in family.samples)) - {"le"}
-        for family in CONTENT_TYPES.collect()
+        for family in METRICS_REGISTRY.collect()
         if family.name.startswith("studio_")
     }
     text = (ROOT / "docs/operate.md").read_text("utf-8")
@@ -215,7 +215,7 @@ def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
 
 def test_the_docs_ask_for_metrics_that_exist(client: Client) -> None:
     client.get("/metrics")
-    samples = {sample.name for family in CONTENT_TYPES.collect() for sample in family.samples}
+    samples = {sample.name for family in METRICS_REGISTRY.collect() for sample in family.samples}
     text = (ROOT / "docs/operate.md").read_text("utf-8")
     # The whole document, so that no rule is passed over.
     asked = set(re.findall(r"\b(studio_[a-z_]+[a-z])\b(?!\.)", text))

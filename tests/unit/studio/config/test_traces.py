@@ -72,6 +72,6 @@ def test_without_its_packages_the_start_says_how_to_install_them(tmp_path: Path)
     for off in (
         {},
         {ENDPOINT: COLLECTOR, "OTEL_SDK_DISABLED": "true"},
-        {ENDPOINT: COLLECTOR, "OTEL_TRACES_EXPORTER": "none"},
+        {ENDPOINT: COLLECTOR, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none"},
     ):
         assert start(**off).stdout == "False\n"

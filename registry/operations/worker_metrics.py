@@ -54,7 +54,10 @@ class _Scrape(WSGIRequestHandler):
 
 def serve(host: str, port: int) -> int:
     """Answer `/metrics` at this address, one scrape at a time, until the process ends; returns the port, which the
-    system chooses for 0. Raises OSError where the port is taken. It asks for no key: a network policy says who reaches it."""
+    system chooses for 0. Raises OSError where the port is taken.
+
+    It asks for no key: a network policy says who reaches it.
+    """
     server = make_server(host, port, make_wsgi_app(WORKER_REGISTRY), handler_class=_Scrape)
     threading.Thread(target=server.serve_forever, daemon=True, name="metrics").start()
     return server.server_port

@@ -18,7 +18,8 @@ def _convert(registry: CollectorRegistry) -> dict[str, Metric]:
 
 
 def _points(data: Any) -> list[tuple[dict[str, Any], Any]]:
-    return [(dict(point.attributes or {}), point.value) for point in data.data_points if isinstance(point, NumberDataPoint)]
+    numbers = [point for point in data.data_points if isinstance(point, NumberDataPoint)]
+    return [(dict(point.attributes or {}), point.value) for point in numbers]
 
 
 def test_each_type_has_its_own() -> None:

@@ -26,6 +26,7 @@ from features.oauth.server_address import (
     get_resource,
     is_resource,
 )
+from registry.common import rate_limits
 from registry.common.rate_limits import RateLimited
 
 _REGISTRATION_BYTES_MAX: Final = 16 * 1024
@@ -43,6 +44,10 @@ def _endpoint(*methods: str) -> Callable[[View], View]:
             if not find_issuer():
                 return error_response("NOT_FOUND", "Assistants sign in where PUBLIC_URL is HTTPS or loopback")
             try:
+                if request.method == "POST":
+                    # By network: before a body is read and the database is asked, whatever is sent.
+                    network = rate_limits.network_of(str(request.META.get("REMOTE_ADDR")))
+                    rate_limits.consume("write", f"oauth {network}")
                 response = view(request)
             except RateLimited as error:
                 response = _refuse("temporarily_unavailable", error.message, status=429)

@@ -327,3 +327,19 @@ def test_rows_that_the_code_would_not_write_are_refused(assistant: Assistant) ->
     for columns in ({"ended_at": timezone.now()}, {"refresh_hash": ""}, {"access_until": None}):
         with pytest.raises(IntegrityError), transaction.atomic():
             Connection.objects.update(**columns)
+
+
+@pytest.mark.parametrize("address", ["/oauth/token", "/oauth/revoke", "/oauth/register"])
+def test_a_flood_of_one_network_waits_and_no_other_does(assistant: Assistant, settings: Any, address: str) -> None:
+    from studio.config.parsers import Rate
+
+    settings.RATE_LIMITS = {"write": Rate(count=3, seconds=60)}
+
+    def send(network: str) -> Any:
+        return assistant.http.post(address, {"grant_type": "refresh_token"}, REMOTE_ADDR=network)
+
+    # Of IPv6 one customer has a whole /64.
+    answers = [send(f"2001:db8:1:2::{number:x}") for number in range(1, 6)]
+    assert [one.status_code == 429 for one in answers] == [False] * 3 + [True] * 2
+    assert int(answers[-1].headers["Retry-After"]) > 0
+    assert send("203.0.113.77").status_code != 429

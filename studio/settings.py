@@ -60,6 +60,9 @@ CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
 EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 OAUTH_REGISTRATION = ENVIRONMENT.oauth_registration
+OAUTH_ISSUER = ENVIRONMENT.oauth_issuer
+OAUTH_AUDIENCE = ENVIRONMENT.oauth_audience
+OAUTH_DOMAINS = ENVIRONMENT.oauth_domains
 RATE_LIMITS = ENVIRONMENT.rate_limits
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 IMPORT_ALLOWED_NETWORKS = ENVIRONMENT.import_allowed_networks
@@ -144,12 +147,12 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "allauth.socialaccount",
 ]
-if OIDC_ISSUER:
-    if importlib.util.find_spec("requests") is None or importlib.util.find_spec("jwt") is None:
+for _NAME, _ISSUER in (("OIDC_ISSUER", OIDC_ISSUER), ("OAUTH_ISSUER", OAUTH_ISSUER)):
+    if _ISSUER and (importlib.util.find_spec("requests") is None or importlib.util.find_spec("jwt") is None):
         raise ConfigurationError(
-            "OIDC_ISSUER is set, and the packages for it are not installed. "
-            f"Install them with: {install_command('oidc')}"
+            f"{_NAME} is set, and the packages for it are not installed. Install them with: {install_command('oidc')}"
         )
+if OIDC_ISSUER:
     INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [

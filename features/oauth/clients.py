@@ -13,15 +13,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils import timezone
 
-from capability_kit.json_text import parse_json
-from capability_rules.errors import InvalidRequest, SourceUnreadable
+from capability_rules.errors import InvalidRequest
+from features.oauth.documents import fetch_json
 from features.oauth.models import OAuthClient
 from features.oauth.redirect_uris import URIS_MAX, is_on_this_computer, is_redirect_uri
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
-from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
-from registry.common.net.ip_policy import AddressNotAllowed
 from registry.common.rate_limits import RateLimited
 from registry.core import audit
 from registry.core.rows import get_row
@@ -33,8 +31,6 @@ DAY: Final = timedelta(days=1)
 REGISTRATIONS_OF_NETWORK_MAX: Final = 20
 REGISTRATIONS_MAX: Final = 1000
 DOCUMENT_BYTES_MAX: Final = 10 * 1024
-_DOCUMENT_SECONDS: Final = 3.0
-_SETTING: Final = "IMPORT_ALLOWED_NETWORKS"
 # A path that is not empty and has neither dot segments nor doubled slashes: one document has one address.
 _DOCUMENT: Final = re.compile(
     r"https://(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?"
@@ -115,30 +111,13 @@ def find_client(client_id: str, *, asked_by: str) -> OAuthClient:
     if len(client_id) > _DOCUMENT_LENGTH_MAX or not _DOCUMENT.fullmatch(client_id):
         raise InvalidRequest("A client_id that is an address is https://host/path, without a query and a fragment")
     rate_limits.consume("guess", f"client document {asked_by}")
-    document = parse_json(_fetch(client_id).decode("utf-8", "replace"))
+    document = fetch_json(client_id, bytes_max=DOCUMENT_BYTES_MAX)
     if not isinstance(document, dict) or document.get("client_id") != client_id:
         raise InvalidRequest(f"What is at {client_id} is not the metadata of this client")
     if document.get("token_endpoint_auth_method", "none") != "none":
         raise InvalidRequest("This client signs in with a secret or a key of its own, which is not supported here")
     metadata = read_metadata(document)
     return OAuthClient(client_id=client_id, name=metadata.name, redirect_uris=list(metadata.redirect_uris))
-
-
-def _fetch(url: str) -> bytes:
-    """Raises `SourceUnreadable`; no redirect is followed."""
-    try:
-        addresses = allowed_addresses(url, _SETTING, _DOCUMENT_SECONDS)
-    except AddressNotAllowed as error:
-        raise SourceUnreadable(str(error)) from None
-    headers = {"User-Agent": "Capability-Studio-OAuth/1", "Accept": "application/json"}
-    request = GuardedRequest("GET", url, headers, DOCUMENT_BYTES_MAX + 1)
-    request.send_or_explain(addresses, _DOCUMENT_SECONDS, place=url)
-    status = request.status or 0
-    if status != 200:
-        raise SourceUnreadable(f"{url} answered with status {status}")
-    if len(request.received) > DOCUMENT_BYTES_MAX:
-        raise SourceUnreadable(f"{url} has more than {DOCUMENT_BYTES_MAX:,} bytes")
-    return bytes(request.received)
 
 
 def store_client(client: OAuthClient) -> OAuthClient:

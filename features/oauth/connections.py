@@ -26,7 +26,7 @@ from features.oauth.server_address import get_resource
 from registry.access.agent_keys import Scope, fingerprint_hash, hash_key
 from registry.common import rate_limits
 from registry.common.actors import SYSTEM, Actor
-from registry.common.errors import Forbidden, NotFound, StatusConflict, Unauthenticated
+from registry.common.errors import NotFound, StatusConflict, Unauthenticated
 from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
@@ -67,9 +67,9 @@ def list_scopes_of_role(operator: Operator) -> tuple[Scope, ...]:
     return SCOPES if operator.can_edit else DEFAULT_SCOPES
 
 
-def list_scopes_in_force(row: Connection) -> tuple[Scope, ...]:
-    """What was allowed, as far as the role of the member goes today."""
-    return tuple(scope for scope in list_scopes_of_role(row.operator) if scope in row.scopes)
+def list_scopes_in_force(row: Connection, asked: Collection[str] = SCOPES) -> tuple[Scope, ...]:
+    """What was allowed, of what is asked for, as far as the role of the member goes today."""
+    return tuple(scope for scope in list_scopes_of_role(row.operator) if scope in row.scopes and scope in asked)
 
 
 def allow_client(
@@ -84,8 +84,7 @@ def allow_client(
         operator.refresh_from_db()
         if not operator.is_active:
             raise Unauthenticated("This account was deactivated a moment ago")
-        if list_connections().filter(operator=operator).count() >= CONNECTIONS_MAX:
-            raise StatusConflict(f"You have {CONNECTIONS_MAX} connections: end one of them first")
+        require_room(operator)
         given = [scope for scope in list_scopes_of_role(operator) if scope in scopes or scope == "read"]
         row = Connection.objects.create(
             operator=operator,
@@ -98,14 +97,21 @@ def allow_client(
             code_challenge=code_challenge,
             code_until=timezone.now() + timedelta(seconds=CODE_SECONDS),
         )
-        detail = {
-            "scopes": given,
-            "client": row.client.client_id,
-            "name": row.client.name,
-            "fingerprint": fingerprint_hash(row.code_hash),
-        }
-        audit.record(by=get_actor(row), verb="connection.create", subject=operator.get_username(), detail=detail)
+        record_creation(row, by=get_actor(row))
     return code
+
+
+def require_room(operator: Operator) -> None:
+    """Raises `StatusConflict` for a member who has `CONNECTIONS_MAX`."""
+    if list_connections(operator).count() >= CONNECTIONS_MAX:
+        raise StatusConflict(f"You have {CONNECTIONS_MAX} connections: end one of them first")
+
+
+def record_creation(row: Connection, *, by: Actor) -> None:
+    """Write down what a connection may do."""
+    detail = {"scopes": row.scopes, "client": row.client.client_id, "name": row.client.name}
+    detail |= {"fingerprint": fingerprint_hash(row.code_hash)}
+    audit.record(by=by, verb="connection.create", subject=row.operator.get_username(), detail=detail)
 
 
 def redeem_code(*, code: str, client_id: str, redirect_uri: str, verifier: str) -> IssuedTokens:
@@ -199,15 +205,6 @@ def find_by_access_token(token: str) -> Connection | None:
     found = Connection.objects.select_related("operator", "client").filter(access_hash=hash_key(token))
     in_force = found.filter(ended_at__isnull=True, access_until__gt=timezone.now(), operator__is_active=True)
     return in_force.filter(resource=get_resource()).first()
-
-
-def require_in_force(token: str, scopes: Collection[str]) -> None:
-    """Read in the transaction of a write: whether the token may still do it. Raises `Unauthenticated`, `Forbidden`."""
-    row = find_by_access_token(token)
-    if row is None:
-        raise Unauthenticated("The token ended a moment ago: renew it, or let the member sign in again")
-    if set(list_scopes_in_force(row)).isdisjoint(scopes):
-        raise Forbidden(f"The connection lost the scope '{next(iter(scopes))}' a moment ago")
 
 
 def list_connections(operator: Operator | None = None) -> QuerySet[Connection]:

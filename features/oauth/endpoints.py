@@ -23,6 +23,8 @@ from features.oauth.server_address import (
     REVOKE,
     TOKEN,
     find_issuer,
+    find_origin,
+    get_external_issuer,
     get_resource,
     is_resource,
 )
@@ -33,16 +35,17 @@ _REGISTRATION_BYTES_MAX: Final = 16 * 1024
 View = Callable[[HttpRequest], HttpResponse]
 
 
-def _endpoint(*methods: str) -> Callable[[View], View]:
-    """A view without cookies, which is not there where this server may not be one."""
+def _endpoint(*methods: str, of_any_server: bool = False) -> Callable[[View], View]:
+    """A view without cookies, which is not there where this server may not be one, or another one is in its place."""
 
     def decorate(view: View) -> View:
         @csrf_exempt
         @require_http_methods(methods)
         @wraps(view)
         def guarded(request: HttpRequest) -> HttpResponse:
-            if not find_issuer():
-                return error_response("NOT_FOUND", "Assistants sign in where PUBLIC_URL is HTTPS or loopback")
+            if not (find_origin() if of_any_server else find_issuer()):
+                words = "where PUBLIC_URL is HTTPS or loopback, at OAUTH_ISSUER where that is set"
+                return error_response("NOT_FOUND", f"Assistants sign in {words}")
             try:
                 if request.method == "POST":
                     # By network: before a body is read and the database is asked, whatever is sent.
@@ -69,13 +72,13 @@ def _open_to_pages(values: dict[str, Any]) -> HttpResponse:
     return JsonResponse(values, headers={"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=300"})
 
 
-@_endpoint("GET", "HEAD")
+@_endpoint("GET", "HEAD", of_any_server=True)
 def resource_metadata(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (a view)
     """RFC 9728."""
     return _open_to_pages(
         {
             "resource": get_resource(),
-            "authorization_servers": [find_issuer()],
+            "authorization_servers": [find_issuer() or get_external_issuer()],
             "scopes_supported": list(SCOPES),
             "bearer_methods_supported": ["header"],
             "resource_name": "Capability Studio",

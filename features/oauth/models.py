@@ -54,6 +54,8 @@ class Connection(models.Model):
     last_used_at = models.DateTimeField(null=True, help_text="When it got its last access token.")
     ended_at = models.DateTimeField(null=True)
     ended_by = optional_text(200)
+    # Of a connection by another authorization server, which has no code: `code_until` is when it ends without use.
+    person = optional_text(500, db_index=True, help_text="Whom that server names: its issuer, a blank, its subject.")
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -69,6 +71,15 @@ class Connection(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(access_hash__isnull=True) | Q(access_until__isnull=False), name="connection_token_ends"
+            ),
+            models.UniqueConstraint(
+                fields=["person", "client"],
+                condition=Q(ended_at__isnull=True) & ~Q(person=""),
+                name="connection_person_by_client",
+            ),
+            models.CheckConstraint(
+                condition=Q(person="") | Q(family_hash__isnull=True, access_hash__isnull=True),
+                name="connection_person_has_no_token",
             ),
         ]
 

@@ -23,7 +23,7 @@ from features.oauth.authorization_request import (
 from features.oauth.clients import get_host
 from features.oauth.confirmations import end_connection_question
 from features.oauth.redirect_uris import get_origin, is_on_this_computer, is_redirect_uri
-from features.oauth.server_address import find_issuer
+from features.oauth.server_address import find_issuer, find_origin
 from registry.common.rate_limits import RateLimited
 from studio.pages.actions import no_store, run_action
 from studio.pages.confirmations.page import confirmed_first, sent
@@ -124,7 +124,7 @@ def _show_fault(request: StudioRequest, words: str, *, status: int = 400) -> Htt
 @admin_required("GET")
 def connection_list(request: StudioRequest) -> HttpResponse:
     """Those of all members."""
-    context = {"page": get_page(request, connections.list_connections()), "issuer": find_issuer(), "powers": POWERS}
+    context = {"page": get_page(request, connections.list_connections()), "origin": find_origin(), "powers": POWERS}
     return render(request, "studio/connection/list.html", context)
 
 

@@ -1,4 +1,4 @@
-"""Where this authorization server is, and whether it may be one."""
+"""Where the authorization server is, and whether this one may be it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,17 @@ MCP: Final = "/mcp"
 
 
 def find_issuer() -> str:
-    """The issuer, `PUBLIC_URL`; empty where there is none, or tokens would travel in the clear."""
+    """The issuer of this server; empty where there is none, or `OAUTH_ISSUER` names another one."""
+    return "" if get_external_issuer() else find_origin()
+
+
+def get_external_issuer() -> str:
+    """The issuer of another authorization server, `OAUTH_ISSUER`; empty where this one is used."""
+    return settings.OAUTH_ISSUER or ""
+
+
+def find_origin() -> str:
+    """`PUBLIC_URL`; empty where there is none, or tokens would travel in the clear."""
     address: str = settings.PUBLIC_URL or ""
     parts = urlsplit(address)
     return address if parts.scheme == "https" or is_loopback(parts.hostname or "") else ""
@@ -27,7 +37,7 @@ def find_issuer() -> str:
 
 def get_resource() -> str:
     """What tokens are for: the MCP server."""
-    return find_issuer() + MCP
+    return find_origin() + MCP
 
 
 def is_resource(address: str) -> bool:

@@ -32,6 +32,7 @@ from studio.config.parsers import (
     parse_collector_url,
     parse_database_url,
     parse_directory,
+    parse_domains,
     parse_embedder,
     parse_features,
     parse_file,
@@ -163,6 +164,14 @@ class StudioEnvironment:
     oauth_registration: bool = _setting("OAUTH_REGISTRATION", parse_boolean, default=True, default_text="on",
         purpose="clients without a metadata document may register, so that assistants come in "
                 "([connect-assistants.md](connect-assistants.md))")
+    oauth_issuer: str | None = _setting("OAUTH_ISSUER", parse_issuer, None,
+        purpose="the issuer URL of another authorization server, whose access tokens `/mcp` takes in the place of this "
+                "one's ([connect-assistants.md](connect-assistants.md#another-authorization-server))")
+    oauth_audience: str = _setting("OAUTH_AUDIENCE", str, "", default_text="`PUBLIC_URL` with `/mcp`",
+        purpose="what its tokens are for (`aud`)")
+    oauth_domains: tuple[str, ...] = _setting("OAUTH_DOMAINS", parse_domains, (),
+        purpose="comma-separated domains of e-mail, such as `example.com`: whose members its tokens are matched to, "
+                "once, by a verified address; required with `OAUTH_ISSUER`")
     examples: bool = _setting("EXAMPLES", parse_boolean, lambda above: above.database is None,
         default_text="on without `DATABASE_URL`",
         purpose="publish the examples into an empty registry at the first start")
@@ -352,6 +361,11 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
         yield (
             "OIDC_ROLES is missing: with OIDC_ISSUER set it is required, or nobody could sign in. "
             "Name the provider's groups, for example OIDC_ROLES=studio-admins=admin,studio-authors=author"
+        )
+    if read.oauth_issuer and not read.oauth_domains:
+        yield (
+            "OAUTH_DOMAINS is missing: with OAUTH_ISSUER set it is required, or nobody could come in. "
+            "Name the domains of your members' addresses, for example OAUTH_DOMAINS=example.com"
         )
     if read.model_url and not read.model_names:
         yield (

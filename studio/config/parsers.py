@@ -374,6 +374,15 @@ def split_items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
+def parse_domains(text: str) -> tuple[str, ...]:
+    """Domains of e-mail in lower case, comma separated; a domain does not bring those below it."""
+    domains = tuple(item.lower() for item in split_items(text))
+    wrong = next((domain for domain in domains if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", domain)), None)
+    if wrong is not None:
+        raise ValueError(f"has '{wrong[:80]}': expected domains of e-mail in ASCII, for example example.com")
+    return domains
+
+
 def parse_embedder(text: str) -> str:
     """`auto`, `multilingual`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
     if text.lower() in ("auto", "multilingual", "minilm", "none"):

@@ -37,7 +37,8 @@ LOCKS = (RUNTIME_LOCK, EXTRAS_LOCK, TEST_LOCK)
 
 def choose_lock(environment: StudioEnvironment) -> str:
     """The lock to start with: the first that has what these settings need."""
-    needs_extras = environment.traces_url or environment.traces_own_url or environment.oidc_issuer
+    issuers = environment.oidc_issuer or environment.oauth_issuer
+    needs_extras = environment.traces_url or environment.traces_own_url or issuers
     return EXTRAS_LOCK if needs_extras else RUNTIME_LOCK
 
 

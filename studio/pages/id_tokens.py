@@ -1,12 +1,12 @@
-"""ID tokens of an identity provider, verified with the keys that it publishes (OpenID Connect Core 1.0, 3.1.3.7).
+"""Tokens of an identity provider, verified with the keys that it publishes (OpenID Connect Core 1.0, 3.1.3.7).
 
-Imported only where `OIDC_ISSUER` is set: PyJWT is part of the extra `oidc`.
+Imported only where `OIDC_ISSUER` or `OAUTH_ISSUER` is set: PyJWT is part of the extra `oidc`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import jwt
@@ -39,13 +39,17 @@ def iterate_keys(url: str, read: Callable[[str], Any]) -> Iterator[Keys]:
     held = _READ.get(url)
     if held is not None and time.monotonic() - held[0] < KEYS_SECONDS:
         yield held[1]
-    document = read(url)
+    keys = read_keys(read(url))
+    _READ[url] = time.monotonic(), keys
+    yield keys
+
+
+def read_keys(document: Any) -> Keys:
+    """The keys of a set (RFC 7517). Raises `IdTokenInvalid`."""
     found = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(found, list):
         raise IdTokenInvalid("its set of keys has no list 'keys'")
-    keys = [key for key in found[:_KEYS_MAX] if isinstance(key, dict)]
-    _READ[url] = time.monotonic(), keys
-    yield keys
+    return [key for key in found[:_KEYS_MAX] if isinstance(key, dict)]
 
 
 def verify_id_token(token: str, key_sets: Iterable[Keys], *, issuer: str, client_id: str) -> dict[str, Any]:
@@ -53,6 +57,21 @@ def verify_id_token(token: str, key_sets: Iterable[Keys], *, issuer: str, client
 
     `nonce` and `auth_time` depend on what was asked, and are the caller's to check. Raises `IdTokenInvalid`.
     """
+    claims = verify_token(token, key_sets, issuers=(issuer,), audience=client_id)
+    _require_party(claims, client_id)
+    return claims
+
+
+def verify_token(
+    token: str,
+    key_sets: Iterable[Keys],
+    *,
+    issuers: Collection[str],
+    audience: str,
+    types: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """The claims of a token of one of these issuers for this audience; `types` are those that its header may name, in
+    lower case. Raises `IdTokenInvalid`."""
     try:
         header = jwt.get_unverified_header(token)
     except (jwt.PyJWTError, RecursionError, TypeError, ValueError) as error:
@@ -60,11 +79,10 @@ def verify_id_token(token: str, key_sets: Iterable[Keys], *, issuer: str, client
     algorithm = header.get("alg")
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise IdTokenInvalid(f"it is signed by {str(algorithm)[:20]!r}, which is not a signature by a private key")
-    claims = _verify(
-        token, (key for keys in key_sets for key in _candidates(keys, header)), algorithm, issuer, client_id
-    )
-    _require_party(claims, client_id)
-    return claims
+    if types is not None and str(header.get("typ", "JWT")).lower() not in types:
+        raise IdTokenInvalid(f"it is a {str(header['typ'])[:20]!r}")
+    candidates = (key for keys in key_sets for key in _candidates(keys, header))
+    return _verify(token, candidates, algorithm, issuers, audience)
 
 
 def _candidates(keys: Keys, header: Mapping[str, Any]) -> Iterator[jwt.PyJWK]:
@@ -80,15 +98,17 @@ def _candidates(keys: Keys, header: Mapping[str, Any]) -> Iterator[jwt.PyJWK]:
             continue
 
 
-def _verify(token: str, keys: Iterable[jwt.PyJWK], algorithm: str, issuer: str, client_id: str) -> dict[str, Any]:
+def _verify(
+    token: str, keys: Iterable[jwt.PyJWK], algorithm: str, issuers: Collection[str], audience: str
+) -> dict[str, Any]:
     for key in keys:
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
                 algorithms=[algorithm],
-                issuer=issuer,
-                audience=client_id,
+                issuer=issuers,
+                audience=audience,
                 leeway=CLOCK_SECONDS,
                 options={"require": list(_REQUIRED)},
             )

@@ -45,7 +45,8 @@ def test_variables_of_the_sdk_are_taken_for_no_misspelling() -> None:
 def test_run_py_installs_what_it_needs() -> None:
     oidc = {"OIDC_ISSUER": "https://login.example.com", "OIDC_CLIENT_ID": "a", "OIDC_ROLES": "a=admin"}
     assert choose_lock(_read()) == RUNTIME_LOCK
-    for needed in (oidc, {ENDPOINT: COLLECTOR}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": COLLECTOR}):
+    oauth = {"OAUTH_ISSUER": "https://login.example.com", "OAUTH_DOMAINS": "example.com"}
+    for needed in (oidc, oauth, {ENDPOINT: COLLECTOR}, {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": COLLECTOR}):
         assert choose_lock(_read(**needed)) == EXTRAS_LOCK
 
 

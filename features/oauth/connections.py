@@ -214,9 +214,9 @@ def list_connections(operator: Operator | None = None) -> QuerySet[Connection]:
     return found if operator is None else found.filter(operator=operator)
 
 
-def get_connection(key: int, by: Operator) -> Connection:
-    """One in force, of the member, or of anyone for an admin. Raises `NotFound`."""
-    found = list_connections(None if by.can_administer else by)
+def get_connection(key: int, by: Operator | None) -> Connection:
+    """One in force, of the member, or of anyone for an admin and at a terminal. Raises `NotFound`."""
+    found = list_connections(None if by is None or by.can_administer else by)
     return get_row(found.filter(pk=key), NotFound("There is no such connection, or it has ended"))
 
 
@@ -226,9 +226,9 @@ def has_ended(key: int, by: Operator) -> bool:
     return (found if by.can_administer else found.filter(operator=by)).exists()
 
 
-def end_connection(*, key: int, operator: Operator, by: Actor) -> Connection:
+def end_connection(*, key: int, operator: Operator | None, by: Actor) -> Connection:
     """End one, at once. Raises `NotFound` for one that has ended, or is another member's and `operator` is not an
-    admin."""
+    admin; None at a terminal."""
     with write_transaction():
         row = get_connection(key, operator)
         _end(row, by)

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -26,6 +27,7 @@ from features.oauth.tests.assistant import HOST, ISSUER, Assistant
 from features.oauth.tests.test_tokens import CHANGES
 from registry.access import operators, teams
 from registry.common import caches
+from registry.common.errors import Unauthenticated
 from registry.common.net.guarded_client import GuardedRequest
 from registry.models import AuditEvent, LoadCount, Operator, Proposal
 from registry.usage import usage_counters
@@ -318,9 +320,9 @@ NOBODY: dict[str, dict[str, Any]] = {
     "nothing of a verification": {"email_verified": None},
     "no address": {"email": None},
     "an address that is a list": {"email": ["ada@example.com"]},
-    "another domain": {"email": "ada@evil.example"},
-    "a domain below": {"email": "ada@mail.example.com"},
-    "a domain that ends so": {"email": "ada@evil-example.com"},
+    "a member of another domain": {"email": "eve@evil.example"},
+    "a member of a domain below": {"email": "sub@mail.example.com"},
+    "a member of a domain that ends so": {"email": "end@evil-example.com"},
     "two domains": {"email": "ada@evil.example@example.com"},
     "a list of two": {"email": "ada@example.com,mallory@evil.example"},
     "letters that fold": {"email": "\u0430da@example.com"},
@@ -334,12 +336,20 @@ NOBODY: dict[str, dict[str, Any]] = {
 
 @pytest.mark.both_databases
 def test_who_is_not_one_member_of_a_named_domain_does_not_come_in(other: Issuer, ada: Operator) -> None:
-    people = {"olga": "admin", "b-1": "author", "b-2": "author", "gone": "author", "kim": "author"}
-    addresses = {"olga": "olga@example.com", "b-1": "both@example.com", "b-2": "BOTH@example.com"}
-    for name, role in people.items():
+    addresses = {
+        "b-1": "both@example.com",
+        "b-2": "BOTH@example.com",
+        "gone": "gone@example.com",
+        "kim": "kim@example.com",
+        "eve": "eve@evil.example",
+        "sub": "sub@mail.example.com",
+        "end": "end@evil-example.com",
+        "olga": "olga@example.com",
+    }
+    for name, address in addresses.items():
+        role = "admin" if name == "olga" else "author"
         operators.create_operator(username=name, password="Correct-horse-battery-9", role=role, by=OLGA)
-    for name, address in (addresses | {"gone": "gone@example.com"}).items():
-        Operator.objects.filter(username=name).update(email=address)
+        operators.set_email(username=name, email=address, by=OLGA)
     # A database that folds letters takes this one for an i.
     Operator.objects.filter(username="kim").update(email="k\u0131m@example.com")
     operators.disable_operator(username="gone", by=OLGA)
@@ -414,7 +424,8 @@ def test_another_role_or_password_ends_it(other: Issuer, ada: Operator, change: 
     assert other.status(token) == 200
     CHANGES[change]()
     # A token of the minute after could be one of before, by another clock.
-    assert other.status(token) == other.status(other.token()) == 401
+    ahead = other.token(iat=int(time.time()) + 30)
+    assert other.status(token) == other.status(other.token()) == other.status(ahead) == 401
 
 
 def test_the_member_and_an_admin_see_and_end_it(other: Issuer, signed_in: SignIn) -> None:
@@ -503,6 +514,22 @@ def test_a_flood_of_unknown_keys_asks_once(other: Issuer, ada: Operator) -> None
     assert {other.status(one) for one in flood} == {401}
     assert other.reads_of_keys() == 1
     assert other.status(other.token()) == 200
+
+
+def test_nobody_waits_for_another_ones_question_while_there_are_keys(other: Issuer, ada: Operator) -> None:
+    assert other.status(other.token()) == 200
+    refused: list[bool] = []
+
+    def send() -> None:
+        with pytest.raises(Unauthenticated):
+            external_server.verify_access_token(other.sign(other.claims(), FOREIGN, kid="made up"))
+        refused.append(True)
+
+    with external_server._LOCK:
+        thread = threading.Thread(target=send, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert refused
 
 
 def test_a_key_that_was_withdrawn_is_good_for_an_hour_at_most(

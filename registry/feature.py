@@ -65,7 +65,7 @@ class Feature:
     Principal | None` of who reads below `/share/TOKEN`; `set_members` is a function `(snapshot, set_id) ->
     frozenset[str]` of what a link of a set shows. `token_callers` is a function `(request) -> Caller | None` of who
     calls `/mcp` by a token, and `challenge` one `(request) -> str` of what its 401 says beside the realm.
-    `mcp_tools` is a mapping of `/mcp`'s tools by name as `agent_api.integrations.mcp.tools.FeatureTool`s.
+    `mcp_tools` is a mapping of `/mcp`'s tools by name as `features.mcp.tools.FeatureTool`s.
     `finding_codes` are those of `findings` and of conditions. `secret_fields` are names of fields, or of a field of one
     model (`Webhook.url`), that Django's admin does not show. `rows_kept` says, by table, which rows must not be left
     without this feature, as the end of the sentence "There are ...". `former_tables` are functions `(columns) -> Model`

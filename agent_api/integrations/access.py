@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from agent_api.http.authentication import Caller, require_scope
 from registry import snapshot
 from registry.common import log_context, rate_limits
-from registry.common.errors import NotFound, Unauthenticated
+from registry.common.errors import NotFound
 from registry.feature import installed_features
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.visibility import may_load_all, require_released
@@ -64,22 +64,6 @@ def authorize_reader(request: Request, token: str) -> ReaderContext:
     caller = Caller(principal)
     log_context.add_context(key=caller.key_name)
     return ReaderContext(caller, held)
-
-
-def authorize_assistant(request: Request, token: str) -> ReaderContext:
-    """As `authorize_reader`, and by a member's access token. A 401 says where to get one."""
-    if token:
-        return authorize_reader(request, token)
-    features = [feature for feature in installed_features() if feature.token_callers]
-    try:
-        for feature in features:
-            caller: Caller | None = import_string(feature.token_callers)(request)
-            if caller is not None:
-                return ReaderContext(caller, snapshot.current_snapshot())
-        return authorize_reader(request, token)
-    except Unauthenticated as error:
-        error.challenge = ", ".join(filter(None, (import_string(one.challenge)(request) for one in features)))
-        raise
 
 
 def base_url(request: Request | HttpRequest, token: str = "") -> str:

@@ -4,7 +4,6 @@ from django.urls import path, re_path
 
 from agent_api.integrations import agent_skills_discovery, skill_search
 from agent_api.integrations.clawhub import publish_views, read_views
-from agent_api.integrations.mcp.views import mcp
 
 _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 _CLAWHUB = _SHARED + r"clawhub/api/v1/"
@@ -12,7 +11,6 @@ _CLAWHUB_SKILL = _CLAWHUB + r"skills/(?P<slug>[^/]{1,200})"
 _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
-    re_path(_SHARED + r"mcp/?\Z", mcp, name="mcp"),
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
     re_path(
         _SKILLS + r"(?P<name>[a-z0-9-]{1,64})/(?P<revision>[0-9]{1,9})/(?P<file>SKILL\.md|(?P=name)\.zip)\Z",

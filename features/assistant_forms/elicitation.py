@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 from django.core import signing
 
-from agent_api.integrations.mcp.protocol import META, MODERN
 from capability_kit.json_text import as_mapping
+from features.mcp.protocol import META, MODERN
 
 _SALT: Final = "assistant_forms"
 _STATE_SECONDS: Final = 3600

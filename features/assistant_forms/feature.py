@@ -4,4 +4,4 @@ from typing import Final
 
 from registry.feature import Feature
 
-FEATURE: Final = Feature(name="assistant_forms", mcp_tools="features.assistant_forms.tools.TOOLS")
+FEATURE: Final = Feature(name="assistant_forms", requires=("mcp",), mcp_tools="features.assistant_forms.tools.TOOLS")

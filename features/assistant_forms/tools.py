@@ -12,7 +12,6 @@ from typing import Any, Final
 import orjson
 
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.tools import FeatureTool, text_result
 from agent_api.v1.skill_load import find_revision
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.form_data import FormDataInvalid, fill_form
@@ -23,6 +22,7 @@ from capability_kit.ui.form_text import draw_form
 from capability_rules.errors import InvalidRequest
 from features.assistant_forms.elicitation import UserAnswer, ask, can_ask, read_answer
 from features.assistant_forms.form_fields import FormFields, build_fields
+from features.mcp.tools import FeatureTool, text_result
 from registry.snapshot.response_cache import get_load_response
 
 _CLOSED: Final = {"form": "closed", "note": "The user closed the form without sending it."}

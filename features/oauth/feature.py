@@ -15,6 +15,7 @@ _ACCOUNT_CHANGES: Final = (
 
 FEATURE: Final = Feature(
     name="oauth",
+    requires=("mcp",),
     events=(EventType("client.register"), EventType("connection.create"), EventType("connection.end")),
     job_handlers={"connection.prune": "features.oauth.connections.prune"},
     daily_jobs=("connection.prune",),

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 
 from agent_api.http.argument_forms import normalize_arguments
-from agent_api.integrations.mcp.tools import TOOLS
 from capability_rules.schema_loader import SCHEMAS_DIR, read_schema
+from features.mcp.tools import TOOLS
 from registry.snapshot import STORE
 from tests.factories import agent_key, bundle, publish
 from tests.sweeps import check_each

@@ -15,8 +15,6 @@ from agent_api.http.authentication import Caller
 from agent_api.http.errors import error_envelope
 from agent_api.http.parameters import body_schema
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.prompts import render_for_host
-from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
 from agent_api.v1 import match_and_search
 from agent_api.v1.match_and_search import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX
 from agent_api.v1.prompt_render import IDS_MAX
@@ -24,6 +22,8 @@ from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from agent_api.v1.writes import build_feedback_response, build_propose_response
 from capability_rules.errors import InvalidRequest, RegistryError
+from features.mcp.prompts import render_for_host
+from features.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
 from registry.access.agent_keys import Scope
 from registry.common import rate_limits
 from registry.common.errors import Forbidden

@@ -10,9 +10,9 @@ from typing import Any, Final
 from django.conf import settings
 
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp import prompts, resources, tools
-from agent_api.integrations.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
 from capability_kit import tracing
+from features.mcp import prompts, resources, tools
+from features.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
 
 SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": settings.STUDIO_VERSION}
 CAPABILITIES: Final[dict[str, Any]] = {

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from capability_kit.bundles.front_matter import split_front_matter
 from capability_kit.bundles.skill_names import capability_id_of
+from features.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from registry.common.errors import CapabilityQuarantined, SkillMalformed
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ArtifactFile, SkillFacts, get_skill_facts, load_artifact

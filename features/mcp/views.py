@@ -12,9 +12,10 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from agent_api.http.endpoint import endpoint
-from agent_api.integrations.access import ReaderContext, authorize_assistant
-from agent_api.integrations.mcp.methods import handle_call
-from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_batch, read_call
+from agent_api.integrations.access import ReaderContext
+from features.mcp.access import authorize_assistant
+from features.mcp.methods import handle_call
+from features.mcp.protocol import PARSE_ERROR, McpError, read_batch, read_call
 from registry.common.errors import Forbidden
 
 

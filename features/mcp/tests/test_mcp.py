@@ -15,7 +15,7 @@ import yaml
 from django.test import Client
 from django.utils import timezone
 
-from agent_api.integrations.mcp import protocol
+from features.mcp import protocol
 from features.sharing import share_links
 from features.sharing.models import ShareLink
 from registry.models import Proposal

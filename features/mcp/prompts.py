@@ -9,10 +9,10 @@ import orjson
 
 from agent_api.http.authentication import Caller
 from agent_api.integrations.access import ReaderContext
-from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from agent_api.v1.prompt_render import prompt_response
 from capability_kit.prompt import PromptContext
 from capability_rules.errors import InvalidRequest
+from features.mcp.protocol import INVALID_PARAMS, McpError, get_string_param, take_page
 from registry.common.errors import CapabilityNotFound, CapabilityQuarantined, SkillMalformed
 from registry.snapshot import Snapshot, SnapshotEntry
 from registry.snapshot.visibility import restricted_view

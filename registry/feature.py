@@ -48,7 +48,7 @@ class SectionTab:
 class Feature:
     """One leaf of the product, which nothing in a publish or a load needs but what an admin has asked for, or one part.
 
-    `requires` names the leaves that it imports: without one of them nothing starts. `publish_conditions` are functions
+    `requires` names the leaves that it needs: without one of them nothing starts. `publish_conditions` are functions
     `(PublishQuestion) -> Iterable[UnmetCondition]` (`registry/publishing/release_rules.py`): what blocks a publish
     beside valid texts, where a row of `rows_kept` says so. `audit_observers` get a row of the audit log, by its verb or
     `EVERY_VERB`. By the kind of job: `job_handlers`, `job_observers`, and `job_queues` with the queues of Celery that

@@ -9,7 +9,7 @@ from registry.feature import Feature, SectionTab
 
 FEATURE: Final = Feature(
     name="sets",
-    requires=("sharing",),
+    requires=("mcp", "sharing"),
     events=(
         EventType("set.save", gettext_lazy("Saved revision %(revision)s of the set")),
         EventType("set.delete", gettext_lazy("Deleted the set")),

@@ -7,13 +7,14 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import is_valid_path
 from django.utils.translation import gettext as _
 
 _SCHEME: Final = "Bearer"
 
 
 def build_load_snippets(request: HttpRequest, capability_id: str, key: str = "") -> list[tuple[str, str]]:
-    """`(label, text)` for curl, Python and MCP, with the address that agents reach this server by.
+    """`(label, text)` for curl, Python and, where it is served, MCP, with the address that agents reach this server by.
 
     Without a key to show they read it from the variable `CAP_KEY`.
     """
@@ -31,7 +32,10 @@ def build_load_snippets(request: HttpRequest, capability_id: str, key: str = "")
         f'bundle = registry.load("{capability_id}")\n'
         "print(bundle.skill_doc)"
     )
+    shown = [(_("curl"), curl), (_("Python"), python)]
+    if not is_valid_path("/mcp"):
+        return shown
     headers = {"Authorization": f"{_SCHEME} {key or '${CAP_KEY}'}"}
     server = {"type": "http", "url": f"{origin}/mcp", "headers": headers}
     mcp = json.dumps({"mcpServers": {"capability-studio": server}}, indent=2)
-    return [(_("curl"), curl), (_("Python"), python), (_("MCP"), mcp)]
+    return [*shown, (_("MCP"), mcp)]

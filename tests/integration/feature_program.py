@@ -22,4 +22,7 @@ pages = [address for address in list_addresses() if read_page(client, address)]
 loaded = client.post(
     "/api/v1/capability_skill_load", json.dumps({"capability_id": "alpha"}), content_type="application/json"
 )
-print(json.dumps({"features": settings.FEATURES, "pages": pages, "load": loaded.status_code}))
+called = client.post("/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}), content_type="application/json")
+offered = b"/mcp" in client.get("/capabilities/alpha/").content
+mcp = {"mcp": called.status_code, "offered": offered}
+print(json.dumps(mcp | {"features": settings.FEATURES, "pages": pages, "load": loaded.status_code}))

@@ -45,6 +45,7 @@ def test_the_core_works_without(features: str, tmp_path: Path) -> None:
     assert found["features"] == ([] if features == "none" else features.split(","))
     assert found["load"] == 200
     assert len(found["pages"]) > 70
+    assert (found["mcp"], found["offered"]) == ((200, True) if "mcp" in found["features"] else (404, False))
 
 
 def test_a_registry_that_follows_a_source_does_not_start_without(tmp_path: Path) -> None:

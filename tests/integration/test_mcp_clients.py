@@ -15,12 +15,20 @@ from tests.pypi import install as install_python
 from tests.servers import Studio, start_studio
 
 pytestmark = [pytest.mark.rare, pytest.mark.system, pytest.mark.node]
-PACKAGES = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
+PACKAGES = (
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    # The newest that is not a preview. Its scenarios of authorization are for clients alone.
+    "@modelcontextprotocol/conformance-released@npm:@modelcontextprotocol/conformance@0.1.16",
+)
 # The others need tools of the suite's own, which no product has.
 SCENARIOS = (
     "server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection", "http-header-validation",
     "caching", "sep-2164-resource-not-found", "sep-2640-skills-enumeration", "sep-2640-skills-manifest",
     "sep-2640-skills-directory",
+)  # fmt: skip
+RELEASED = (
+    "server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection",
 )  # fmt: skip
 
 
@@ -65,9 +73,12 @@ def test_the_official_python_sdk_and_fastmcp(studio: Studio, tmp_path: Path) -> 
             assert (seen["prompts"], seen["prompt"], seen["resources"]) == (7, True, 24)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_scenario_of_the_conformance_suite(npm: Path, studio: Studio, scenario: str) -> None:
-    done = _run(npm, "conformance/dist/index.js", "server", "--url", f"{studio.url}/mcp", "--scenario", scenario)
+@pytest.mark.parametrize(
+    ("suite", "scenario"),
+    [*(("conformance", one) for one in SCENARIOS), *(("conformance-released", one) for one in RELEASED)],
+)
+def test_a_scenario_of_the_conformance_suite(npm: Path, studio: Studio, suite: str, scenario: str) -> None:
+    done = _run(npm, f"{suite}/dist/index.js", "server", "--url", f"{studio.url}/mcp", "--scenario", scenario)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "0 failed" in done.stdout
 

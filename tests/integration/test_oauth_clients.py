@@ -24,7 +24,11 @@ from tests.servers import ROOT, Studio, free_port, start_studio
 
 pytestmark = [pytest.mark.rare, pytest.mark.system]
 PASSWORD = "Correct-horse-battery-9"
-PACKAGES = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "@modelcontextprotocol/sdk@1.32.2")
+PACKAGES = (
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "@modelcontextprotocol/inspector@2.12.0",
+    "@modelcontextprotocol/sdk@1.32.2",
+)
 CALLBACK = "http://127.0.0.1/callback"
 
 
@@ -105,8 +109,11 @@ def npm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return install_npm(folder, *PACKAGES), folder
 
 
-def _with_a_person(studio: Studio, *command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
-    """Run a program whose first line with a link of the Studio is for a person; what it printed."""
+def _with_a_person(
+    studio: Studio, *command: str | Path, cwd: Path, env: dict[str, str] | None = None, listens: bool = False
+) -> str:
+    """Run a program whose first line with a link of the Studio is for a person; what it printed. Where it listens,
+    their browser comes back to it."""
     printed: list[str] = []
     options: dict[str, Any] = {"cwd": cwd, "text": True, "env": os.environ | (env or {})}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -119,7 +126,7 @@ def _with_a_person(studio: Studio, *command: str | Path, cwd: Path, env: dict[st
                 if program.stdin is not None:
                     program.stdin.write(f"{back}\n")
                     program.stdin.flush()
-                if "3999" in back:
+                if listens:
                     httpx2.get(back)
     assert program.returncode == 0, "".join(printed)[-3000:]
     return "".join(printed)
@@ -149,8 +156,34 @@ def test_the_authorization_server_by_the_conformance_suite(studio: Studio, npm: 
     client_id = httpx2.post(f"{studio.url}/oauth/register", json=said).json()["client_id"]
     program = folder / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
     given = ["--url", studio.url, "--client-id", client_id, "--resource", f"{studio.url}/mcp", "--port", "3999"]
-    printed = _with_a_person(studio, node, program, "authorization", *given, cwd=folder)
+    printed = _with_a_person(studio, node, program, "authorization", *given, cwd=folder, listens=True)
     assert "Total: 3 passed, 0 failed" in printed
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("way", ["registration", "document"])
+def test_the_inspector_signs_a_person_in(
+    studio: Studio, npm: tuple[Path, Path], document: tuple[str, Path], tmp_path: Path, way: str, era: str
+) -> None:
+    node, folder = npm
+    program = folder / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+    back = ["--callback-url", f"http://127.0.0.1:{free_port()}/callback"]
+    more = ["--client-metadata-url", document[0]] if way == "document" else []
+    to = ["--cli", f"{studio.url}/mcp", "--transport", "http", "--protocol-era", era, "--format", "json"]
+    given = [*to, *back, *more]
+    call = ["--method", "tools/call", "--tool-name", "capability_match"]
+    asked = ["--tool-args-json", json.dumps({"message": "I just weighed 187.6 lbs"})]
+    # It asks nobody without a terminal, but where it may open a browser.
+    env = {"HOME": str(tmp_path), "MCP_AUTO_OPEN_ENABLED": "true", "MCP_INSPECTOR_SECRET_STORE": "file"}
+    printed = _with_a_person(studio, node, program, *given, *call, *asked, cwd=folder, env=env, listens=True)
+    assert "weights" in printed
+    # Its token is kept, and nobody is asked again.
+    again = subprocess.run(
+        [str(node), str(program), *given, "--stored-auth-only", "--method", "tools/list"],
+        cwd=folder, env=os.environ | env, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "capability_propose" in again.stdout, again.stderr
 
 
 def _verbs_of_ada(studio: Studio) -> list[str]:

@@ -79,6 +79,28 @@ def test_a_flood_of_one_network_stops_at_its_bound_and_leaves_room_for_others(
     assert AuditEvent.objects.filter(verb="client.register").count() == 5
 
 
+def test_a_million_registrations_leave_a_thousand_rows_and_take_no_lock(
+    api: Any, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
+) -> None:
+    """Of as many networks as somebody has: what is past the bound reads two counts, and writes nothing."""
+    full = clients.REGISTRATIONS_MAX
+    OAuthClient.objects.bulk_create(
+        OAuthClient(client_id=f"{number:032}", network=f"198.51.{number // 250}.{number % 250}")
+        for number in range(full)
+    )
+    monkeypatch.setattr(clients, "write_transaction", _fail)
+    for number in range(50):
+        with django_assert_max_num_queries(2):
+            assert _register(api, f"2001:db8:{number:x}::1").status_code == 429
+    assert OAuthClient.objects.count() == full
+    assert not AuditEvent.objects.exists()
+    OAuthClient.objects.update(created_at=timezone.now() - timedelta(days=1, seconds=1))
+    monkeypatch.undo()
+    assert _register(api).status_code == 201
+    connections.prune(None)()  # type: ignore[arg-type]
+    assert OAuthClient.objects.count() == 1
+
+
 def test_clients_that_somebody_has_allowed_leave_room(
     api: Any, monkeypatch: pytest.MonkeyPatch, signed_in: SignIn
 ) -> None:  # fmt: skip

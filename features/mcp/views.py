@@ -8,22 +8,25 @@ from urllib.parse import urlsplit
 import orjson
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.module_loading import import_string
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
+from agent_api.http.authentication import Caller
 from agent_api.http.endpoint import endpoint
-from agent_api.integrations.access import ReaderContext
-from features.mcp.access import authorize_assistant
+from agent_api.integrations.access import ReaderContext, authorize_reader
 from features.mcp.methods import handle_call
 from features.mcp.protocol import PARSE_ERROR, McpError, read_batch, read_call
-from registry.common.errors import Forbidden
+from registry import snapshot
+from registry.common.errors import Forbidden, Unauthenticated
+from registry.feature import installed_features
 
 
 @endpoint("POST")
 def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
-    visitor = authorize_assistant(request, token)
+    visitor = _authorize(request, token)
     try:
         body = _body(request)
         messages = read_batch(body, request.headers) if isinstance(body, list) else [body]
@@ -35,6 +38,22 @@ def mcp(request: Request, token: str = "") -> HttpResponse:
     if isinstance(body, list):
         return _respond([response for response, _ in found], 200)
     return _respond(*found[0])
+
+
+def _authorize(request: Request, token: str) -> ReaderContext:
+    """As `authorize_reader`, and by a member's access token. A 401 says where to get one."""
+    if token:
+        return authorize_reader(request, token)
+    features = [feature for feature in installed_features() if feature.token_callers]
+    try:
+        for feature in features:
+            caller: Caller | None = import_string(feature.token_callers)(request)
+            if caller is not None:
+                return ReaderContext(caller, snapshot.current_snapshot())
+        return authorize_reader(request, token)
+    except Unauthenticated as error:
+        error.challenge = ", ".join(filter(None, (import_string(one.challenge)(request) for one in features)))
+        raise
 
 
 def _answer(visitor: ReaderContext, message: Any, request: Request) -> tuple[dict[str, Any], int] | None:

@@ -13,13 +13,15 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils import timezone
 
-from capability_rules.errors import InvalidRequest
-from features.oauth.documents import fetch_json
+from capability_kit.json_text import parse_json
+from capability_rules.errors import InvalidRequest, SourceUnreadable
 from features.oauth.models import OAuthClient
 from features.oauth.redirect_uris import URIS_MAX, is_on_this_computer, is_redirect_uri
 from registry.common import rate_limits
 from registry.common.actors import Actor
 from registry.common.errors import NotFound
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
+from registry.common.net.ip_policy import AddressNotAllowed
 from registry.common.rate_limits import RateLimited
 from registry.core import audit
 from registry.core.rows import get_row
@@ -31,6 +33,8 @@ DAY: Final = timedelta(days=1)
 REGISTRATIONS_OF_NETWORK_MAX: Final = 20
 REGISTRATIONS_MAX: Final = 1000
 DOCUMENT_BYTES_MAX: Final = 10 * 1024
+_DOCUMENT_SECONDS: Final = 3.0
+_SETTING: Final = "IMPORT_ALLOWED_NETWORKS"
 # A path that is not empty and has neither dot segments nor doubled slashes: one document has one address.
 _DOCUMENT: Final = re.compile(
     r"https://(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[1-9][0-9]{0,4})?"
@@ -118,6 +122,24 @@ def find_client(client_id: str, *, asked_by: str) -> OAuthClient:
         raise InvalidRequest("This client signs in with a secret or a key of its own, which is not supported here")
     metadata = read_metadata(document)
     return OAuthClient(client_id=client_id, name=metadata.name, redirect_uris=list(metadata.redirect_uris))
+
+
+def fetch_json(url: str, *, bytes_max: int) -> Any:
+    """The value at an address of somebody else; None where it is not JSON. No redirect is followed. Raises
+    `SourceUnreadable`."""
+    try:
+        addresses = allowed_addresses(url, _SETTING, _DOCUMENT_SECONDS)
+    except AddressNotAllowed as error:
+        raise SourceUnreadable(str(error)) from None
+    headers = {"User-Agent": "Capability-Studio-OAuth/1", "Accept": "application/json"}
+    request = GuardedRequest("GET", url, headers, bytes_max + 1)
+    request.send_or_explain(addresses, _DOCUMENT_SECONDS, place=url)
+    status = request.status or 0
+    if status != 200:
+        raise SourceUnreadable(f"{url} answered with status {status}")
+    if len(request.received) > bytes_max:
+        raise SourceUnreadable(f"{url} has more than {bytes_max:,} bytes")
+    return parse_json(request.received.decode("utf-8", "replace"))
 
 
 def store_client(client: OAuthClient) -> OAuthClient:

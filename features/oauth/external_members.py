@@ -50,6 +50,11 @@ class ExternalToken:
     email: str
 
     @property
+    def client_id(self) -> str:
+        """No client of ours has a blank in its id."""
+        return f"{get_external_issuer()} {self.client}"[:512]
+
+    @property
     def via(self) -> str:
         """The client as pages and the audit log name it, which no client of ours can be called."""
         return f"{urlsplit(get_external_issuer()).netloc[:60]}/{self.client}"[:100]
@@ -90,8 +95,7 @@ def admit(token: ExternalToken) -> Connection:
 def find_connection(token: ExternalToken) -> Connection | None:
     """The connection in force that a token is good for; None where there is none. Raises as `admit`."""
     rows = list(Connection.objects.select_related("operator", "client").filter(person=token.person))
-    client_id = _get_client_id(token)
-    row = next((one for one in rows if one.ended_at is None and one.client.client_id == client_id), None)
+    row = next((one for one in rows if one.ended_at is None and one.client.client_id == token.client_id), None)
     # Of one that is opened again, all that has ended counts: its client may have had tokens that were never used.
     ends = [one.ended_at for one in rows if one.ended_at and (row is None or one.client_id == row.client_id)]
     if ends and not token.issued_at > max(ends).timestamp() + CLOCK_SECONDS:
@@ -116,7 +120,7 @@ def _store(token: ExternalToken) -> Connection:
         require_room(operator)
         row = Connection.objects.create(
             operator=operator,
-            client=OAuthClient.objects.get_or_create(client_id=_get_client_id(token))[0],
+            client=OAuthClient.objects.get_or_create(client_id=token.client_id)[0],
             person=token.person,
             via=token.via,
             resource=get_resource(),
@@ -130,11 +134,6 @@ def _store(token: ExternalToken) -> Connection:
     if not is_said:
         record_creation(row, by=get_actor(row))
     return row
-
-
-def _get_client_id(token: ExternalToken) -> str:
-    """No client of ours has a blank in its id."""
-    return f"{get_external_issuer()} {token.client}"[:512]
 
 
 def _find_member(token: ExternalToken) -> Operator:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,7 +17,7 @@ from django.conf import settings
 
 from capability_kit.json_text import as_mapping
 from capability_rules.errors import RegistryUnavailable, SourceUnreadable
-from features.oauth.documents import fetch_json
+from features.oauth.clients import fetch_json
 from features.oauth.server_address import get_external_issuer, get_resource
 from registry.common import caches
 from registry.common.errors import Unauthenticated
@@ -32,30 +31,12 @@ _BYTES_MAX: Final = 128 * 1024
 _TYPES: Final = frozenset({"jwt", "at+jwt", "application/at+jwt"})
 
 
-@dataclass
-class _HeldKeys:
-    """`read_at` and `asked_at` are of `time.monotonic`."""
-
-    keys: Keys = ()
-    read_at: float = -inf
-    asked_at: float = -inf
-
-    @property
-    def is_fresh(self) -> bool:
-        return time.monotonic() - self.read_at < KEYS_SECONDS
-
-    @property
-    def may_ask(self) -> bool:
-        return time.monotonic() - self.asked_at >= ASK_SECONDS
-
-
-_HELD: Final = _HeldKeys()
+_KEYS: Final[list[Mapping[str, Any]]] = []
+# When they were read, and when the server was last asked for them, of `time.monotonic`.
+_AT: Final[dict[str, float]] = {}
 _LOCK: Final = threading.Lock()
-
-
-@caches.register
-def _forget() -> None:
-    _HELD.keys, _HELD.read_at, _HELD.asked_at = (), -inf, -inf
+caches.register(_KEYS.clear)
+caches.register(_AT.clear)
 
 
 def verify_access_token(token: str) -> dict[str, Any]:
@@ -77,21 +58,25 @@ def _list_issuers() -> tuple[str, str]:
 
 def _iterate_keys() -> Iterator[Keys]:
     """The keys as they were read last, then as they are now. Whatever tokens say, the server is asked once a minute."""
-    if _HELD.is_fresh:
-        yield _HELD.keys
+    if _is_younger("read", KEYS_SECONDS):
+        yield tuple(_KEYS)
         # Nobody waits for another one's question while there are keys.
-        if not _HELD.may_ask:
+        if _is_younger("asked", ASK_SECONDS):
             return
     with _LOCK:
-        if _HELD.may_ask:
-            _HELD.asked_at = time.monotonic()
+        if not _is_younger("asked", ASK_SECONDS):
+            _AT["asked"] = time.monotonic()
             try:
-                _HELD.keys, _HELD.read_at = _fetch_keys(), time.monotonic()
+                _KEYS[:], _AT["read"] = _fetch_keys(), time.monotonic()
             except (IdTokenInvalid, SourceUnreadable) as error:
                 logger.warning("the keys of OAUTH_ISSUER cannot be read: %s", str(error)[:300])
-    if not _HELD.is_fresh:
+    if not _is_younger("read", KEYS_SECONDS):
         raise RegistryUnavailable("The keys of the authorization server cannot be read; try again in a minute")
-    yield _HELD.keys
+    yield tuple(_KEYS)
+
+
+def _is_younger(what: str, seconds: float) -> bool:
+    return time.monotonic() - _AT.get(what, -inf) < seconds
 
 
 def _fetch_keys() -> Keys:

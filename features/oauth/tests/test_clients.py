@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from features.oauth import clients, connections, documents
+from features.oauth import clients, connections
 from features.oauth.models import OAuthClient
 from features.oauth.tests.assistant import CALLBACK, Assistant
 from registry.common.net.guarded_client import GuardedRequest
@@ -259,7 +259,7 @@ def test_an_answer_that_is_no_document_is_refused(host: tuple[str, type[Document
 def test_a_host_that_does_not_answer_is_given_up(
     host: tuple[str, type[DocumentHost]], signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "_SECONDS", 0.2)
+    monkeypatch.setattr(clients, "_DOCUMENT_SECONDS", 0.2)
     client_id = _serve(host)
     host[1].pages["/client.json"] = (*host[1].pages["/client.json"][:3], 1)
     assert Assistant(signed_in("author"), client_id=client_id).ask().status_code == 400

@@ -19,6 +19,7 @@ from registry.common.net.guarded_client import RESOLVE_SECONDS
 from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
 from registry.core.chosen_settings import get_setting, is_set_by_server, read_chosen
 from registry.feature import installed_features
+from registry.models import Operator
 
 BUDGET_SPENT: Final = "Your budget of tokens for today is used up"
 NO_MODEL: Final = "No model is connected"
@@ -47,6 +48,12 @@ def is_model_set() -> bool:
 def list_models() -> list[str]:
     """Their names, the first being the one that is offered first."""
     return list(_of_model("MODEL_NAMES") or ()) if get_model_url() else []
+
+
+def list_admins() -> list[str]:
+    """Whom to ask for a model: the names of three active admins."""
+    admins = Operator.objects.filter(role=Operator.Role.ADMIN, is_active=True).order_by("username")
+    return [one.get_full_name() or one.get_username() for one in admins[:3]]
 
 
 def get_model_kind() -> ModelKind:

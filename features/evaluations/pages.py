@@ -17,7 +17,7 @@ from features.evaluations import case_store, results, run_table, runs
 from features.evaluations.case_form import CaseForm, initial_of, initial_of_report
 from features.evaluations.case_store import CapabilityTexts
 from features.evaluations.confirmations import delete_case_question
-from features.evaluations.model_settings import is_model_set, list_models, tokens_left
+from features.evaluations.model_settings import is_model_set, list_admins, list_models, tokens_left
 from features.evaluations.models import EvaluationRun
 from features.evaluations.revision_chart import build_revision_chart
 from features.evaluations.runs import RunRequest
@@ -49,6 +49,7 @@ def _list(request: StudioRequest, capability: Capability, *, status: int = 200, 
         "cases": case_store.list_cases(capability),
         "runs": results.list_summaries(capability),
         "is_model_set": is_model_set(),
+        "admins": list_admins(),
         "models": list_models(),
         "sides": sides,
         "repetitions_max": runs.REPETITIONS_MAX,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal
 
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from capability_client.evaluation.model_port import ModelFailed, Usage, VendorModel
@@ -16,9 +17,9 @@ from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations.clean_json import clean_json
 from features.evaluations.model_settings import BUDGET_SPENT, open_model, require_models, tokens_left
 from features.evaluations.models import SavedCase
-from features.playground.chat_play import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
+from features.playground.match_view import read_side
 from features.playground.models import PlaygroundChat, PlaygroundStep
-from features.playground.sessions import read_side
+from features.playground.player import REPLY_LENGTH_MAX, PlayedChat, StepsDiverged, play_chat
 from registry.common.actors import Actor
 from registry.common.errors import NotFound, StatusConflict
 from registry.core import audit
@@ -79,8 +80,9 @@ def _check_message(message: str) -> str:
 
 
 def list_chats(by: Actor) -> list[PlaygroundChat]:
-    """Of a member, the newest first."""
-    return list(PlaygroundChat.objects.filter(created_by=by.name)[:CHATS_MAX])
+    """Of a member, the newest first, each with its `first_message`."""
+    first = PlaygroundStep.objects.filter(chat=OuterRef("pk"), number=1).values("content__text")[:1]
+    return list(PlaygroundChat.objects.filter(created_by=by.name).annotate(first_message=Subquery(first))[:CHATS_MAX])
 
 
 def _member_of(chat: PlaygroundChat) -> str:
@@ -98,9 +100,9 @@ def list_steps(chat: PlaygroundChat) -> list[PlaygroundStep]:
     return list(PlaygroundStep.objects.filter(chat=chat).defer("sent"))
 
 
-def play_stored(chat: PlaygroundChat) -> PlayedChat:
+def play_stored(chat: PlaygroundChat, *, has_match: bool = False) -> PlayedChat:
     """Where it is now. Raises `StepsDiverged`, and what reading the registry raises."""
-    return play_chat(chat, list_steps(chat), read_side(with_drafts=chat.with_drafts))
+    return play_chat(chat, list_steps(chat), read_side(with_drafts=chat.with_drafts), has_match=has_match)
 
 
 def say(*, chat: PlaygroundChat, message: str) -> None:
@@ -109,7 +111,7 @@ def say(*, chat: PlaygroundChat, message: str) -> None:
     played = play_stored(chat)
     if played.waiting is not None:
         raise StatusConflict("Something waits for an answer: answer it first")
-    if len(played.messages) >= MESSAGES_MAX:
+    if len(played.turns) >= MESSAGES_MAX:
         raise InvalidRequest(f"A chat has at most {MESSAGES_MAX} messages: start a new one")
     _go_on(chat, Kind.MESSAGE, {"text": text})
 

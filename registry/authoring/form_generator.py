@@ -71,7 +71,7 @@ def generate_form(*, files: Mapping[str, str], tool_name: str) -> GeneratedForm:
     if not isinstance(forms, list):
         raise InvalidRequest("ui_schemas.json must be a list for a form to be added to it")
     schema_id = _free_id(tool_name, forms)
-    entry, left_out = _entry(tools[index], schema_id)
+    entry, left_out = build_form_entry(tools[index], schema_id)
     texts = {"ui_schemas.json": _ending(apply_edits(forms_text, [add_item(forms_text, (), entry)]))}
     ui = tools[index].get("ui")
     path: Path = (*base, index)
@@ -107,12 +107,16 @@ def _free_id(tool_name: str, forms: list[Any]) -> str:
     return next(name for name in (f"{stem}.v{number}" for number in range(1, 9999)) if name not in taken)
 
 
-def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[str]]:
+def build_form_entry(tool: Mapping[str, Any], schema_id: str) -> tuple[dict[str, Any], list[str]]:
+    """A form for a tool as an entry of ui_schemas.json, and the arguments that it has no field for.
+
+    Raises `InvalidRequest` where a required argument has no field.
+    """
     schema, making = as_mapping(tool.get("args_schema")), _Making()
     children, sample = _fields(schema, "", making, 0)
     if len(making.components) > FIELDS_MAX:
         raise InvalidRequest(f"The tool has too many arguments for one form: at most {FIELDS_MAX} fields")
-    title = _title(str(tool.get("name", "")))
+    title = name_tool(str(tool.get("name", "")))
     context = {name: {"path": build_pointer((name,))} for name in sample}
     event: dict[str, Any] = {"name": "send", **({"context": context} if context else {})}
     send = _button("send", event, "primary")
@@ -169,7 +173,7 @@ def _field(
     """The components for one value with what it begins with; None where there is no field for it."""
     if depth > _DEPTH_MAX or {"$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "pattern"} & set(schema):
         return None
-    kind, label = schema.get("type"), _label(name) + ("" if is_needed else " (optional)")
+    kind, label = schema.get("type"), name_value(name) + ("" if is_needed else " (optional)")
     bound = {"label": label, "value": {"path": path}, "accessibility": {"label": label}}
     if isinstance(schema.get("enum"), list):
         return _choice(name, schema, bound, making, is_needed=is_needed)
@@ -203,7 +207,7 @@ def _choice(
     words = schema["enum"]
     if not words or not all(isinstance(one, str) and one for one in words) or len(set(words)) != len(words):
         return None
-    options = [{"label": _label(one), "value": one} for one in words]
+    options = [{"label": name_value(one), "value": one} for one in words]
     if not several and not is_needed:
         # What is chosen in a choice of one cannot be taken back in it.
         options.insert(0, {"label": "No choice", "value": ""})
@@ -252,7 +256,7 @@ def _text(
         given = {key: value for key, value in bounds.items() if isinstance(value, int | float)}
         if given:
             words = " and ".join(f"at {'least' if key == 'min' else 'most'} {value}" for key, value in given.items())
-            checks.append(_within(path, f"{_label(name)} must be {words}.", **given))
+            checks.append(_within(path, f"{name_value(name)} must be {words}.", **given))
     more = {"checks": checks} if checks else {}
     return [making.add(name, component="TextField", variant=variant, **bound, **more)], _initial(schema)
 
@@ -279,13 +283,14 @@ def _initial(schema: dict[str, Any]) -> str:
     return str(default) if isinstance(default, str | int | float) and not isinstance(default, bool) else ""
 
 
-def _title(name: str) -> str:
+def name_tool(name: str) -> str:
     """What the form does: leave_request_create and create_leave_request ask to create a leave request."""
     words = name.split("_")
     ends_in_verb = words[-1] in _VERBS and words[0] not in _VERBS_ALONE
-    return _label(" ".join([words[-1], *words[:-1]]) if ends_in_verb else name)
+    return name_value(" ".join([words[-1], *words[:-1]]) if ends_in_verb else name)
 
 
-def _label(name: str) -> str:
+def name_value(name: str) -> str:
+    """The name of an argument or a value for people: `visit_day` is "Visit day"."""
     words = " ".join(re.sub(r"[_-]+", " ", name).split())
     return (words[:1].upper() + words[1:])[:120] or "Value"

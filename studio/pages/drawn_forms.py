@@ -29,15 +29,25 @@ class DrawnForm:
 def draw_forms(bundle: SkillBundle) -> Iterator[DrawnForm]:
     """What is published has passed: its forms can be drawn."""
     for entry in bundle.ui_schemas[:FORMS_MAX]:
-        schema_id, definition = str(entry.get("schema_id", "")), entry["definition"]
-        data = without_samples(definition.get("dataModel", {}))
-        # Nothing is filled in: what the checks say about that would be in red on every form.
-        shown = definition | {"components": [_without_checks(one) for one in definition["components"]]}
-        messages = surface_messages(shown, schema_id, data=data, version=str(entry.get("a2ui_version") or VERSION))
-        is_wide = any(isinstance(one.get("children"), dict) for one in definition["components"])
-        yield DrawnForm(
-            schema_id, str(entry.get("title") or schema_id), is_wide, messages, build_html_form(definition, data)
-        )
+        yield draw_form(entry, without_samples(entry["definition"].get("dataModel", {})))
+
+
+def draw_form(entry: Mapping[str, Any], data: Any, *, has_buttons: bool = True) -> DrawnForm:
+    """An entry of ui_schemas.json with this data in its fields."""
+    schema_id, definition = str(entry.get("schema_id", "")), entry["definition"]
+    # Nothing is filled in: what the checks say about that would be in red on every form.
+    components = [_without_checks(one) for one in definition["components"]]
+    if not has_buttons:
+        components = [_without_button(one) for one in components]
+    shown = {**definition, "components": components}
+    messages = surface_messages(shown, schema_id, data=data, version=str(entry.get("a2ui_version") or VERSION))
+    is_wide = any(isinstance(one.get("children"), dict) for one in definition["components"])
+    return DrawnForm(schema_id, str(entry.get("title") or schema_id), is_wide, messages, build_html_form(shown, data))
+
+
+def _without_button(component: dict[str, Any]) -> dict[str, Any]:
+    is_button = component.get("component") == "Button"
+    return {"id": component["id"], "component": "Text", "text": ""} if is_button else component
 
 
 def _without_checks(component: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
+from capability_client.session.message_export import FROM_SESSION
+from tests.browser.accessibility import find_violations
 from tests.browser.layout import find_layout_faults
 from tests.browser.pictures import THEMES
 from tests.factories import bundle, tool
@@ -84,7 +87,7 @@ def _worker(studio: Studio) -> Iterator[None]:
 
 
 def _ask(page: Page, studio: Studio, message: str) -> None:
-    page.goto(f"{studio.url}/playground/model/")
+    page.goto(f"{studio.url}/playground/")
     page.get_by_label("User message").fill(message)
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -97,11 +100,32 @@ def _take(page: Page, name: str, button: str) -> None:
         page.reload()
         expect(page.get_by_role("button", name=button)).to_be_in_viewport(ratio=1)
         assert find_layout_faults(page) == [], f"{name}, {size}"
-        for theme in THEMES if "CHAT_PICTURES" in os.environ else ():
-            page.emulate_media(color_scheme=theme)
-            page.wait_for_timeout(1500)
-            page.screenshot(path=f"{os.environ['CHAT_PICTURES']}/{name}-{size['width']}-{theme}.png")
+        _picture(page, f"{name}-{size['width']}")
+
+
+def _picture(page: Page, name: str) -> None:
+    for theme in THEMES if "CHAT_PICTURES" in os.environ else ():
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_timeout(700)
+        page.screenshot(path=f"{os.environ['CHAT_PICTURES']}/{name}-{theme}.png")
     page.emulate_media(color_scheme="light")
+
+
+def _look(page: Page, name: str) -> None:
+    """See that a state of the page fits on a phone and a desk, and that axe finds nothing."""
+    for size in _SIZES:
+        page.set_viewport_size(size)
+        page.reload()
+        page.wait_for_timeout(300)
+        assert find_layout_faults(page) == [], f"{name}, {size}"
+        assert find_violations(page) == [], f"{name}, {size}"
+        _picture(page, f"{name}-{size['width']}")
+
+
+def _go_on(page: Page, studio: Studio, button: str) -> None:
+    page.get_by_role("button", name=button).click()
+    with _worker(studio):
+        pass
 
 
 def test_words_come_one_after_another_and_a_stop_ends_them(
@@ -113,7 +137,7 @@ def test_words_come_one_after_another_and_a_stop_ends_them(
         try:
             # The load of tea, which is ten events or more, and the first words.
             words.release(40)
-            said = page.locator(".bubble--studio").last
+            said = page.locator(".reply").last
             expect(said).to_contain_text("60 bottles of <b>tea</b>", timeout=_SLOW_MS)
             expect(said).not_to_contain_text("55 bottles")
             expect(said.locator("b")).to_have_count(0)
@@ -182,3 +206,118 @@ def test_somebody_who_types_keeps_the_focus(
     search.press_sequentially("a")
     expect(search).to_be_focused()
     expect(search).to_have_value("tea")
+
+
+VISIT_FORM: Final = {
+    "schema_id": "VisitForm.v1",
+    "title": "Book a visit",
+    "description": "Where and when.",
+    "a2ui_version": "v0.9.1",
+    "actions": {"send": {"reply": True}},
+    "definition": {
+        "catalogId": "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json",
+        "components": [
+            {"id": "root", "component": "Column", "children": ["where", "send"]},
+            {"id": "where", "component": "TextField", "label": "Street", "value": {"path": "/street"}},
+            {"id": "send", "component": "Button", "child": "label",
+             "action": {"event": {"name": "send", "context": {"value": {"path": "/street"}}}}},
+            {"id": "label", "component": "Text", "text": "Send"},
+        ],
+        "dataModel": {"street": ""},
+    },
+}  # fmt: skip
+BOOKED: Final[dict[str, Any]] = {
+    "street": "12 Harbor Lane",
+    "day": "2026-12-04",
+    "pianos": 2,
+    "note": "Upright, third floor",
+}
+
+
+def tuner(body: Any) -> Reply:
+    """Loads the visits, and does what the user says: a form, a booking, or a long word."""
+    talk = [one for one in body["messages"] if not str(one["content"]).startswith(FROM_SESSION)]
+    place = max(number for number, one in enumerate(talk) if one["role"] == "user")
+    said, after = str(talk[place]["content"]), talk[place:]
+    if "visits__visit_book" not in tool_names(body):
+        return "I look up how visits are booked.", [("capability_skill_load", {"capability_id": "visits"})]
+    if any(one["role"] == "tool" and "loaded" not in str(one["content"]) for one in after):
+        return "Thank you. Is there anything else?", []
+    if "form" in said:
+        return "", [("form_open", {"schema_id": "VisitForm.v1"})]
+    return (LONG, []) if "story" in said else ("I'd book this visit:", [("visits__visit_book", BOOKED)])
+
+
+LONG: Final = "A piano is tuned from its middle octave outward, string by string, and then again.\n\n" * 40
+
+
+def test_every_state_of_a_conversation_fits_and_is_accessible(
+    studio: Studio, server: ModelServer, tmp_path: Path, as_role: Callable[[str], Page]
+) -> None:
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    arguments: dict[str, Any] = {"street": {"type": "string"}, "day": {"type": "string", "format": "date"}}
+    arguments |= {"pianos": {"type": "integer"}, "note": {"type": "string", "maxLength": 400}}
+    files = bundle(
+        "visits", [tool("visit_book", "write", arguments)], name="Piano tuning visits", intent_triggers=["tuning"],
+        body="Book visits.\n\n## UI\n\n- `VisitForm.v1`: where.",
+    )  # fmt: skip
+    for name, text in (files | {"ui_schemas.json": json.dumps([VISIT_FORM])}).items():
+        (folder / name).write_text(text, "utf-8")
+    run_manage("bundle", "publish", str(folder), env=studio.env)
+    page = as_role("author")
+    page.goto(f"{studio.url}/playground/")
+    _look(page, "welcome")
+    page.goto(f"{studio.url}/playground/?m=tuning+please")
+    _look(page, "matched")
+    server.vendor.reply = tuner
+    try:
+        _ask(page, studio, "I need a tuning")
+        with _worker(studio):
+            pass
+        expect(page.get_by_role("button", name="Approve call")).to_be_visible(timeout=_SLOW_MS)
+        drawn = page.frame_locator(".awaited iframe")
+        expect(drawn.locator("input").first).to_have_value("12 Harbor Lane")
+        _look(page, "waiting")
+        _go_on(page, studio, "Decline call")
+        expect(page.get_by_text("You declined")).to_be_visible(timeout=_SLOW_MS)
+        _look(page, "declined")
+        for message, decided in (("Book it then", "Approve call"), ("Show me the form", "")):
+            page.get_by_label("User message").fill(message)
+            _go_on(page, studio, "Send")
+            if decided:
+                expect(page.get_by_role("button", name=decided)).to_be_visible(timeout=_SLOW_MS)
+                _go_on(page, studio, decided)
+                expect(page.get_by_text("You approved")).to_be_visible(timeout=_SLOW_MS)
+                _look(page, "approved")
+        form = page.frame_locator(".awaited iframe")
+        form.locator("input").first.fill("9 Mill Road")
+        _look_filled(page)
+        page.frame_locator(".awaited iframe").locator("input").first.fill("9 Mill Road")
+        page.frame_locator(".awaited iframe").get_by_role("button", name="Send").click()
+        with _worker(studio):
+            pass
+        expect(page.get_by_text("You sent it")).to_be_visible(timeout=_SLOW_MS)
+        expect(page.get_by_text("9 Mill Road")).to_be_visible()
+        _look(page, "sent")
+        server.faults += ["error_event"]
+        page.get_by_label("User message").fill("Tell me a story")
+        _go_on(page, studio, "Send")
+        expect(page.get_by_text("It went wrong")).to_be_visible(timeout=_SLOW_MS)
+        _look(page, "refused")
+        _go_on(page, studio, "Ask again")
+        for _time in range(4):
+            page.get_by_label("User message").fill("Tell me a story again")
+            _go_on(page, studio, "Send")
+            expect(page.get_by_label("User message")).to_be_visible(timeout=_SLOW_MS)
+        _look(page, "long")
+    finally:
+        server.vendor.reply = poet
+
+
+def _look_filled(page: Page) -> None:
+    page.wait_for_timeout(300)
+    assert find_violations(page) == []
+    for size in _SIZES:
+        page.set_viewport_size(size)
+        _picture(page, f"form-{size['width']}")

@@ -194,9 +194,9 @@ DOORS: Final[dict[str, Doors]] = {
         end=confirm(lambda: "/settings/publishing/evaluations/drop/", group_id=lambda: "health"),
     ),
     "chat": Doors(
-        read=get(at("/playground/model/{}/", PlaygroundChat)),
-        change=post(at("/playground/model/{}/", PlaygroundChat), lambda: {"do": "stop"}),
-        end=confirm(at("/playground/model/{}/delete/", PlaygroundChat)),
+        read=get(at("/playground/{}/", PlaygroundChat)),
+        change=post(at("/playground/{}/", PlaygroundChat), lambda: {"do": "stop"}),
+        end=confirm(at("/playground/{}/delete/", PlaygroundChat)),
     ),
     "waiver": Doors(
         end=confirm(lambda: f"{PETS}waivers/end/", waiver=lambda: waiver().pk),

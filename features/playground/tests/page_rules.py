@@ -13,7 +13,7 @@ def furnish() -> None:
 PAGES = FeaturePages(
     roles={
         "playground_action": ("viewer", "viewer"),
-        "playground_chat_list": ("author", "author"),
+        "playground_begin": ("author", "author"),
         # Of the admin's own chat.
         "playground_chat": ("admin", "admin"),
         "playground_chat_save": ("admin", "admin"),
@@ -22,11 +22,11 @@ PAGES = FeaturePages(
     confirmed={"playground_chat_delete": dict},
     harmless={
         "playground_action": "reads",
-        "playground_chat_list": "begins a chat, which can be deleted",
+        "playground_begin": "begins a chat, which can be deleted",
         "playground_chat": "says something in a chat, which can be deleted",
         "playground_chat_save": "adds a case, which can be deleted",
     },
-    ordinary=frozenset({"playground_action", "playground_chat_list", "playground_chat", "playground_chat_save"})
+    ordinary=frozenset({"playground_action", "playground_begin", "playground_chat", "playground_chat_save"})
     | {"playground_chat_delete"},
     numbered={"playground_chat": PlaygroundChat},
     furnish=furnish,

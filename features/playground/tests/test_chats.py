@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -25,7 +27,7 @@ from registry.common.errors import NotFound, StatusConflict
 from registry.core.jobs import queue
 from registry.core.jobs.queue import Lease
 from registry.core.queries import get_capability
-from registry.models import Job
+from registry.models import Job, Operator
 from tests.factories import OLGA, bundle, publish, tool
 from tests.model_servers import Fault, ModelServer, model_server
 from tests.unit.studio.conftest import SignIn
@@ -54,7 +56,7 @@ FORM = {
         "dataModel": {"name": ""},
     },
 }  # fmt: skip
-HERE = "/playground/model/"
+HERE = "/playground/"
 
 
 def model(body: Any) -> Reply:
@@ -103,14 +105,20 @@ def _begin(message: str = "alpha list", by: Actor = OLGA, **more: Any) -> Playgr
 
 
 def _items(chat: PlaygroundChat) -> list[tuple[str, str]]:
-    played = chat_store.play_stored(chat)
-    return [(one.kind, one.text) for turn in played.turns for one in turn.items if one.kind != "event"]
+    """What was said, and what a person decided."""
+    found: list[tuple[str, str]] = []
+    for turn in chat_store.play_stored(chat).turns:
+        found.append(("user", turn.message))
+        for reply in turn.replies:
+            found += [("agent", reply.text)] if reply.text else []
+            found += [(card.kind, card.decision) for card in reply.cards if card.decision]
+    return found
 
 
 def test_an_agent_loads_calls_asks_and_says(signed_in: SignIn, server: ModelServer) -> None:
     client = signed_in("author")
     begin = form_with(client.get(HERE), "Send")
-    begin.submit(client, message="alpha save", examples="yes")
+    begin.submit(client, m="alpha save", examples="yes")
     chat = PlaygroundChat.objects.get()
     assert chat.created_by == "the-author"
     address = f"{HERE}{chat.pk}/"
@@ -130,7 +138,7 @@ def test_an_agent_loads_calls_asks_and_says(signed_in: SignIn, server: ModelServ
     assert "321 tokens" in shown
     assert "0.000342" in shown
     assert "sk-secret" not in shown
-    form_with(page, "Send").submit(client, message="alpha list")
+    form_with(page, "Send").submit(client, m="alpha list")
     work()
     assert "found" in client.get(address).content.decode()
 
@@ -159,7 +167,7 @@ def test_a_person_answers_calls_as_json_or_fails_them(signed_in: SignIn, server:
     client.post(address, {"do": "result", "result": '{"found": 8}'})
     work()
     assert _items(chat)[-1] == ("agent", 'It says {"found": 8}')
-    client.post(address, {"do": "say", "message": "alpha list"})
+    client.post(address, {"do": "say", "m": "alpha list"})
     work()
     client.post(address, {"do": "fail", "result": "no such table"})
     work()
@@ -170,7 +178,7 @@ def test_a_refused_write_does_not_run(server: ModelServer) -> None:
     chat = _begin("alpha save")
     chat_store.answer(chat=chat, kind="approval", content={"approved": False})
     work()
-    assert ("approval", "refused") in _items(chat)
+    assert ("write", "declined") in _items(chat)
     assert chat_store.play_stored(chat).calls == []
 
 
@@ -181,7 +189,12 @@ def test_a_form_is_drawn_sent_and_closed(signed_in: SignIn, server: ModelServer)
     assert draft is not None
     assert draft.digest, drafts.validate_draft(draft).findings
     client = signed_in("author")
-    for press, said in (({"do": "form", "/name": "Ada", "press": "0"}, "Ada"), ({"do": "close"}, "closed")):
+    rendered = {"do": "form", "action": "submit", "context": '{"value": "Ada"}'}
+    for press, said in (
+        ({"do": "form", "/name": "Ada", "press": "0"}, "Ada"),
+        (rendered, "Ada"),
+        ({"do": "close"}, "closed"),
+    ):
         chat = _begin("alpha form", by=Actor("operator", "the-author"), with_drafts=True)
         address = f"{HERE}{chat.pk}/"
         page = client.get(address).content.decode()
@@ -217,7 +230,7 @@ def test_mocks_of_a_case_answer_first(signed_in: SignIn, server: ModelServer) ->
     row = case_store.save_case(capability=get_capability("alpha"), document=document, by=OLGA)
     client = signed_in("author")
     page = form_with(client.get(f"{HERE}?case={row.pk}"), "Send")
-    assert page.values["message"].strip() == "alpha list"
+    assert page.values["m"].strip() == "alpha list"
     page.submit(client)
     work()
     assert _items(PlaygroundChat.objects.get())[-1] == ("agent", 'It says {"found": 99}')
@@ -267,7 +280,7 @@ def test_a_page_shows_what_has_come_of_a_reply_as_text(
     chat = _begin("hello", by=Actor("operator", "the-author"))
     assert any("<bdi>See" in page and "and more" not in page for page in seen)
     assert any("&lt;b&gt;bold&lt;/b&gt;" in page for page in seen)
-    assert any("form_open {&quot;schema" in page for page in seen)
+    assert any("Open form</span>" in page and "&quot;schema" in page for page in seen)
     assert not any("<b>bold" in page or 'href="https://evil' in page for page in seen)
     assert not any("Broken off" in page for page in seen)
     assert (chat.state, chat.partial, _items(chat)[1]) == ("idle", None, ("agent", words))
@@ -449,11 +462,108 @@ def test_old_chats_are_forgotten(server: ModelServer) -> None:
     assert PlaygroundStep.objects.filter(chat=None).exists()
 
 
-def test_the_playground_leads_to_it_and_without_a_model_it_says_how_to_connect_one(signed_in: SignIn) -> None:
+def test_without_a_model_the_page_says_who_connects_one(signed_in: SignIn) -> None:
+    author, admin = signed_in("author"), signed_in("admin")
+    Operator.objects.filter(username="the-admin").update(first_name="Ada Lovelace")
+    shown = author.get(HERE).content.decode()
+    assert "/docs/evaluations/#in-the-studio" in shown
+    assert "Ada Lovelace" in shown
+    assert "/settings/model/" not in shown
+    assert "/settings/model/" in admin.get(HERE).content.decode()
+    # What a message leads to is seen all the same.
+    assert author.get(HERE, {"m": "alpha please"}).context["steps"][0].verdict.needed == ("alpha",)
+
+
+def test_who_may_not_chat_sees_what_messages_lead_to(signed_in: SignIn, server: ModelServer) -> None:
+    page = signed_in("viewer").get(HERE)
+    assert form_with(page, "Send").action == "/playground/"
+    assert 'name="model"' not in page.content.decode()
+    assert form_with(signed_in("author").get(HERE), "Send").action == "/playground/begin/"
+
+
+def test_a_message_that_no_model_answers_joins_those_of_the_address(signed_in: SignIn, server: ModelServer) -> None:
     client = signed_in("author")
-    assert HERE in client.get("/playground/").content.decode()
-    assert "/docs/evaluations/#in-the-studio" in client.get(HERE).content.decode()
-    assert HERE not in signed_in("viewer").get("/playground/").content.decode()
+    form = form_with(client.get(HERE, {"m": "alpha please", "os": "darwin"}), "Send")
+    answer = form.submit(client, m=["alpha please", "and more"], os="darwin")
+    assert answer["Location"] == "/playground/?m=alpha+please&m=and+more&os=darwin"
+    assert not PlaygroundChat.objects.exists()
+    ask = form_with(client.get(HERE, {"m": "alpha list", "drafts": "yes"}), "Ask the agent")
+    ask.submit(client)
+    chat = PlaygroundChat.objects.get()
+    assert (chat.model, chat.with_drafts, chat_store.play_stored(chat).turns[0].message) == (
+        "small",
+        True,
+        "alpha list",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("/playground/model/", "/playground/"),
+        ("/playground/model/?case=7", "/playground/?case=7"),
+        ("/playground/model/12/?sent=3", "/playground/12/?sent=3"),
+    ],
+)
+def test_where_chats_were_leads_on_for_good(old: str, new: str, signed_in: SignIn) -> None:
+    answer = signed_in("author").get(old)
+    assert (answer.status_code, answer["Location"]) == (301, new)
+
+
+def test_calls_are_in_words_and_an_approval_is_its_form(signed_in: SignIn, server: ModelServer) -> None:
+    dated = tool("alpha_save", "write", {"visit_day": {"type": "string"}, "pianos": {"type": "integer"}})
+    publish("alpha", tools=[dated], name="Piano visits")
+    given = {"visit_day": "Monday", "pianos": 2}
+    said: Iterator[Any] = iter(
+        [[("capability_skill_load", {"capability_id": "alpha"})], [("alpha__alpha_save", given)]]
+    )
+    server.vendor.reply = lambda body: ("", next(said, []))
+    client = signed_in("author")
+    chat = _begin("alpha save", by=Actor("operator", "the-author"))
+    page = client.get(f"{HERE}{chat.pk}/")
+    shown = page.content.decode()
+    load, save = [card for turn in page.context["turns"] for one in turn["turn"].replies for card in one.cards]
+    assert (load.kind, load.name) == ("load", "Piano visits")
+    assert (save.kind, save.name, save.owner) == ("write", "Save alpha", "Piano visits")
+    assert save.rows == (("Visit day", "Monday"), ("Pianos", "2"))
+    main = shown.partition('id="conversation"')[2].partition("<aside")[0]
+    assert not re.search(
+        r"alpha__alpha_save|capability_skill_load|\{", unescape(re.sub(r'data-messages="[^"]*"', "", main))
+    )
+    drawn = json.loads(page.context["drawn"])
+    assert drawn[1]["updateDataModel"]["value"] == {"visit_day": "Monday", "pianos": "2"}
+    assert "Button" not in {one["component"] for one in drawn[2]["updateComponents"]["components"]}
+    client.post(f"{HERE}{chat.pk}/", {"do": "decline"})
+    work()
+    assert ("write", "declined") in _items(chat)
+    assert 'data-draws="shown"' not in client.get(f"{HERE}{chat.pk}/").content.decode()
+
+
+def test_a_call_that_no_form_holds_is_shown_by_its_values(signed_in: SignIn, server: ModelServer) -> None:
+    odd = tool("alpha_save", "write", {"what": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}, required=["what"])
+    publish("alpha", tools=[odd])
+    said: Iterator[Any] = iter(
+        [[("capability_skill_load", {"capability_id": "alpha"})], [("alpha__alpha_save", {"what": 7})]]
+    )
+    server.vendor.reply = lambda body: ("", next(said, []))
+    chat = _begin("alpha save", by=Actor("operator", "the-author"))
+    page = signed_in("author").get(f"{HERE}{chat.pk}/")
+    assert page.context["approval"] is None
+    assert "Approve call" in page.content.decode()
+    assert page.context["turns"][0]["turn"].replies[-1].cards[0].rows == (("What", "7"),)
+
+
+def test_the_panels_come_with_the_end_of_a_reply(signed_in: SignIn, server: ModelServer) -> None:
+    client = signed_in("author")
+    chat = _begin("alpha list", by=Actor("operator", "the-author"))
+    part = client.get(f"{HERE}{chat.pk}/", headers={"HX-Request": "true"}).content.decode()
+    assert 'id="panels" hx-swap-oob="true"' in part
+    assert "<aside" not in part
+    chat_store.say(chat=chat, message="alpha list")
+    assert 'id="panels"' not in client.get(f"{HERE}{chat.pk}/", headers={"HX-Request": "true"}).content.decode()
+    page = client.get(f"{HERE}{chat.pk}/")
+    assert [one.verdict.decision for one in page.context["steps"]] == ["match", "match"]
+    assert "alpha" in page.context["prompt"].prompt
 
 
 def test_a_job_that_was_parked_ends_the_wait(client: Client, server: ModelServer) -> None:

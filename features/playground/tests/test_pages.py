@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from features.playground.conversation import match_standing
+from features.playground.match_view import match_standing
 from registry.authoring import form_generator
 from registry.catalog import drafts
 from registry.matching.matcher import Match, MatchResult
@@ -193,9 +193,9 @@ def test_a_viewer_keeps_nothing(client: Client) -> None:
 def test_a_form_of_what_is_in_use_is_shown_with_what_it_calls(client: Client) -> None:
     _publish_with_form()
     response = client.get("/playground/", {"m": "weigh-in"})
-    (form,) = response.context["forms"]
-    assert (form.schema_id, form.calls) == ("WeightSaveForm.v1", (("Send", "weight_save"),))
-    assert "<em>Send</em> calls <code>weight_save</code>" in response.content.decode()
+    ((form, _messages),) = response.context["forms"]
+    assert (form.schema_id, form.calls) == ("WeightSaveForm.v1", (("Send", "Save weight"),))
+    assert "<em>Send</em> calls <bdi>Save weight</bdi>" in response.content.decode()
 
 
 def _act(client: Client, **changes: str) -> dict[str, str]:
@@ -214,7 +214,7 @@ def _act(client: Client, **changes: str) -> dict[str, str]:
 def test_what_a_form_sends_is_held_against_its_tool(client: Client) -> None:
     _publish_with_form()
     told = _act(client)
-    assert (told["standing"], told["tool"]) == ("approval", "weight_save")
+    assert (told["standing"], told["tool"]) == ("approval", "Save weight")
     assert told["policy"] == "write, requires approval"
     assert json.loads(told["arguments"]) == {"kilos": 80}
     assert _act(client, context='{"kilos": "many"}')["standing"] == "refused"
@@ -243,13 +243,13 @@ def test_an_odd_event_is_refused_in_words(changes: dict[str, str], client: Clien
 def test_without_scripts_a_form_is_filled_in_and_sent(client: Client) -> None:
     _publish_with_form()
     page = client.get("/playground/", {"m": "weigh-in", "os": "darwin"})
-    (button,) = [one for one in page.context["forms"][0].plain.buttons if one.event["name"] == "send"]
+    (button,) = [one for one in page.context["forms"][0][0].plain.buttons if one.event["name"] == "send"]
     (form,) = [one for one in forms_in(page) if button.label in one.buttons and "schema_id" in one.values]
     (name,) = [name for name in form.values if name.startswith("/")]
     answer = form.submit(client, **{name: "81", "press": button.number})
     words = " ".join(answer.content.decode().split())
     assert "Needs approval before it runs." in words
-    assert "<code>weight_save</code> write, requires approval" in words
+    assert "Save weight</bdi> write, requires approval" in words
     assert "&quot;kilos&quot;: 81" in words
     assert answer.context["messages_said"] == ["weigh-in"], "the conversation is where it was"
     assert answer.context["system"] == "darwin"

@@ -1,5 +1,8 @@
-// The playground: draw the forms of what is in use, and show what filling them would call. Nothing is called.
+// The playground: draw forms, show what filling one would call, and keep in view what comes next. No tool runs.
 (() => {
+  const facts = document.querySelector("[data-action-address]");
+  if (!facts) return;
+
   for (const link of document.querySelectorAll("[data-copy-link]")) {
     link.addEventListener("click", async (event) => {
       if (!navigator.clipboard) return;
@@ -15,23 +18,20 @@
   }
 
   // Enter sends, Shift and Enter begin a line; while an input method is composing, Enter is its own.
-  const message = document.getElementById("m");
-  message?.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-      event.preventDefault();
-      if (message.value.trim()) message.form.requestSubmit();
-    }
+  addEventListener("keydown", (event) => {
+    const message = event.target;
+    if (message.id !== "m" || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    if (message.value.trim()) message.form.requestSubmit();
   });
-  document.getElementById("last-message")?.scrollIntoView();
 
-  const facts = document.getElementById("talk-forms");
-  if (!facts) return;
-  const forms = JSON.parse(document.getElementById("form-data").textContent);
-  const isDark = () => document.documentElement.dataset.theme === "dark";
+  // Forms. Each frame has an origin of its own: what it says is data, whoever wrote the form.
   const frames = new Map();
 
   function page() {
-    const theme = isDark() ? "dark" : "light";
+    const chosen = document.documentElement.dataset.theme;
+    const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const theme = isDark ? "dark" : "light";
     return `<!doctype html><html lang="en" data-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
       `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
   }
@@ -43,32 +43,61 @@
     return made;
   }
 
-  // The frame has an origin of its own: what it says is data, whoever wrote the form.
-  function draw(section) {
-    const form = forms[Number(section.dataset.form)];
-    section.querySelector(".talk-frame")?.remove();
+  function draw(place) {
     const frame = document.createElement("iframe");
     frame.className = "talk-frame";
-    frame.title = interpolate(gettext("Form %(name)s"), { name: form.title }, true);
+    frame.title = interpolate(gettext("Form %(name)s"), { name: place.dataset.title }, true);
     frame.setAttribute("sandbox", "allow-scripts");
+    if (place.dataset.draws === "shown") frame.tabIndex = -1;
     frame.srcdoc = page();
-    const log = section.querySelector(".talk-log") ?? section.appendChild(element("ol", "", "talk-log"));
-    log.setAttribute("aria-live", "polite");
-    log.before(frame);
-    frames.set(section, { frame, form, log });
+    place.querySelector("iframe")?.remove();
+    place.prepend(frame);
+    frames.set(frame, place);
+  }
+
+  function drawAll() {
+    frames.clear();
+    document.querySelectorAll("[data-draws]").forEach(draw);
+  }
+
+  const ACTS = { tried: showCall, sent: sendForm };
+  addEventListener("message", (event) => {
+    for (const [frame, place] of frames) {
+      if (event.source !== frame.contentWindow) continue;
+      const said = event.data ?? {};
+      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: JSON.parse(place.dataset.messages) }, "*");
+      if (said.type === "size" && Number.isFinite(said.height)) {
+        const isFirst = !frame.height;
+        frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
+        // The card has its height only now.
+        if (isFirst && place.closest("[data-next]") && document.activeElement?.id === "decide") bring(next(), "auto");
+      }
+      if (said.type !== "action" || typeof said.name !== "string") continue;
+      const context = JSON.stringify(said.context ?? {});
+      if (context.length <= 100_000) ACTS[place.dataset.draws]?.(place, { action: said.name, context });
+    }
+  });
+
+  function sendForm(form, event) {
+    for (const [name, value] of Object.entries(event)) {
+      const input = form.elements.namedItem(name) ?? form.appendChild(element("input", ""));
+      Object.assign(input, { type: "hidden", name, value });
+    }
+    form.requestSubmit();
   }
 
   const TAGS = { runs: "badge--success", approval: "badge--warning", refused: "badge--danger", none: "" };
   const WORDS = { runs: gettext("Runs"), approval: gettext("Needs approval"), refused: gettext("Blocked"), none: gettext("No call") };
 
-  async function acted({ form, log }, { name, context }) {
-    const sent = JSON.stringify(context ?? {});
-    if (sent.length > 100_000) return;
+  async function showCall(place, event) {
+    const log = place.querySelector("ol") ?? place.appendChild(element("ol", "", "talk-log"));
+    log.setAttribute("aria-live", "polite");
     const entry = element("li", "");
     log.prepend(entry);
     while (log.children.length > 10) log.lastChild.remove();
     const body = new FormData();
-    const fields = { capability_id: form.capability_id, schema_id: form.schema_id, action: name, context: sent, drafts: facts.dataset.drafts };
+    const { capability, schema } = place.dataset;
+    const fields = { capability_id: capability, schema_id: schema, drafts: facts.dataset.drafts, ...event };
     for (const [key, value] of Object.entries(fields)) body.set(key, value);
     const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
     try {
@@ -80,7 +109,7 @@
       entry.append(line);
       if (told.tool) {
         const call = element("p", "");
-        call.append(element("code", told.tool), ` ${told.policy}`);
+        call.append(element("bdi", told.tool, "medium"), ` ${told.policy}`);
         entry.append(call);
       }
       if (told.arguments) {
@@ -94,16 +123,49 @@
     }
   }
 
-  addEventListener("message", (event) => {
-    for (const one of frames.values()) {
-      if (event.source !== one.frame.contentWindow) continue;
-      const said = event.data ?? {};
-      if (said.type === "ready") one.frame.contentWindow.postMessage({ type: "render", messages: one.form.messages }, "*");
-      if (said.type === "size" && Number.isFinite(said.height)) one.frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
-      if (said.type === "action" && typeof said.name === "string") acted(one, said);
-    }
-  });
-  const drawAll = () => document.querySelectorAll("[data-form]").forEach(draw);
   new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   drawAll();
+
+  // What comes next is in view, and a card that waits for a person has the focus.
+  const next = () => document.querySelector("#conversation [data-next]");
+  const isOfChat = (event) => event.target.id === "conversation";
+
+  // A card that is higher than the window begins at its top.
+  function bring(element, behavior) {
+    const isHigh = element.getBoundingClientRect().height > innerHeight / 2;
+    element.scrollIntoView({ block: isHigh ? "start" : "end", behavior });
+  }
+
+  // The heading and not the button: Enter, pressed for something else, approves nothing.
+  function focusCard() {
+    const heading = document.getElementById("decide");
+    const here = document.activeElement;
+    if (heading && (!here || here === document.body)) heading.focus({ preventScroll: true });
+  }
+
+  // A chat opens at its end, also where it is loaded again. An error is said above the card.
+  document.getElementById("last-message")?.scrollIntoView();
+  if (next()) history.scrollRestoration = "manual";
+  addEventListener("load", () => {
+    if (!next() || document.querySelector("#conversation [role='alert']")) return;
+    const last = document.querySelector("#conversation .chat > :last-child");
+    bring(next().closest(".play__composer") && last ? last : next(), "auto");
+    focusCard();
+  });
+
+  // A person who has scrolled away from what is being written reads something else.
+  let isFollowed = true;
+  const END = 160;
+  addEventListener("htmx:beforeSwap", (event) => {
+    if (isOfChat(event)) isFollowed = innerHeight + scrollY >= document.documentElement.scrollHeight - END;
+  });
+  addEventListener("htmx:afterSettle", (event) => {
+    if (!isOfChat(event) || !next()) return;
+    drawAll();
+    const isCard = Boolean(document.getElementById("decide"));
+    if (isCard && !matchMedia("(prefers-reduced-motion: reduce)").matches) bring(next(), "smooth");
+    else if (isCard) bring(next(), "auto");
+    else if (isFollowed) document.querySelector("#conversation .chat > :last-child")?.scrollIntoView({ block: "end" });
+    focusCard();
+  });
 })();

@@ -1,29 +1,32 @@
-"""A conversation without a model: what each message leads to, and what a session makes of it (playground).
+"""What a message was matched against, and what the session has after it: for the panels beside a conversation.
 
 The decision is the one that `capability_match` gives, the session the one that agents run: what the page shows is what
-an agent gets. Where a message matches, the capability is loaded, as a model would do after the hint.
+an agent gets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from capability_client.session import Session
+from capability_client.session.options import Event
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.forms import FormError, form_messages
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import RegistryError as ClientError
-from capability_kit.prompt import CHARACTERS_MAX, Prompt, skill_text
+from capability_kit.prompt import CHARACTERS_MAX, skill_text
+from capability_kit.text.sanitize import one_line
 from capability_rules.errors import RegistryError
 from capability_rules.validation.isolation.form_dry_run import dry_run_event
-from features.playground.sessions import describe_event, name_capability, open_session, read_side
+from registry.authoring.form_generator import name_tool
 from registry.snapshot import Snapshot
 from studio.pages.form_dry_run import FormCall, describe_outcome
 from studio.pages.html_forms import HtmlForm, build_html_form
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
     from features.evaluations.sides import PlayedSide
     from registry.matching.matcher import Match, Matcher, MatchResult
 
-MESSAGES_MAX: Final = 20
-MESSAGE_LENGTH_MAX: Final = 2000
 _SHOWN: Final = 5
 _FORMS_MAX: Final = 20
 _QUOTED_ID: Final = re.compile(r"'([a-z0-9_]+)'")
@@ -117,7 +118,7 @@ class PromptBudget:
 
 
 @dataclass(frozen=True)
-class TurnView:
+class MatchView:
     """One message and what came of it. `answers` are what it needs or, with two readings, what fits equally; `events`
     are in words, `reason` is the one of the verdict with the names of what it speaks of."""
 
@@ -147,64 +148,53 @@ class ShownForm:
     plain: HtmlForm
 
 
-@dataclass(frozen=True)
-class PlaygroundSession:
-    """Every message with what it led to, and where that leaves an agent."""
+def read_side(*, with_drafts: bool) -> PlayedSide:
+    """What messages meet; `with_drafts` has drafts that pass in the place of what is published.
 
-    steps: tuple[TurnView, ...]
-    prompt: Prompt
-    forms: tuple[ShownForm, ...]
+    Raises `RegistryUnavailable` where nothing was ever read.
+    """
+    # numpy takes a tenth of a second to import: only what matches pays for it.
+    from features.evaluations.sides import read_side
 
-
-def run_conversation(
-    messages: Sequence[str], environment: Environment, *, with_drafts: bool = False
-) -> PlaygroundSession:
-    """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
-    place of what is published."""
-    side = read_side(with_drafts=with_drafts)
-    session = open_session(side, environment, session_id="playground")
-    steps = tuple(_step(session, message, side) for message in messages[:MESSAGES_MAX])
-    return PlaygroundSession(steps, session.prompt(), tuple(_forms(session))[:_FORMS_MAX])
+    return read_side("", "draft" if with_drafts else "live")
 
 
-def _step(session: Session, message: str, side: PlayedSide) -> TurnView:
-    index = side.index
+def name_capability(capability_id: str, matcher: Matcher) -> str:
+    """Its name, or its id where it has none."""
+    place = matcher.places.get(capability_id)
+    return capability_id if place is None else matcher.known[place].name or capability_id
+
+
+def describe_match(session: Session, message: str, side: PlayedSide, events: Iterable[Event]) -> MatchView:
+    """What a message was matched against, and where it has left the session; `events` are those of its turn."""
+    index, matcher = side.index, side.index.matcher
     verdict = index.match(message, top=_SHOWN)
-    turn = session.turn(message)
-    events = [describe_event(event, _with_names(event.words, index.matcher), index.matcher) for event in turn.events]
-    loaded: dict[str, Bundle] = {}
-    for capability_id in verdict.needed:
-        before = len(session.events)
-        try:
-            loaded[capability_id] = session.load(capability_id)
-        except (ClientError, RegistryError) as error:
-            events.append(str(error))
-        events += [
-            describe_event(event, _with_names(event.words, index.matcher), index.matcher)
-            for event in session.events[before:]
-        ]
-    candidates = tuple(_candidate(one, verdict, side.source.snapshot, index.matcher) for one in verdict.matches)
+    loaded = {one.capability_id: one.bundle for one in session.active}
+    candidates = tuple(_candidate(one, verdict, side.source.snapshot, matcher) for one in verdict.matches)
     matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
     groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
-    return TurnView(
+    return MatchView(
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),
         verdict=verdict,
-        reason=_with_names(verdict.reason, index.matcher),
+        reason=_with_names(verdict.reason, matcher),
         candidates=candidates,
         groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
         answers=tuple(_answers(candidates, verdict, loaded, session.environment)),
         active=tuple(
             ActiveSkillView(
-                name_capability(one.capability_id, index.matcher),
-                one.turns_left(session.number),
-                len(_text(one.bundle)),
+                name_capability(one.capability_id, matcher), one.turns_left(session.number), len(_text(one.bundle))
             )
             for one in session.active
         ),
-        budget=_budget(session, index.matcher),
-        events=tuple(events),
+        budget=_budget(session, matcher),
+        events=tuple(_describe_event(one, matcher) for one in events if one.kind not in ("call", "messages")),
     )
+
+
+def _describe_event(event: Event, matcher: Matcher) -> str:
+    words = one_line(_with_names(event.words, matcher), most=300)
+    return f"{name_capability(event.capability_id, matcher)} {event.kind}: {words}" if event.capability_id else words
 
 
 def match_standing(one: Match, verdict: MatchResult, threshold: float) -> str:
@@ -276,8 +266,12 @@ def _text(bundle: Bundle) -> str:
     return skill_text(bundle, "", {})
 
 
+def list_forms(session: Session) -> list[ShownForm]:
+    """Those of the skills in use, the most recent first. What is loaded has passed: its forms can be drawn."""
+    return list(islice(_forms(session), _FORMS_MAX))
+
+
 def _forms(session: Session) -> Iterator[ShownForm]:
-    """Of the skills in use, the most recent first. What is loaded has passed: its forms can be drawn."""
     for one in session.active:
         entries: tuple[dict[str, Any], ...] = one.bundle.ui_schemas
         for entry in entries:
@@ -285,7 +279,7 @@ def _forms(session: Session) -> Iterator[ShownForm]:
             messages, plain = form_messages(one.bundle, name), build_html_form(entry["definition"])
             labels = {button.event["name"]: button.label for button in reversed(plain.buttons)}
             tools = {action: str(meant["tool"]) for action, meant in actions.items() if meant.get("tool")}
-            calls = tuple((labels.get(action, action), tool) for action, tool in tools.items())
+            calls = tuple((labels.get(action, action), name_tool(tool)) for action, tool in tools.items())
             title, whose = str(entry.get("title") or name), str(one.bundle.capability.get("name") or one.capability_id)
             yield ShownForm(one.capability_id, whose, name, title, messages, calls, plain)
 
@@ -314,4 +308,5 @@ def dry_run_form(
         event = read_event(bundle)
     except (ClientError, RegistryError, FormError) as error:
         return FormCall("refused", f"{error}.")
-    return describe_outcome(dry_run_event(bundle, schema_id, event))
+    told = describe_outcome(dry_run_event(bundle, schema_id, event))
+    return replace(told, tool=name_tool(told.tool)) if told.tool else told

@@ -71,7 +71,8 @@ class Feature:
     without this feature, as the end of the sentence "There are ...". `former_tables` are functions `(columns) -> Model`
     by the name of a table that older backups have, in the order in which a restore calls them. `import_login` is a
     function `(source, name, by) -> (source, GitLogin | None)` of what an import from git signs in with,
-    and `model_key` a function `(url) -> str` of what a model whose address is from a page is asked with.
+    `model_key` a function `(url) -> str` of what a model whose address is from a page is asked with, and
+    `mail_connection` one `(**options) -> BaseEmailBackend | None` of what e-mails are sent through.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Feature:
     import_observers: tuple[str, ...] = ()
     import_login: str = ""
     model_key: str = ""
+    mail_connection: str = ""
     export_files: str = ""
     findings: str = ""
     finding_codes: tuple[str, ...] = ()

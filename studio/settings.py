@@ -83,6 +83,7 @@ MODEL_API_KEY = ENVIRONMENT.model_api_key
 MODEL_PRICE = ENVIRONMENT.model_price
 MODEL_TOKENS_A_DAY = ENVIRONMENT.model_tokens_a_day
 MODEL_ALLOWED_NETWORKS = ENVIRONMENT.model_allowed_networks
+EMAIL_ALLOWED_NETWORKS = ENVIRONMENT.email_allowed_networks
 # The variables that are set: no page overrules them (registry/core/chosen_settings.py).
 SET_BY_SERVER = ENVIRONMENT.given
 EMBEDDER = ENVIRONMENT.embedder
@@ -383,9 +384,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-# Letters to members (registry/notifications/email.py): printed where no server is named.
+# Letters to members (registry/notifications/email.py): without a server in a variable, through the one of a page.
 _MAIL = ENVIRONMENT.mail_server
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'console'}.EmailBackend"
+EMAIL_BACKEND = "registry.notifications.mail_connection.open_connection"
+if "EMAIL_URL" in ENVIRONMENT.given:
+    EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'console'}.EmailBackend"
 if _MAIL is not None:
     EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
     EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password

@@ -17,7 +17,7 @@ def _tab(label: Promise, page: str, after: str) -> SectionTab:
 FEATURE: Final = Feature(
     name="settings_pages",
     requires=("credentials", "evaluations"),
-    events=(EventType("settings.model"), EventType("settings.data")),
+    events=(EventType("settings.model"), EventType("settings.data"), EventType("settings.mail")),
     pages="features.settings_pages.urls",
     section_tabs=(
         _tab(gettext_lazy("Model"), "model", "release_rule_list"),
@@ -26,5 +26,6 @@ FEATURE: Final = Feature(
     ),
     dangerous_actions="features.settings_pages.dangerous_actions.ACTIONS",
     rights=("features.settings_pages.rights.RIGHTS",),
+    mail_connection="features.settings_pages.mail_connection.open_connection",
     model_key="features.settings_pages.settings_store.open_model_key",
 )

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from email.utils import parseaddr
 from typing import Any
 
 from django import forms
+from django.core.validators import validate_email
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from features.credentials.credential_store import SECRET_LENGTH_MAX
 from features.evaluations import model_settings
 from features.settings_pages import settings_store
-from features.settings_pages.settings_store import KEEP_DAYS_MAX, PRICE_MAX, TOKENS_MAX, URL_LENGTH_MAX, ModelChoice
-from registry.core.chosen_settings import get_setting, is_public_read, is_set_by_server
+from features.settings_pages.settings_store import (
+    EMAIL_SERVER,
+    KEEP_DAYS_MAX,
+    PRICE_MAX,
+    TOKENS_MAX,
+    URL_LENGTH_MAX,
+    MailChoice,
+    ModelChoice,
+)
+from registry.core.chosen_settings import (
+    get_setting,
+    is_public_read,
+    is_set_by_server,
+    read_chosen,
+)
 from registry.usage.outcome_reports import KEEP
 
 _PLAIN: Any = {"autocomplete": "off", "spellcheck": "false"}
@@ -23,6 +38,8 @@ _OF_SERVER = {
     "MODEL_TOKENS_A_DAY": ("tokens_a_day",),
     "KEEP_UNMATCHED_DAYS": ("keeps", "keep_days"),
     "KEEP_CONVERSATIONS": ("keeps_conversations",),
+    EMAIL_SERVER: ("host", "port", "encryption", "user", "password"),
+    "EMAIL_FROM": ("sender",),
 }
 
 
@@ -93,7 +110,7 @@ class ModelForm(_SettingsForm):
         super().__init__(*args, initial=_initial_model(found), **kwargs)
         if "key" in self.fields:
             words = _("Kept encrypted, and never shown again.")
-            kept = _("A key is kept. Leave this empty to keep it.") if settings_store.has_model_key() else ""
+            kept = _("A key is kept. Leave this empty to keep it.") if settings_store.has_secret("MODEL") else ""
             self.fields["key"].help_text = f"{kept} {words}".strip()
 
     def clean(self) -> dict[str, Any]:
@@ -129,6 +146,68 @@ def _initial_model(found: tuple[str, ...]) -> dict[str, Any]:
         "price_written": price[1],
         "tokens_a_day": get_setting("MODEL_TOKENS_A_DAY") or None,
     }
+
+
+class MailForm(_SettingsForm):
+    """What is typed of a mail server."""
+
+    host = forms.CharField(
+        label=gettext_lazy("Server"),
+        max_length=255,
+        required=False,
+        help_text=gettext_lazy("Such as smtp.example.com. Empty: no e-mails are sent."),
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+    port = forms.IntegerField(label=gettext_lazy("Port"), min_value=1, max_value=65535)
+    encryption = forms.ChoiceField(
+        label=gettext_lazy("Encryption"),
+        choices=[
+            ("starttls", gettext_lazy("STARTTLS (port 587)")),
+            ("tls", gettext_lazy("TLS (port 465)")),
+            ("none", gettext_lazy("None, inside your own network")),
+        ],
+        widget=forms.Select(attrs={"class": "select"}),
+    )
+    user = forms.CharField(
+        label=gettext_lazy("User (optional)"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+    password = forms.CharField(
+        label=gettext_lazy("Password"),
+        max_length=SECRET_LENGTH_MAX,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    sender = forms.CharField(
+        label=gettext_lazy("Sender"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Such as Capability Studio <studio@example.com>."),
+        widget=forms.TextInput(attrs=_PLAIN),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        server = read_chosen().get(EMAIL_SERVER) or {"port": 587}
+        super().__init__(*args, initial={**server, "sender": read_chosen().get("EMAIL_FROM", "")}, **kwargs)
+        if "password" in self.fields:
+            words = _("Kept encrypted, and never shown again.")
+            kept = _("A password is kept. Leave this empty to keep it.") if settings_store.has_secret("EMAIL") else ""
+            self.fields["password"].help_text = f"{kept} {words}".strip()
+
+    def clean_sender(self) -> str:
+        """One address, with a name or without one."""
+        sender: str = self.cleaned_data["sender"]
+        if sender and not sender.isprintable():
+            raise forms.ValidationError(_("Enter an address, such as Capability Studio <studio@example.com>"))
+        if sender:
+            validate_email(parseaddr(sender)[1])
+        return sender
+
+    def choice(self) -> MailChoice:
+        """What a valid form says."""
+        return MailChoice(**self.cleaned_data)
 
 
 class DataForm(_SettingsForm):

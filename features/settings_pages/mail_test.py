@@ -9,16 +9,23 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext as _
 
+from capability_rules.errors import RegistryError
+from features.settings_pages.settings_store import EMAIL_SERVER
 from registry.common.actors import Actor
 from registry.common.rate_limits import RATE_LIMITER
+from registry.core.chosen_settings import read_chosen
 from registry.models import Operator
 
-MailState = Literal["sent", "no_server", "no_address", "sign_in", "recipient", "unreachable", "refused"]
+MailState = Literal[
+    "sent", "no_server", "no_address", "sign_in", "recipient", "unreachable", "refused", "password_unusable"
+]
 TESTS_A_MINUTE: Final = 3
 
 
 def has_mail_server() -> bool:
     """Whether e-mails leave this server; without one they are printed there."""
+    if settings.EMAIL_BACKEND.endswith("mail_connection.open_connection"):
+        return EMAIL_SERVER in read_chosen()
     return not settings.EMAIL_BACKEND.endswith("console.EmailBackend")
 
 
@@ -36,6 +43,8 @@ def send_test(*, by: Actor) -> MailState:
     )
     try:
         message.send()
+    except RegistryError:
+        return "password_unusable"
     except smtplib.SMTPAuthenticationError:
         return "sign_in"
     except smtplib.SMTPRecipientsRefused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,9 +14,10 @@ from django.utils.translation import gettext_lazy
 from capability_rules.errors import RegistryError
 from features.evaluations import model_settings
 from features.settings_pages import mail_test, model_probe, settings_store
-from features.settings_pages.forms import DataForm, ModelForm
+from features.settings_pages.forms import DataForm, MailForm, ModelForm
 from features.settings_pages.model_probe import Probe
-from registry.core.chosen_settings import get_setting
+from features.settings_pages.settings_store import EMAIL_SERVER
+from registry.core.chosen_settings import get_chosen_sender, get_setting, is_set_by_server
 from registry.usage.scrubbing import scrub
 from studio.pages.actions import no_store, report_done
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
@@ -37,6 +38,7 @@ _MAILED: Final = {
     "sign_in": gettext_lazy("The mail server did not accept the name and password of this registry."),
     "recipient": gettext_lazy("The mail server did not take your address."),
     "refused": gettext_lazy("The mail server refused the message."),
+    "password_unusable": gettext_lazy("The password was ended or can't be read. Enter it again."),
     "unreachable": gettext_lazy("There is no connection to the mail server."),
 }
 # What the page on data shows before and after: one of everything that is taken out.
@@ -60,7 +62,7 @@ def settings_model(request: StudioRequest) -> HttpResponse:
     return _show_model(request, form)
 
 
-def _field_of(error: RegistryError, form: ModelForm | DataForm) -> str | None:
+def _field_of(error: RegistryError, form: ModelForm | DataForm | MailForm) -> str | None:
     field = getattr(error, "field", None)
     return field if field in form.fields else None
 
@@ -110,13 +112,22 @@ def settings_data(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/settings/data.html", context, status=400 if form.errors else 200)
 
 
-@admin_required("GET")
+@admin_required("GET", "POST")
 def settings_mail(request: StudioRequest) -> HttpResponse:
-    """Which server sends e-mails, and a test."""
-    context: dict[str, Any] = {"has_server": mail_test.has_mail_server(), "sender": settings.DEFAULT_FROM_EMAIL}
-    if context["has_server"]:
+    """Which server sends e-mails, from whom, and a test."""
+    form = MailForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            settings_store.choose_mail(choice=form.choice(), by=actor_of(request))
+        except RegistryError as error:
+            form.add_error(_field_of(error, form), error.message)
+        else:
+            report_done(request, _("Saved. Send a test to see that it works."))
+            return redirect("studio:settings_mail")
+    context = {"form": form, "has_server": mail_test.has_mail_server(), "sender": get_chosen_sender()}
+    if is_set_by_server(EMAIL_SERVER) and context["has_server"]:
         context["host"] = settings.EMAIL_HOST
-    return render(request, "studio/settings/mail.html", context)
+    return no_store(render(request, "studio/settings/mail.html", context, status=400 if form.errors else 200))
 
 
 @admin_required(form_on="studio:settings_mail")

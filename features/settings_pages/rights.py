@@ -10,7 +10,7 @@ from registry.operations.rights.recorded import Held, LoggedEvent, ReadTable, Re
 from registry.usage.outcome_reports import KEEP
 
 _TABLE: Final = "registrystate"
-_COMPARED: Final = (PUBLIC_READ, KEEP, "MODEL_URL")
+_COMPARED: Final = (PUBLIC_READ, KEEP, "MODEL_URL", "EMAIL_URL")
 
 
 def _held(read: ReadTable) -> Iterator[Held]:
@@ -29,4 +29,6 @@ def _choose(log: RecordedRights, event: LoggedEvent) -> None:
             log.set(_TABLE, (name,), event, value=after[name])
 
 
-RIGHTS: Final = RightsTable(_TABLE, "setting '{0}'", _held, {"settings.model": _choose, "settings.data": _choose})
+RIGHTS: Final = RightsTable(
+    _TABLE, "setting '{0}'", _held, dict.fromkeys(("settings.model", "settings.data", "settings.mail"), _choose)
+)

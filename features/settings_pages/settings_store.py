@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from django.conf import settings
 from django.utils import timezone
@@ -40,6 +40,10 @@ TOKENS_MAX: Final = 10_000_000_000
 PRICE_MAX: Final = 999_999.0
 # The name of the credential that is the key of the model at MODEL_URL.
 _CREDENTIAL: Final = "MODEL_CREDENTIAL"
+EMAIL_SERVER: Final = "EMAIL_URL"
+EMAIL_CREDENTIAL: Final = "EMAIL_CREDENTIAL"
+EMAIL_NETWORKS: Final = "EMAIL_ALLOWED_NETWORKS"
+ENCRYPTIONS: Final = ("starttls", "tls", "none")
 _OF_SERVER: Final = ("MODEL_URL", "MODEL_KIND", "MODEL_NAMES")
 
 
@@ -80,9 +84,9 @@ def choose_model(*, choice: ModelChoice, by: Actor) -> None:
         of_server = (choice.url, choice.kind, names) if choice.url else (None, None, None)
         values |= dict(zip(_OF_SERVER, of_server, strict=True))
     with write_transaction() as state:
-        before = state.chosen_settings or {}
         if "MODEL_URL" in values:
-            values[_CREDENTIAL] = _keep_key(choice, before, by)
+            secret = _Secret("Model", choice.url, "key", choice.key, needs_none=choice.needs_no_key)
+            values[_CREDENTIAL] = _keep_secret(state, (_CREDENTIAL, "MODEL_URL", choice.url), secret, by)
         _store(state, values, "settings.model", by, is_key_new=bool(choice.key))
 
 
@@ -107,33 +111,107 @@ def _check_model(choice: ModelChoice) -> None:
         raise SettingRefused("url", "Enter an address such as https://api.example.com/v1, without a name and a query")
     if choice.key and address is not None and address.scheme != "https":
         raise SettingRefused("key", "A key is sent by HTTPS only: enter an address with https://")
-    try:
-        allowed_addresses(choice.url, NETWORKS)
-    except NameNotResolved:
-        raise SettingRefused("url", "This host could not be found") from None
-    except AddressNotAllowed:
-        words = "Not a public address by HTTPS. The person who runs this server can allow its network: see the docs"
-        raise SettingRefused("url", words) from None
+    _require_address("url", choice.url, NETWORKS)
 
 
-def _keep_key(choice: ModelChoice, before: Mapping[str, Any], by: Actor) -> str | None:
-    """The name of the credential that goes with the address; under the lock."""
-    kept, is_same = before.get(_CREDENTIAL), before.get("MODEL_URL") == choice.url
-    if kept and is_same and not (choice.key or choice.needs_no_key):
+@dataclass(frozen=True, slots=True)
+class _Secret:
+    """What is typed of a secret: what it is for, where it is sent, and in which field it stands."""
+
+    title: str
+    url: str
+    form_field: str
+    text: str = field(repr=False)
+    needs_none: bool = False
+
+
+def _keep_secret(state: RegistryState, kept_as: tuple[str, str, Any], secret: _Secret, by: Actor) -> str | None:
+    """The name of the credential that goes with an address; under the lock. `kept_as` is under which names credential
+    and address are kept, and the new address."""
+    before, (name_key, address_key, address) = state.chosen_settings or {}, kept_as
+    kept, is_same = before.get(name_key), before.get(address_key) == address
+    is_left_alone = not (secret.text or secret.needs_none)
+    if kept and is_same and is_left_alone:
         return str(kept)
-    if kept and choice.url and not (choice.key or choice.needs_no_key):
-        raise SettingRefused("key", "Enter the key again: the kept one was for the former address")
+    if kept and address and is_left_alone:
+        raise SettingRefused(
+            secret.form_field, f"Enter the {secret.form_field} again: the kept one was for the former address"
+        )
     if kept:
-        credential_store.end_credential(name=str(kept), by=by, why="The model has another address or key")
-    address = HttpAddress.parse(choice.url)
-    if not choice.key or address is None:
+        why = f"The {secret.title.lower()} has another address or {secret.form_field}"
+        credential_store.end_credential(name=str(kept), by=by, why=why)
+    parsed = HttpAddress.parse(secret.url)
+    if not secret.text or parsed is None:
         return None
-    name = f"Model, {timezone.now():%Y-%m-%d %H:%M:%S.%f}"
+    name = f"{secret.title}, {timezone.now():%Y-%m-%d %H:%M:%S.%f}"
     try:
-        credential_store.create_credential(name=name, hosts=[address.host_and_port], secret=choice.key, by=by)
+        credential_store.create_credential(name=name, hosts=[parsed.host_and_port], secret=secret.text, by=by)
     except InvalidRequest as error:
-        raise SettingRefused("key", error.message) from None
+        raise SettingRefused(secret.form_field, error.message) from None
     return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailChoice:
+    """What is typed of a mail server: an empty `host` is none. `encryption` is none, starttls or tls."""
+
+    host: str = ""
+    port: int = 587
+    encryption: str = "starttls"
+    user: str = ""
+    password: str = field(default="", repr=False)
+    sender: str = ""
+
+
+def choose_mail(*, choice: MailChoice, by: Actor) -> None:
+    """Send every e-mail through this server. What a variable says is not changed.
+
+    Raises `SettingRefused`, and `Forbidden` for who is not an admin.
+    """
+    _require_right(by)
+    values: dict[str, Any] = {} if is_set_by_server("EMAIL_FROM") else {"EMAIL_FROM": choice.sender or None}
+    server = {name: getattr(choice, name) for name in ("host", "port", "encryption", "user")} if choice.host else None
+    if not is_set_by_server(EMAIL_SERVER):
+        _check_mail(choice)
+        values[EMAIL_SERVER] = server
+    with write_transaction() as state:
+        if EMAIL_SERVER in values:
+            url, needs_none = secret_url(server) if server else "", not choice.user
+            secret = _Secret("Mail server", url, "password", choice.password if choice.user else "", needs_none)
+            values[EMAIL_CREDENTIAL] = _keep_secret(state, (EMAIL_CREDENTIAL, EMAIL_SERVER, server), secret, by)
+            if choice.user and server and not values[EMAIL_CREDENTIAL]:
+                raise SettingRefused("password", "Enter the password of this user")
+        _store(state, values, "settings.mail", by, is_key_new=bool(choice.password))
+
+
+def secret_url(server: Mapping[str, Any]) -> str:
+    """What a mail server's password is bound to, in the form of credentials."""
+    return f"https://{server['host']}:{server['port']}"
+
+
+def _check_mail(choice: MailChoice) -> None:
+    if not choice.host:
+        return
+    address = HttpAddress.parse(f"https://{choice.host}:{choice.port}")
+    if address is None or address.host != choice.host.lower() or not 1 <= choice.port <= 65535:
+        raise SettingRefused("host", "Enter a name such as smtp.example.com, and its port in the field beside it")
+    if choice.encryption not in ENCRYPTIONS:
+        raise SettingRefused("encryption", f"Choose one of {', '.join(ENCRYPTIONS)}")
+    if choice.user and choice.encryption == "none":
+        raise SettingRefused("encryption", "A password is sent encrypted only: choose STARTTLS or TLS")
+    scheme = "http" if choice.encryption == "none" else "https"
+    _require_address("host", f"{scheme}://{choice.host}:{choice.port}", EMAIL_NETWORKS)
+
+
+def _require_address(field: str, url: str, networks: str) -> None:
+    try:
+        allowed_addresses(url, networks)
+    except NameNotResolved:
+        raise SettingRefused(field, "This host could not be found") from None
+    except AddressNotAllowed:
+        how = "with encryption" if networks == EMAIL_NETWORKS else "by HTTPS"
+        words = f"Not a public address {how}. The person who runs this server can allow its network: see the docs"
+        raise SettingRefused(field, words) from None
 
 
 def _store(state: RegistryState, values: Mapping[str, Any], verb: str, by: Actor, *, is_key_new: bool = False) -> None:
@@ -143,13 +221,15 @@ def _store(state: RegistryState, values: Mapping[str, Any], verb: str, by: Actor
     if not new:
         return
     choose_settings(state, new)
-    detail: dict[str, Any] = {"after": {name: value for name, value in new.items() if name != _CREDENTIAL}}
+    detail: dict[str, Any] = {
+        "after": {name: value for name, value in new.items() if name not in (_CREDENTIAL, EMAIL_CREDENTIAL)}
+    }
     audit.record(by=by, verb=verb, subject="settings", detail=detail | ({"key": "replaced"} if is_key_new else {}))
 
 
-def has_model_key() -> bool:
-    """Whether a key is kept for the model of the page."""
-    return bool(read_chosen().get(_CREDENTIAL))
+def has_secret(of: Literal["MODEL", "EMAIL"]) -> bool:
+    """Whether a key or a password is kept for what a page names."""
+    return bool(read_chosen().get(f"{of}_CREDENTIAL"))
 
 
 def open_model_key(url: str) -> str:

@@ -93,6 +93,12 @@ def get_setting(name: str) -> Any:
     return default if is_set_by_server(name) else read_chosen().get(name, default)
 
 
+def get_chosen_sender() -> str:
+    """The sender of e-mails: of the variable, of the page, or of neither."""
+    sender = None if is_set_by_server("EMAIL_FROM") else read_chosen().get("EMAIL_FROM")
+    return str(sender or settings.DEFAULT_FROM_EMAIL)
+
+
 def is_public_read() -> bool:
     """Whether agents read without a key: never where the variable is set and says no."""
     chosen = read_chosen().get(PUBLIC_READ)

@@ -247,6 +247,9 @@ class StudioEnvironment:
     model_allowed_networks: tuple[Network, ...] = _setting("MODEL_ALLOWED_NETWORKS", parse_networks, (),
         purpose="addresses or networks that a model whose address an admin has set on a page may be at beside public "
                 "ones, by plain `http` too; `MODEL_URL` is used as it is written ([evaluations.md](evaluations.md))")
+    email_allowed_networks: tuple[Network, ...] = _setting("EMAIL_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that a mail server that an admin has set on a page may be at beside public "
+                "ones, there without encryption too; `EMAIL_URL` is used as it is written")
     oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
         purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
                 "([sign-in.md](sign-in.md#openid-connect))")

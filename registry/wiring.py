@@ -45,6 +45,8 @@ def wire() -> None:
         queue.HANDLERS.update(feature.job_handlers)
         queue.OBSERVERS.update(feature.job_observers)
     audit.RECORDED.register("registry.notifications.email.on_audit_event")
+    erased = audit.RECORDED_VERBS.setdefault("operator.disable", Hook())
+    erased.register("registry.usage.outcome_reports.erase_of_member")
     for feature in installed_features():
         for verb, paths in feature.audit_observers.items():
             hook = audit.RECORDED if verb == EVERY_VERB else audit.RECORDED_VERBS.setdefault(verb, Hook())

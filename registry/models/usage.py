@@ -95,6 +95,13 @@ class OutcomeReport(models.Model):
     tool = optional_text(64, help_text="Of the call that failed.")
     code = optional_text(64, help_text="The code of its error.")
     missing = optional_text(64, help_text="The argument that was left out.")
+    member = models.CharField(
+        max_length=150,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Whose assistant said it, with whom it is erased; empty: a key.",
+    )
     conversation = models.JSONField(null=True, help_text="Messages as docs/contract.md 4 has them, scrubbed.")
     at = models.DateTimeField(default=timezone.now)
 

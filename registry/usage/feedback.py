@@ -76,7 +76,7 @@ def record_outcome(
         if step is not None:
             detail["step"] = step
         audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
-        keep_report(event, said)
+        keep_report(event, said, by)
         _follow_failures(capability, number)
     return FeedbackResult(capability_id, event.event_id, score)
 

@@ -22,7 +22,7 @@ from registry.core import audit, chosen_settings
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row
 from registry.core.transactions import write_transaction
-from registry.models import Capability, FeedbackEvent, OutcomeReport
+from registry.models import AuditEvent, Capability, FeedbackEvent, OutcomeReport
 from registry.usage.revision_health import BAD_OUTCOMES
 from registry.usage.scrubbing import scrub_text
 from registry.usage.unmatched_messages import normalized_form
@@ -110,7 +110,7 @@ def _scrubbed(value: Any) -> Any:
     return value
 
 
-def keep_report(event: FeedbackEvent, said: ReportedReason) -> None:
+def keep_report(event: FeedbackEvent, said: ReportedReason, by: Actor) -> None:
     """Store it beside its event; the caller holds the lock."""
     if not said.is_empty:
         OutcomeReport.objects.create(
@@ -120,6 +120,7 @@ def keep_report(event: FeedbackEvent, said: ReportedReason) -> None:
             code=said.code,
             missing=said.missing,
             conversation=said.conversation,
+            member=by.name if by.kind == "operator" else "",
         )
 
 
@@ -186,6 +187,11 @@ def erase_report(*, event_id: UUID, by: Actor) -> None:
         require_edit_permission(capability_id, by)
         report.delete()
         audit.record(by=by, verb="feedback.erase", subject=capability_id, detail={"event_id": str(event_id)})
+
+
+def erase_of_member(event: AuditEvent) -> None:
+    """Forget what the assistants of a member said who is deactivated; for the hook of that verb."""
+    OutcomeReport.objects.filter(member=event.subject).delete()
 
 
 def prune_reports(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)

@@ -19,7 +19,7 @@ from registry.catalog.exporter import export_capability
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, NotFound
 from registry.core.queries import get_capability
-from registry.models import AuditEvent, IdempotencyRecord, Incident, Job, OutcomeReport
+from registry.models import AuditEvent, FeedbackEvent, IdempotencyRecord, Incident, Job, OutcomeReport
 from registry.operations.backup.create import create_backup
 from registry.usage import outcome_reports
 from registry.usage.feedback import FeedbackResult, record_outcome
@@ -138,6 +138,20 @@ def test_it_is_forgotten_after_days_and_with_the_setting(settings: Any) -> None:
     settings.KEEP_CONVERSATIONS = False
     prune_reports(None)()  # type: ignore[arg-type]
     assert [(one.reason, one.conversation) for one in OutcomeReport.objects.all()] == [("kept", None)]
+
+
+@pytest.mark.both_databases
+def test_what_a_members_assistants_said_is_erased_with_the_member(settings: Any) -> None:
+    settings.KEEP_CONVERSATIONS = True
+    operators.create_operator(username="vera", password="Correct-horse-battery-9", role="viewer", by=OLGA)
+    for by in (Actor("operator", "vera"), Actor("agent_key", "vera"), Actor("operator", "olga")):
+        said = read_reason("no slot", None, TALK)
+        record_outcome(capability_id="alpha", outcome="confirmed_failure", by=by, said=said)
+    operators.disable_operator(username="vera", by=OLGA)
+    assert sorted(OutcomeReport.objects.values_list("member", flat=True)) == ["", "olga"]
+    assert FeedbackEvent.objects.count() == 3
+    operators.enable_operator(username="vera", by=OLGA)
+    assert OutcomeReport.objects.count() == 2
 
 
 def test_who_may_edit_erases_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from email.utils import parseaddr
-from typing import Any
+from typing import Any, Literal
 
 from django import forms
 from django.core.validators import validate_email
@@ -30,7 +30,6 @@ from registry.core.chosen_settings import (
 )
 from registry.usage.outcome_reports import KEEP
 
-_PLAIN: Any = {"autocomplete": "off", "spellcheck": "false"}
 # The fields of what a variable of the server decides.
 _OF_SERVER = {
     "MODEL_URL": ("url", "kind", "names", "key", "needs_no_key"),
@@ -58,43 +57,58 @@ class _SettingsForm(forms.Form):
         for name in names[1:]:
             del self.fields[name]
 
+    def note_kept(self, field: str, of: Literal["MODEL", "EMAIL"]) -> None:
+        """Say beside the field of a secret that one is kept."""
+        if field in self.fields and settings_store.has_secret(of):
+            self.fields[field].help_text = _("One is kept. Leave this empty to keep it.")
+
 
 def _price_field(label: Any) -> forms.FloatField:
     number = forms.NumberInput(attrs={"step": "any"})
     return forms.FloatField(label=label, required=False, min_value=0, max_value=PRICE_MAX, widget=number)
 
 
+def _text_field(
+    label: Any, length_max: int, help_text: Any = "", widget: type[forms.Input] = forms.TextInput
+) -> forms.CharField:
+    """One that may be empty."""
+    attributes = {"autocomplete": "off", "spellcheck": "false"}
+    return forms.CharField(
+        label=label, max_length=length_max, required=False, help_text=help_text, widget=widget(attrs=attributes)
+    )
+
+
+def _secret_field(label: Any) -> forms.CharField:
+    words = gettext_lazy("Kept encrypted, and never shown again.")
+    return _text_field(label, SECRET_LENGTH_MAX, words, forms.PasswordInput)
+
+
+def _choice_field(label: Any, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=choices, widget=forms.Select(attrs={"class": "select"}))
+
+
 class ModelForm(_SettingsForm):
     """What is typed of a model."""
 
-    url = forms.CharField(
-        label=gettext_lazy("Address"),
-        max_length=URL_LENGTH_MAX,
-        required=False,
-        help_text=gettext_lazy("Such as https://api.openai.com/v1 or https://api.anthropic.com. Empty: no model."),
-        widget=forms.URLInput(attrs=_PLAIN),
+    url = _text_field(
+        gettext_lazy("Address"),
+        URL_LENGTH_MAX,
+        gettext_lazy("Such as https://api.openai.com/v1 or https://api.anthropic.com. Empty: no model."),
+        forms.URLInput,
     )
-    kind = forms.ChoiceField(
-        label=gettext_lazy("Kind"),
-        choices=[
+    kind = _choice_field(
+        gettext_lazy("Kind"),
+        [
             ("openai", gettext_lazy("OpenAI and compatible (Ollama, vLLM, llama.cpp)")),
             ("anthropic", gettext_lazy("Anthropic")),
         ],
-        widget=forms.Select(attrs={"class": "select"}),
     )
-    key = forms.CharField(
-        label=gettext_lazy("Key"),
-        max_length=SECRET_LENGTH_MAX,
-        required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
+    key = _secret_field(gettext_lazy("Key"))
     needs_no_key = forms.BooleanField(label=gettext_lazy("This server needs no key"), required=False)
-    names = forms.CharField(
-        label=gettext_lazy("Models"),
-        max_length=2000,
-        required=False,
-        help_text=gettext_lazy("Names separated by commas, the preferred one first. Test connection fills them in."),
-        widget=forms.TextInput(attrs=_PLAIN),
+    names = _text_field(
+        gettext_lazy("Models"),
+        2000,
+        gettext_lazy("Names separated by commas, the preferred one first. Test connection fills them in."),
     )
     price_read = _price_field(gettext_lazy("Price of a million tokens read (optional)"))
     price_written = _price_field(gettext_lazy("Price of a million tokens written (optional)"))
@@ -108,10 +122,7 @@ class ModelForm(_SettingsForm):
 
     def __init__(self, *args: Any, found: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, initial=_initial_model(found), **kwargs)
-        if "key" in self.fields:
-            words = _("Kept encrypted, and never shown again.")
-            kept = _("A key is kept. Leave this empty to keep it.") if settings_store.has_secret("MODEL") else ""
-            self.fields["key"].help_text = f"{kept} {words}".strip()
+        self.note_kept("key", "MODEL")
 
     def clean(self) -> dict[str, Any]:
         """Both prices or none."""
@@ -120,11 +131,11 @@ class ModelForm(_SettingsForm):
             self.add_error("price_written", _("Enter both prices, or none."))
         return given
 
-    def choice(self) -> ModelChoice:
-        """What a valid form says."""
+    def choice(self) -> dict[str, Any]:
+        """The arguments of `settings_store.choose_model` beside `by`."""
         given = self.cleaned_data
         read, written = given.get("price_read"), given.get("price_written")
-        return ModelChoice(
+        choice = ModelChoice(
             url=given.get("url", "").strip().rstrip("/"),
             kind=given.get("kind", "openai"),
             names=[name for name in (each.strip() for each in given.get("names", "").split(",")) if name],
@@ -133,6 +144,7 @@ class ModelForm(_SettingsForm):
             key=given.get("key", "").strip(),
             needs_no_key=given.get("needs_no_key", False),
         )
+        return {"choice": choice}
 
 
 def _initial_model(found: tuple[str, ...]) -> dict[str, Any]:
@@ -151,63 +163,38 @@ def _initial_model(found: tuple[str, ...]) -> dict[str, Any]:
 class MailForm(_SettingsForm):
     """What is typed of a mail server."""
 
-    host = forms.CharField(
-        label=gettext_lazy("Server"),
-        max_length=255,
-        required=False,
-        help_text=gettext_lazy("Such as smtp.example.com. Empty: no e-mails are sent."),
-        widget=forms.TextInput(attrs=_PLAIN),
+    host = _text_field(
+        gettext_lazy("Server"), 255, gettext_lazy("Such as smtp.example.com. Empty: no e-mails are sent.")
     )
     port = forms.IntegerField(label=gettext_lazy("Port"), min_value=1, max_value=65535)
-    encryption = forms.ChoiceField(
-        label=gettext_lazy("Encryption"),
-        choices=[
+    encryption = _choice_field(
+        gettext_lazy("Encryption"),
+        [
             ("starttls", gettext_lazy("STARTTLS (port 587)")),
             ("tls", gettext_lazy("TLS (port 465)")),
             ("none", gettext_lazy("None, inside your own network")),
         ],
-        widget=forms.Select(attrs={"class": "select"}),
     )
-    user = forms.CharField(
-        label=gettext_lazy("User (optional)"),
-        max_length=200,
-        required=False,
-        widget=forms.TextInput(attrs=_PLAIN),
-    )
-    password = forms.CharField(
-        label=gettext_lazy("Password"),
-        max_length=SECRET_LENGTH_MAX,
-        required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
-    sender = forms.CharField(
-        label=gettext_lazy("Sender"),
-        max_length=200,
-        required=False,
-        help_text=gettext_lazy("Such as Capability Studio <studio@example.com>."),
-        widget=forms.TextInput(attrs=_PLAIN),
-    )
+    user = _text_field(gettext_lazy("User (optional)"), 200)
+    password = _secret_field(gettext_lazy("Password"))
+    sender = _text_field(gettext_lazy("Sender"), 200, gettext_lazy("Such as Capability Studio <studio@example.com>."))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        server = read_chosen().get(EMAIL_SERVER) or {"port": 587}
-        super().__init__(*args, initial={**server, "sender": read_chosen().get("EMAIL_FROM", "")}, **kwargs)
-        if "password" in self.fields:
-            words = _("Kept encrypted, and never shown again.")
-            kept = _("A password is kept. Leave this empty to keep it.") if settings_store.has_secret("EMAIL") else ""
-            self.fields["password"].help_text = f"{kept} {words}".strip()
+        chosen = read_chosen()
+        initial = {"port": 587, **(chosen.get(EMAIL_SERVER) or {}), "sender": chosen.get("EMAIL_FROM", "")}
+        super().__init__(*args, initial=initial, **kwargs)
+        self.note_kept("password", "EMAIL")
 
     def clean_sender(self) -> str:
         """One address, with a name or without one."""
         sender: str = self.cleaned_data["sender"]
-        if sender and not sender.isprintable():
-            raise forms.ValidationError(_("Enter an address, such as Capability Studio <studio@example.com>"))
         if sender:
-            validate_email(parseaddr(sender)[1])
+            validate_email(parseaddr(sender)[1] if sender.isprintable() else sender)
         return sender
 
-    def choice(self) -> MailChoice:
-        """What a valid form says."""
-        return MailChoice(**self.cleaned_data)
+    def choice(self) -> dict[str, Any]:
+        """The arguments of `settings_store.choose_mail` beside `by`."""
+        return {"choice": MailChoice(**self.cleaned_data)}
 
 
 class DataForm(_SettingsForm):

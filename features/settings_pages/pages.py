@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from django.conf import settings
@@ -47,24 +48,27 @@ _EXAMPLE: Final = gettext_lazy(
 )
 
 
+def _save(
+    request: StudioRequest, form: ModelForm | DataForm | MailForm, verb: Callable[..., None], words: str
+) -> HttpResponse | None:
+    """Do what a valid form says; None where it is not valid, or was refused."""
+    if not form.is_valid():
+        return None
+    try:
+        verb(**form.choice(), by=actor_of(request))
+    except RegistryError as error:
+        field = getattr(error, "field", None)
+        form.add_error(field if field in form.fields else None, error.message)
+        return None
+    report_done(request, words)
+    return redirect(request.path)
+
+
 @admin_required("GET", "POST")
 def settings_model(request: StudioRequest) -> HttpResponse:
     """Where the model is, its key, and what it may cost."""
     form = ModelForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        try:
-            settings_store.choose_model(choice=form.choice(), by=actor_of(request))
-        except RegistryError as error:
-            form.add_error(_field_of(error, form), error.message)
-        else:
-            report_done(request, _("Model saved."))
-            return redirect("studio:settings_model")
-    return _show_model(request, form)
-
-
-def _field_of(error: RegistryError, form: ModelForm | DataForm | MailForm) -> str | None:
-    field = getattr(error, "field", None)
-    return field if field in form.fields else None
+    return _save(request, form, settings_store.choose_model, _("Model saved.")) or _show_model(request, form)
 
 
 def _show_model(request: StudioRequest, form: ModelForm, probe: Probe | None = None) -> HttpResponse:
@@ -95,14 +99,9 @@ def settings_model_test(request: StudioRequest) -> HttpResponse:
 def settings_data(request: StudioRequest) -> HttpResponse:
     """What is kept of users' messages, and who reads without a key."""
     form = DataForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        try:
-            settings_store.choose_data(**form.choice(), by=actor_of(request))
-        except RegistryError as error:
-            form.add_error(_field_of(error, form), error.message)
-        else:
-            report_done(request, _("Saved. It holds everywhere within ten seconds."))
-            return redirect("studio:settings_data")
+    words = _("Saved. It holds everywhere within ten seconds.")
+    if (done := _save(request, form, settings_store.choose_data, words)) is not None:
+        return done
     context = {
         "form": form,
         "days": get_setting("KEEP_UNMATCHED_DAYS"),
@@ -116,14 +115,9 @@ def settings_data(request: StudioRequest) -> HttpResponse:
 def settings_mail(request: StudioRequest) -> HttpResponse:
     """Which server sends e-mails, from whom, and a test."""
     form = MailForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
-        try:
-            settings_store.choose_mail(choice=form.choice(), by=actor_of(request))
-        except RegistryError as error:
-            form.add_error(_field_of(error, form), error.message)
-        else:
-            report_done(request, _("Saved. Send a test to see that it works."))
-            return redirect("studio:settings_mail")
+    words = _("Saved. Send a test to see that it works.")
+    if (done := _save(request, form, settings_store.choose_mail, words)) is not None:
+        return done
     context = {"form": form, "has_server": mail_test.has_mail_server(), "sender": get_chosen_sender()}
     if is_set_by_server(EMAIL_SERVER) and context["has_server"]:
         context["host"] = settings.EMAIL_HOST

@@ -69,7 +69,7 @@ def _price_field(label: Any) -> forms.FloatField:
 
 
 def _text_field(
-    label: Any, length_max: int, help_text: Any = "", widget: type[forms.Input] = forms.TextInput
+    label: Any, length_max: int, help_text: Any = "", widget: type[forms.widgets.Input] = forms.TextInput
 ) -> forms.CharField:
     """One that may be empty."""
     attributes = {"autocomplete": "off", "spellcheck": "false"}

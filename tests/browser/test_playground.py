@@ -42,14 +42,14 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     form.get_by_role("button", name="Save weigh-in").click()
     told = section.locator(".talk-log li").first
     expect(told).to_contain_text("Needs approval")
-    expect(told).to_contain_text("weight_entry_save_batch")
+    expect(told).to_contain_text("Weight entry save batch")
     expect(told).to_contain_text("81.5")
 
 
 def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/")
-    _view(page, "Environment")
+    page.get_by_text("Environment", exact=True).click()
     page.get_by_label("Operating system").select_option("macOS")
     _say(page, "open my spreadsheet")
     address = page.url
@@ -74,8 +74,8 @@ def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page],
     _say(page, "what did I have for lunch")
     answer = page.locator(".turn").last
     expect(answer.locator(".bubble__head")).to_contain_text("Draft")
-    answer.get_by_text("Why").click()
-    expect(answer.get_by_role("row").filter(has_text="Meal Tracking")).to_contain_text("Draft")
+    _view(page, "Match")
+    expect(page.get_by_role("row").filter(has_text="Meal Tracking").first).to_contain_text("Draft")
 
 
 def test_enter_sends_and_the_inspector_shows_one_view_at_a_time(as_role: Callable[[str], Page], studio: Studio) -> None:
@@ -90,7 +90,7 @@ def test_enter_sends_and_the_inspector_shows_one_view_at_a_time(as_role: Callabl
     expect(page.locator(".bubble__head")).to_contain_text("trigger “weigh-in”")
     expect(page.get_by_label("User message")).to_be_focused()
     expect(page.get_by_role("region", name="Form", exact=True)).to_be_visible()
-    for name in ("Prompt", "Session", "Environment"):
+    for name in ("Match", "Prompt", "Sent"):
         _view(page, name)
         expect(page.get_by_role("region", name="Form", exact=True)).to_be_hidden()
     page.get_by_label("User message").press("Enter")

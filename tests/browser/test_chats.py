@@ -298,7 +298,7 @@ def test_every_state_of_a_conversation_fits_and_is_accessible(
         with _worker(studio):
             pass
         expect(page.get_by_text("You sent it")).to_be_visible(timeout=_SLOW_MS)
-        expect(page.get_by_text("9 Mill Road")).to_be_visible()
+        expect(page.get_by_text("9 Mill Road").first).to_be_visible()
         _look(page, "sent")
         server.faults += ["error_event"]
         page.get_by_label("User message").fill("Tell me a story")

@@ -34,7 +34,7 @@ CANARY: Final = "canary-password"
 BACKEND: Final = "registry.notifications.mail_connection.open_connection"
 
 
-class MailServer:
+class LoopbackMail:
     """A server on loopback that takes what it is given, without encryption; `commands` are what came."""
 
     def __init__(self) -> None:
@@ -74,9 +74,9 @@ class MailServer:
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[MailServer]:
+def server(settings: Any) -> Iterator[LoopbackMail]:
     settings.EMAIL_BACKEND, settings.EMAIL_ALLOWED_NETWORKS = BACKEND, (ip_network("127.0.0.0/8"),)
-    found = MailServer()
+    found = LoopbackMail()
     yield found
     found.socket.close()
 
@@ -98,12 +98,12 @@ def choose(**more: Any) -> None:
     settings_store.choose_mail(choice=MailChoice(**(given | more)), by=BY)
 
 
-def choose_local(server: MailServer, **more: Any) -> None:
+def choose_local(server: LoopbackMail, **more: Any) -> None:
     given = {"host": "127.0.0.1", "port": server.port, "encryption": "none", "user": "", "password": ""}
     choose(**(given | more))
 
 
-def test_every_email_of_the_product_goes_through_it(server: MailServer) -> None:
+def test_every_email_of_the_product_goes_through_it(server: LoopbackMail) -> None:
     choose_local(server)
     create_operator(username="vera", password="Correct-horse-battery-9", role="viewer", by=OLGA)
     set_email(username="vera", email="vera@example.com", by=OLGA)
@@ -179,7 +179,7 @@ def test_what_may_not_be_chosen_names_its_field(broken: dict[str, Any], field: s
     assert not RegistryState.objects.filter(chosen_settings__isnull=False).exists()
 
 
-def test_an_address_that_moves_inside_is_not_connected_to(server: MailServer, settings: Any) -> None:
+def test_an_address_that_moves_inside_is_not_connected_to(server: LoopbackMail, settings: Any) -> None:
     choose_local(server)
     settings.EMAIL_ALLOWED_NETWORKS = ()
     with pytest.raises(OSError, match="EMAIL_ALLOWED_NETWORKS"):
@@ -187,7 +187,7 @@ def test_an_address_that_moves_inside_is_not_connected_to(server: MailServer, se
     assert server.commands == []
 
 
-def test_encryption_that_was_chosen_is_never_left_out(server: MailServer) -> None:
+def test_encryption_that_was_chosen_is_never_left_out(server: LoopbackMail) -> None:
     choose_local(server, encryption="starttls", user="studio", password=CANARY)
     connection = mail.get_connection()
     with pytest.raises(smtplib.SMTPNotSupportedError):
@@ -230,7 +230,7 @@ def test_admins_alone_choose() -> None:
             settings_store.choose_mail(choice=MailChoice(), by=by)
 
 
-def test_an_admin_sets_it_and_sends_a_test(signed_in: SignIn, server: MailServer) -> None:
+def test_an_admin_sets_it_and_sends_a_test(signed_in: SignIn, server: LoopbackMail) -> None:
     client = signed_in("admin")
     Operator.objects.update(email="admin@example.com")
     form = form_with(client.get("/settings/mail/"), "Save")

@@ -1,7 +1,7 @@
 # Tasks of a contributor; each is a command that can be run by itself.
 PYTHON = .venv/bin/python
 
-.PHONY: run test test-all test-release test-kit test-rules test-client lint format docs site lock
+.PHONY: run test test-all test-release test-kit test-rules test-client lint format docs sync site lock
 
 run:
 	python3 run.py
@@ -34,6 +34,10 @@ format:
 docs:
 	python3 run.py manage findings_page
 	python3 run.py manage openapi > agent_api/openapi.yaml
+
+# The blocking half of the client, of the asynchronous one.
+sync:
+	$(PYTHON) -m deploy.unasync
 
 # The pages of docs/ as a static site in .data/site/site; a link that leads nowhere is an error.
 site:

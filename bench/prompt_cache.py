@@ -16,9 +16,18 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from capability_client import Environment, Session, SessionOptions, User
+from capability_client import (
+    Environment,
+    Message,
+    ModelCall,
+    ModelReply,
+    Session,
+    SessionOptions,
+    ToolCall,
+    User,
+    export_messages,
+)
 from capability_client.client.local_registry import LocalSkills
-from capability_client.session import Message, ModelCall, ModelReply, ToolCall, export_messages
 from capability_kit.prompt import estimate_tokens
 
 EXAMPLES: Final = Path(__file__).resolve().parent.parent / "examples"

@@ -118,6 +118,36 @@ def test_no_class_name_is_used_twice() -> None:
     assert not twice, twice
 
 
+# With its bases in the product: what somebody has to know who reads one method of it.
+CLASS_LINES_MAX = 400
+
+
+def test_no_class_is_longer_than_somebody_can_hold() -> None:
+    found = {name: size for name, size in _class_sizes().items() if size > CLASS_LINES_MAX}
+    assert not found, found
+
+
+def _class_sizes() -> dict[str, int]:
+    """The lines of each class, and of every class of the product that it inherits from."""
+    classes = {
+        node.name: node
+        for room in ROOMS
+        for path in _modules(room)
+        if not {"tests", "migrations"} & set(path.parts)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+
+    def list_lineage(name: str) -> set[str]:
+        bases = (re.split(r"\.(?!.*\.)", ast.unparse(base).partition("[")[0])[-1] for base in classes[name].bases)
+        return {name}.union(*(list_lineage(base) for base in bases if base in classes and base != name))
+
+    return {
+        name: sum((classes[one].end_lineno or 0) - classes[one].lineno + 1 for one in list_lineage(name))
+        for name in classes
+    }
+
+
 def test_few_modules_lie_beside_the_packages_of_registry() -> None:
     loose = [path.name for path in (ROOT / "registry").glob("*.py")]
     assert len(loose) <= 5, loose

@@ -7,15 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from capability_client.session import (
-    ApprovalRequired,
-    CallRefused,
-    CallResult,
-    FormRequired,
-    Session,
-    SkillForm,
-    ToolCall,
-)
+from capability_client import ApprovalRequired, CallRefused, CallResult, FormRequired, Session, SkillForm, ToolCall
 from capability_client.session.invocations import canonical_name
 from capability_kit.bundles.form_data import fill_form
 from capability_kit.errors import RegistryError
@@ -133,7 +125,7 @@ class Chat:
 
     def _switch(self, capability_id: str, *, on: bool) -> None:
         name = canonical_name(capability_id)
-        if name not in self._session.entries and name not in self._session.disabled:
+        if name not in self._session.entries and name not in self._session.catalog.disabled:
             self._print(f"There is no {one_line(capability_id, most=64) or 'name'}; /skills names what there is.")
             return
         (self._session.enable if on else self._session.disable)(name)
@@ -205,7 +197,7 @@ class Chat:
         first, _, rest = text.partition(" ")
         if first.startswith("form_"):
             return self._session.form(first), rest.strip()
-        latest = next(reversed(self._session.forms), "")
+        latest = next(reversed(self._session.opened.by_id), "")
         return self._session.form(latest), text
 
     def _run(self, call_id: str, *, approve: bool) -> None:

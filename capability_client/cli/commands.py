@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from capability_client import Session, SessionFileRefused, SessionOptions, Source, User, draft_playbook
 from capability_client.cli import evaluating
 from capability_client.cli import install as installing
 from capability_client.cli.chat import Chat
 from capability_client.cli.stubs import write_stubs
-from capability_client.client.client import Registry
 from capability_client.client.local_registry import LocalSkills
-from capability_client.session import Session, SessionFileRefused, SessionOptions, Source, User, draft_playbook
+from capability_client.client.registry import Registry
 from capability_client.session.hints import local_hints
 from capability_kit.bundles.bundle import list_open_triggers
 from capability_kit.environment.probe import Environment

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from capability_client.client.client import Registry
 from capability_client.client.local_registry import LocalSkills, SkillUnreadable, read_folder
+from capability_client.client.registry import Registry
 from capability_kit.bundles.bundle import is_capability_id
 from capability_kit.bundles.supporting_files import is_path, read_files
 

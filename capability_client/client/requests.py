@@ -17,6 +17,14 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from capability_client.client import response_json
+from capability_client.client.answers import (
+    FeedbackAnswer,
+    InstallAnswer,
+    MatchAnswer,
+    ProposalAnswer,
+    ProposeAnswer,
+    SearchAnswer,
+)
 from capability_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name, cache_scope
 from capability_client.client.lockfile import LockFile
 from capability_client.client.messages import Outcome, Pause, Response, Step
@@ -42,7 +50,7 @@ from capability_kit.text.sanitize import one_line, strip_surrogates
 
 T = TypeVar("T")
 # A JSON object; client.py says which keys it has.
-Document = Generator[Step, Outcome, Any]
+Steps = Generator[Step, Outcome, T]
 MAX_STALE_SECONDS: Final = 3600.0
 LOAD: Final = "capability_skill_load"
 PAGES_MAX: Final = 1000
@@ -101,7 +109,7 @@ class RegistryProtocol:
 
     # The questions.
 
-    def list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
+    def list(self, **filters: Any) -> Steps[Listing]:
         """All pages of the list."""
         if self.guard is None:
             return (yield from self._list(**filters))
@@ -118,7 +126,7 @@ class RegistryProtocol:
             self.guard.check_listed(listing.registry_revision)
         return listing
 
-    def _list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
+    def _list(self, **filters: Any) -> Steps[Listing]:
         entries: dict[str, ListingEntry] = {}
         is_delta = filters.get("updated_since_revision") is not None
         cursor, size, begun = "", 0, self.clock()
@@ -167,7 +175,7 @@ class RegistryProtocol:
 
     def load(
         self, capability_id: str, *, digest: str | None = None, revision: int | None = None, renew_lock: bool = False
-    ) -> Generator[Step, Outcome, Bundle]:
+    ) -> Steps[Bundle]:
         """One bundle, pinned by what is asked for, else by the lock file."""
         held = self.lock.digest(capability_id) if self.lock else None
         if held is not None and digest is None and revision is None and not renew_lock:
@@ -182,7 +190,7 @@ class RegistryProtocol:
             raise
         return (yield from self._verified(bundle, capability_id, digest=digest, renew_lock=renew_lock))
 
-    def reload(self, capability_id: str, *, renew_lock: bool = False) -> Generator[Step, Outcome, Bundle]:
+    def reload(self, capability_id: str, *, renew_lock: bool = False) -> Steps[Bundle]:
         """One bundle past every cache of the registry."""
         if self.guard is not None:
             yield from self.guard.check_history(self._ask)
@@ -190,9 +198,7 @@ class RegistryProtocol:
         bundle = Bundle.from_answer(got)
         return (yield from self._verified(bundle, capability_id, digest=None, renew_lock=renew_lock))
 
-    def _verified(
-        self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool
-    ) -> Generator[Step, Outcome, Bundle]:
+    def _verified(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Steps[Bundle]:
         """A bundle that was asked for and, where keys are trusted, is signed by one of them."""
         if bundle.capability_id != capability_id:
             raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
@@ -205,13 +211,13 @@ class RegistryProtocol:
             raise ResponseRejected(words)
         return bundle
 
-    def _ask(self, operation: str, query: Mapping[str, Any]) -> Document:
+    def _ask(self, operation: str, query: Mapping[str, Any]) -> Steps[Any]:
         """For the guard: what never changes comes from the cache where it can, what does is always asked."""
         if operation != "capability_signature":
             return (yield from self._query(operation, query))
         return (yield from self._get(operation, query, lambda got: got.document))
 
-    def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
+    def file(self, bundle: Bundle, path: str) -> Steps[str]:
         """The text of one supporting file of the release that was loaded, checked against the digest that came with
         it."""
         wanted = require_file(bundle, path, is_text=True)
@@ -225,7 +231,7 @@ class RegistryProtocol:
 
         return (yield from self._get("capability_file_load", query, text_of))
 
-    def content(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, bytes]:
+    def content(self, bundle: Bundle, path: str) -> Steps[bytes]:
         """The bytes of any supporting file, checked as those of `file`. Equal digests are equal bytes: what is kept of
         them is asked for again for the right to read it alone."""
         wanted = require_file(bundle, path)
@@ -250,36 +256,46 @@ class RegistryProtocol:
             self.cache.put(name, CacheEntry(reply.headers["etag"], base64.b64encode(content), self.clock()))
         return content
 
-    def match(self, message: str, **narrowed: Any) -> Document:
+    def match(self, message: str, **narrowed: Any) -> Steps[MatchAnswer]:
         """Which capabilities a message leads to."""
-        return (yield from self._post("capability_match", {"message": _said(message, "message"), **narrowed}))
+        found: MatchAnswer = yield from self._post(
+            "capability_match", {"message": _said(message, "message"), **narrowed}
+        )
+        return found
 
-    def search(self, q: str, **narrowed: Any) -> Document:
+    def search(self, q: str, **narrowed: Any) -> Steps[SearchAnswer]:
         """Which capabilities answer a question."""
-        return (yield from self._query("capability_search", {"q": _said(q, "q"), **narrowed}))
+        found: SearchAnswer = yield from self._query("capability_search", {"q": _said(q, "q"), **narrowed})
+        return found
 
-    def proposal(self, proposal_id: str | int) -> Document:
+    def proposal(self, proposal_id: str | int) -> Steps[ProposalAnswer]:
         """What has become of a proposal."""
-        return (yield from self._query("capability_proposal", {"proposal_id": proposal_id}))
+        found: ProposalAnswer = yield from self._query("capability_proposal", {"proposal_id": proposal_id})
+        return found
 
-    def feedback(self, idempotency_key: str | None, **body: Any) -> Document:
+    def feedback(self, idempotency_key: str | None, **body: Any) -> Steps[FeedbackAnswer]:
         """Report how it went with a capability."""
-        return (yield from self._write("capability_feedback", body, idempotency_key))
+        found: FeedbackAnswer = yield from self._write("capability_feedback", body, idempotency_key)
+        return found
 
-    def install(self, idempotency_key: str | None, code: str) -> Document:
+    def install(self, idempotency_key: str | None, code: str) -> Steps[InstallAnswer]:
         """Redeem an install code."""
-        return (yield from self._write("capability_install", {"code": code}, idempotency_key))
+        found: InstallAnswer = yield from self._write("capability_install", {"code": code}, idempotency_key)
+        return found
 
-    def propose(self, idempotency_key: str | None, files: Mapping[str, str], note: str | None) -> Document:
+    def propose(self, idempotency_key: str | None, files: Mapping[str, str], note: str | None) -> Steps[ProposeAnswer]:
         """Submit a draft for review; returns the proposal."""
-        return (yield from self._write("capability_propose", {"files": dict(files), "note": note}, idempotency_key))
+        found: ProposeAnswer = yield from self._write(
+            "capability_propose", {"files": dict(files), "note": note}, idempotency_key
+        )
+        return found
 
-    def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
+    def _query(self, operation: str, query: Mapping[str, Any]) -> Steps[Any]:
         """A GET request whose response is not cached."""
         reply = yield from self._send("GET", _path(operation, query), None, {})
         return response_json.parse_document(reply)
 
-    def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
+    def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Steps[Any]:
         """A POST that writes: one key for all tries, so that it counts once."""
         key = idempotency_key or secrets.token_urlsafe(18)
         if _IDEMPOTENCY_KEY.fullmatch(key) is None:
@@ -289,7 +305,7 @@ class RegistryProtocol:
 
     # One request.
 
-    def _post(self, operation: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Document:
+    def _post(self, operation: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Steps[Any]:
         given = {name: value for name, value in body.items() if value is not None}
         try:
             raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
@@ -305,7 +321,7 @@ class RegistryProtocol:
         read: Callable[[CachedResponse], T],
         *,
         is_kept: bool = True,
-    ) -> Generator[Step, Outcome, T]:
+    ) -> Steps[T]:
         """The response as parsed by `read`. Only a valid one is cached: a bad response must not replace a
         good one, nor be confirmed by a 304 forever. `is_kept` False: never, since it is not asked again."""
         path = _path(operation, query)
@@ -357,9 +373,7 @@ class RegistryProtocol:
             response_json.parse_strict_json(kept.body), len(kept.body), is_stale=True, age_seconds=age
         )
 
-    def _send(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> Generator[Step, Outcome, Response]:
+    def _send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Steps[Response]:
         proof = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
             return (yield from self.requester.send(method, path, body, {**headers, **proof}))

@@ -33,8 +33,8 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
 )
 
+from capability_client import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused, FormRequired
 from capability_client.integrations.form_results import question_in_words, result_of_shown, settled
-from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, CallRefused, FormRequired
 from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
 from capability_kit.approvals import Approval
 

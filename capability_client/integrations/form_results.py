@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from capability_client.session import AsyncSession, SkillForm
+from capability_client import AsyncSession, SkillForm
+from capability_client.session.replies import SHOWN_MAX
 from capability_client.session.steps import AsyncApprover, AsyncPresenter, Executor
-from capability_client.session.turns import SHOWN_MAX
 from capability_kit.approvals import Approval
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.tool_gate import AnswerRequired, ApprovalRequired

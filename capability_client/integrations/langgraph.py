@@ -26,11 +26,11 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langgraph.graph.message import add_messages
 from langgraph.types import interrupt
 
+from capability_client import AnswerRequired, ApprovalRequired, FormRequired, Session, SkillForm, Source
 from capability_client.integrations.form_results import question_in_words
-from capability_client.session import AnswerRequired, ApprovalRequired, FormRequired, Session, SkillForm, Source
+from capability_client.session.context import SessionSettings
 from capability_client.session.invocations import SkillIndex
 from capability_client.session.message_export import FROM_SESSION
-from capability_client.session.state import SessionSettings
 from capability_client.session.steps import Executor
 from capability_kit.approvals import Approval
 

@@ -21,8 +21,8 @@ from typing import Any
 from agents import FunctionTool, Tool
 from agents.tool_context import ToolContext
 
+from capability_client import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired
 from capability_client.integrations.form_results import question_in_words, result_of_shown
-from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired
 from capability_client.session.own_tools import CALL
 from capability_client.session.steps import Executor, Presenter
 

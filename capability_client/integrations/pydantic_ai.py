@@ -24,8 +24,8 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from capability_client import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired, SkillForm
 from capability_client.integrations.form_results import question_in_words
-from capability_client.session import AnswerRequired, ApprovalRequired, AsyncSession, FormRequired, SkillForm
 from capability_client.session.own_tools import FORM
 from capability_client.session.steps import Executor
 

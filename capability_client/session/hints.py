@@ -38,6 +38,19 @@ class Hint:
         return one_line(f"{self.capability_id}: {self.description}", most=LINE_CHARACTERS) + self.notes
 
 
+@dataclass
+class TurnHints:
+    """What this turn hints, and what it came near to; what is loaded or taken away meanwhile is dropped."""
+
+    found: tuple[Hint, ...] = ()
+    near: tuple[Hint, ...] = ()
+
+    def drop(self, capability_id: str) -> None:
+        """Neither hint a capability nor name it."""
+        self.found = tuple(hint for hint in self.found if hint.capability_id != capability_id)
+        self.near = tuple(hint for hint in self.near if hint.capability_id != capability_id)
+
+
 def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:
     """By the intent triggers of the list alone, without those that the message says no to; works without a network.
     Weak hits count half."""

@@ -28,6 +28,10 @@ class LayoutState:
     nearness: dict[str, float] = field(default_factory=dict)
     listed: list[str] = field(default_factory=list)
 
+    def replace(self, other: LayoutState) -> None:
+        """Become what another one is: those who read this one go on with it."""
+        vars(self).update(vars(other))
+
     def forget(self, capability_id: str) -> None:
         """A skill that is not to be used any more leaves with its tools."""
         self.skills.pop(capability_id, None)

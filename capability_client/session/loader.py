@@ -1,226 +1,298 @@
-"""Loading skills, and what a model reads and gets of those that are active."""
+"""The skills of a session: how they come, how long they stay, and how they go."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Final
 
-from capability_client.session import own_tools
-from capability_client.session.catalog import WITHDRAWN, SessionCatalog
+from capability_client.session.active_skills import ActiveSkills
+from capability_client.session.catalog import SkillCatalog
+from capability_client.session.context import SessionContext
+from capability_client.session.hints import TurnHints
 from capability_client.session.invocations import canonical_name
-from capability_client.session.list_order import order_entries
+from capability_client.session.layout_state import LayoutState
+from capability_client.session.log import EventLog
+from capability_client.session.opened_forms import OpenedForms
 from capability_client.session.operations import Operation
 from capability_client.session.options import ARGUMENTS_MAX
 from capability_client.session.steps import Steps
-from capability_client.session.system_prompt import build_system_prompt
 from capability_client.session.toolbox import ToolsNotImplemented
-from capability_kit.bundles.bundle import Bundle, ToolContract, is_capability_id
+from capability_kit.bundles.bundle import Bundle, ListingEntry, is_capability_id
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.readiness import Readiness, check_readiness
 from capability_kit.errors import CapabilityNotFound, CapabilityQuarantined, ModelInvocationDisabled, RegistryError
-from capability_kit.prompt import Prompt, PromptContext, find_included, render_prompt
-from capability_kit.text.sanitize import strip_surrogates
-from capability_kit.tool_gate import Tools
+from capability_kit.prompt import find_included
+from capability_kit.text.sanitize import one_line, strip_surrogates
+from capability_kit.tool_gate import SkillNotReady, ToolCallGate, Tools
 
 logger: logging.Logger = logging.getLogger("capability_client.session")
+WITHDRAWN: Final = "it was taken out of use (quarantined, retired or hidden)"
+# Of those that a prompt names.
+WITHDRAWN_MAX: Final = 20
 
 
-class SkillLoader(SessionCatalog):
-    """The active skills: how they come and go, their prompt, their tools."""
+class SkillLoader:
+    """The bundles that were loaded, at one release each, and which of them are active.
 
-    def _loaded(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Steps[Bundle]:
+    `used` is what this turn used, by load, message, tool or file; `gone` what a call of a skill that is not active
+    reads; `withdrawn` what was taken away while it was loaded, and why: the model reads that it is not to be followed.
+    """
+
+    def __init__(
+        self,
+        context: SessionContext,
+        log: EventLog,
+        catalog: SkillCatalog,
+        hints: TurnHints,
+        forms: OpenedForms,
+        gate: ToolCallGate,
+        layout: LayoutState,
+    ) -> None:
+        self._context = context
+        self._log = log
+        self._catalog = catalog
+        self._hints = hints
+        self._forms = forms
+        self._gate = gate
+        self._layout = layout
+        self.active: ActiveSkills = ActiveSkills(context.options)
+        self.bundles: dict[str, Bundle] = {}
+        self.pins: dict[str, str] = {}
+        self.used: dict[str, Bundle] = {}
+        self.gone: dict[str, str] = {}
+        self.withdrawn: dict[str, str] = {}
+        # Those of the options, and what an answer of the matcher told.
+        self.exclusive_groups: set[str] = set(context.options.exclusive_groups)
+        catalog.on_change, catalog.on_complete = self._note_changes, self._withdraw_absent
+
+    # How a skill comes.
+
+    def load(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Steps[Bundle]:
+        """Make a skill active, at the release of the first load of it."""
         name = yield from self._loadable(capability_id)
         bundle = self.bundles.get(name)
         if bundle is None:
+            load = partial(self._context.source.load, name, digest=self.pins.get(name))
             try:
-                bundle = yield Operation("load", partial(self._source.load, name, digest=self.pins.get(name)), name)
+                bundle = yield Operation("load", load, name)
             except CapabilityNotFound as error:
                 if error.available_capabilities:
                     raise
-                yield from self._need_list()
-                raise self._not_found(capability_id) from None
+                yield from self._catalog.need()
+                raise self._catalog.not_found(capability_id) from None
             except CapabilityQuarantined as error:
                 self._withdraw(name, error.message)
                 raise
-            self._require_tools(bundle)
             self._keep(bundle)
-        yield from self._use(bundle, arguments, explicit=explicit)
+        yield from self.use(bundle, arguments, explicit=explicit)
         return bundle
 
-    def _reloaded(self, capability_id: str) -> Steps[Bundle]:
+    def reload(self, capability_id: str) -> Steps[Bundle]:
+        """Make the newest release of a skill active."""
         name = yield from self._loadable(capability_id)
         try:
-            bundle: Bundle = yield Operation("reload", partial(self._source.reload, name), name)
+            bundle: Bundle = yield Operation("reload", partial(self._context.source.reload, name), name)
         except (CapabilityQuarantined, CapabilityNotFound) as error:
             self._withdraw(name, error.message if isinstance(error, CapabilityQuarantined) else WITHDRAWN)
             raise
-        self._require_tools(bundle)
         self._keep(bundle)
-        yield from self._use(bundle, "", explicit=True)
+        yield from self.use(bundle, "", explicit=True)
         return bundle
-
-    def _require_tools(self, bundle: Bundle) -> None:
-        """Raises `ToolsNotImplemented` where the toolbox lacks the function of a tool."""
-        missing = self.toolbox.missing(bundle) if self.toolbox is not None else []
-        if missing:
-            raise ToolsNotImplemented.of(bundle.capability_id, missing)
-
-    def _keep(self, bundle: Bundle) -> None:
-        name = bundle.capability_id
-        if self.pins.get(name) not in (None, bundle.digest):
-            self._shut_forms(name, f"another release of {name} was loaded; open it again")
-        self.bundles[name], self.pins[name] = bundle, bundle.digest
-        # Redeeming an install code shows a capability to a key, and the revision of the list stays: it is read again.
-        self.index.is_complete = self.index.is_complete and name in self.index.entries
 
     def _loadable(self, capability_id: str) -> Steps[str]:
         """The id as it is asked for. Raises `CapabilityNotFound` for what is none, and for what is disabled here."""
         name = canonical_name(str(capability_id))
-        if name in self.disabled or not is_capability_id(name):
-            yield from self._need_list()
-            raise self._not_found(capability_id)
+        if name in self._catalog.disabled or not is_capability_id(name):
+            yield from self._catalog.need()
+            raise self._catalog.not_found(capability_id)
         return name
 
-    def _require_open(self, capability_id: str) -> Steps[None]:
+    def require_open(self, capability_id: str) -> Steps[None]:
         """Raises `ModelInvocationDisabled` where the model asks for what the user alone starts and has not started."""
         name = canonical_name(str(capability_id))
-        yield from self._need_list()
-        entry = self.index.entries.get(name)
+        yield from self._catalog.need()
+        entry = self._catalog.index.entries.get(name)
         if entry is not None and entry.is_closed_to_model and name not in self.bundles:
             raise ModelInvocationDisabled(f"The author of '{name}' leaves it to the user to start it")
 
-    def unload(self, capability_id: str) -> bool:
-        """Remove a skill from the prompt. Returns False if it was not in it."""
-        name = canonical_name(capability_id)
-        self.layout_state.forget(name)
-        return self._drop(name, "it was unloaded")
+    def _keep(self, bundle: Bundle) -> None:
+        """Raises `ToolsNotImplemented` where the toolbox lacks the function of a tool."""
+        name, toolbox = bundle.capability_id, self._context.toolbox
+        missing = toolbox.missing(bundle) if toolbox is not None else []
+        if missing:
+            raise ToolsNotImplemented.of(name, missing)
+        if self.pins.get(name) not in (None, bundle.digest):
+            self._forms.shut(name, f"another release of {name} was loaded; open it again")
+        self.bundles[name], self.pins[name] = bundle, bundle.digest
+        # Redeeming an install code shows a capability to a key, and the revision of the list stays: it is read again.
+        index = self._catalog.index
+        index.is_complete = index.is_complete and name in index.entries
 
-    def _use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> Steps[None]:
-        is_new = self.active.get(bundle.capability_id) is None
-        if bundle.skill_groups and not self.index.is_read:
+    def use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> Steps[None]:
+        """Make a loaded skill the most recent one."""
+        name = bundle.capability_id
+        is_new = self.active.get(name) is None
+        if bundle.skill_groups and not self._catalog.index.is_read:
             try:
-                yield from self._read_list()
+                yield from self._catalog.read()
             except RegistryError:
                 logger.debug("exclusive groups are not known", exc_info=True)
-        told = self.index.exclusive_groups if bundle.skill_groups else ()
+        told = self._catalog.index.exclusive_groups if bundle.skill_groups else ()
         exclusive = frozenset({*self.exclusive_groups, *told})
         kept = strip_surrogates(arguments)[:ARGUMENTS_MAX]
-        dropped = self.active.use(bundle, self.number, is_explicit=explicit, arguments=kept, exclusive=exclusive)
+        dropped = self.active.use(bundle, self._log.turn, is_explicit=explicit, arguments=kept, exclusive=exclusive)
         how = "by hand" if explicit else "by the model"
         stale = f", a kept copy of {bundle.age_seconds:,.0f} seconds ago" if bundle.is_stale else ""
-        self._note("loaded" if is_new else "refreshed", bundle.capability_id, f"{how}, {bundle.digest[:19]}{stale}")
+        self._log.note("loaded" if is_new else "refreshed", name, f"{how}, {bundle.digest[:19]}{stale}")
         if len(arguments) > ARGUMENTS_MAX:
-            self._note("left_out", bundle.capability_id, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
+            self._log.note("left_out", name, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
         for each, why in dropped:
             self._note_dropped(each.capability_id, why)
             if not exclusive & {*each.bundle.skill_groups} & {*bundle.skill_groups}:
                 # It made room; of a group, only the one that was chosen may be followed.
-                self.layout_state.expired[each.capability_id] = self.number
-        self.withdrawn.pop(bundle.capability_id, None)
-        self.layout_state.expired.pop(bundle.capability_id, None)
-        self._mark_used(bundle)
-        self._drop_hint(bundle.capability_id)
+                self._layout.expired[each.capability_id] = self._log.turn
+        self.withdrawn.pop(name, None)
+        self._layout.expired.pop(name, None)
+        self.mark_used(bundle)
+        self._hints.drop(name)
 
-    def _drop_all(self, why: str) -> None:
-        for each in list(self.active):
-            self._drop(each.capability_id, why)
-
-    def _mark_used(self, bundle: Bundle) -> None:
+    def mark_used(self, bundle: Bundle) -> None:
         """A skill is used by a load, a message that leads to it, a call of its tools, a file that is read."""
         self.used.pop(bundle.capability_id, None)
         self.used[bundle.capability_id] = bundle
         if self.active.get(bundle.capability_id):
-            self.active.refresh(bundle.capability_id, self.number)
+            self.active.refresh(bundle.capability_id, self._log.turn)
 
-    def _expire(self) -> None:
-        for each in self.active.expire(self.number):
-            why = f"it was not used for {each.ttl_turns} turns"
-            self.layout_state.expired[each.capability_id] = self.number
-            self.gone[each.capability_id] = f"{each.capability_id} expired; load it again: {why}"
-            self._note("expired", each.capability_id, why)
+    # What can be used now.
 
-    def _why_inactive(self, name: str) -> str:
-        """What a model reads that uses a skill which is loaded and not active; empty for any other."""
-        if name not in self.bundles or name in self.disabled:
-            return ""
-        if self.active.get(name):
-            return f"{name} is left out of the prompt for want of room; load it again"
-        return self.gone.get(name, f"{name} is no longer active; load it again")
+    def readiness(self) -> dict[str, Readiness]:
+        """Of each active skill, as the computer is now known."""
+        return {each.capability_id: check_readiness(each.bundle, self._context.environment) for each in self.active}
 
-    def prompt(self, *, with_skills: bool = True) -> Prompt:
-        """For this turn: active skills, their tools, hints, user context; nothing of what no message needs.
+    def is_disabled(self, capability_id: str) -> bool:
+        """Whether the session leaves this capability out."""
+        return capability_id in self._catalog.disabled
 
-        `with_skills` False: without the active ones, for a runtime whose model keeps what it has read of them.
-        """
-        active = list(self.active) if with_skills else []
-        return self._rendered([(each.bundle, each.arguments) for each in active])
+    def require_ready(self, bundle: Bundle) -> None:
+        """Raises `SkillNotReady` where something is missing on this computer."""
+        judged = check_readiness(bundle, self._context.environment)
+        if not judged.is_ready:
+            raise SkillNotReady.of(bundle.capability_id, judged)
 
-    def _included(self, judged: Mapping[str, Readiness]) -> list[str]:
+    def included(self, judged: Mapping[str, Readiness]) -> list[str]:
         """The active skills that are ready and fit into a prompt."""
-        active = list(self.active)
+        active, options = list(self.active), self._context.options
         return find_included(
             [each.bundle for each in active],
             judged,
             arguments={each.capability_id: each.arguments for each in active},
-            characters_max=self.options.characters_max,
-            variables=self.options.variables,
+            characters_max=options.characters_max,
+            variables=options.variables,
         )
 
-    def _rendered(self, skills: Sequence[tuple[Bundle, str]], **extras: Any) -> Prompt:
-        """The prompt for these skills, each with its arguments; `extras` are fields of `PromptContext`."""
-        context = PromptContext(
-            preamble=self.options.preamble,
-            hints=tuple(hint.line() for hint in self._hints),
-            near_misses=tuple(hint.short_line() for hint in self._near_misses),
-            user_context=self.user.context,
-            variables=self.options.variables,
-            withdrawn=tuple(f"{name}: {why}" for name, why in self.withdrawn.items()),
-            reads_files=hasattr(self._source, "file") and own_tools.FILE in self.options.own_tools,
-            opens_forms=own_tools.FORM in self.options.own_tools,
-            form_news=self._form_news(),
-        )
-        bundles = [bundle for bundle, _ in skills]
-        return render_prompt(
-            bundles,
-            {each.capability_id: check_readiness(each, self.environment) for each in bundles},
-            arguments={bundle.capability_id: arguments for bundle, arguments in skills},
-            characters_max=self.options.characters_max,
-            extras=replace(context, **extras),
-        )
-
-    def _form_news(self) -> tuple[str, ...]:
-        """What the prompt says of forms since the last turn; forms.py overrides it."""
-        return ()
-
-    def _system_prompted(self) -> Steps[Prompt]:
-        yield from self._need_list()
-        entries = order_entries(self._known_entries().values(), self.layout_state, has_begun=self.number > 0)
-        return build_system_prompt(entries, self.options, self.environment)
-
-    def own_tools(self, *, ahead: bool = False) -> dict[str, ToolContract]:
-        """The tools by which a model uses the session itself, by name: those that the source can answer.
-
-        `ahead`: as a runtime needs them that reads its tools once, before there is a skill with files.
-        """
-        known = [*self.bundles.values(), *(each.bundle for each in self.active)]
-        has_files = (ahead or any(each.files for each in known)) and hasattr(self._source, "file")
-        usable = set(self.options.own_tools)
-        usable -= {own_tools.SEARCH} if not hasattr(self._source, "search") else set()
-        usable -= {own_tools.INSTALL} if not hasattr(self._source, "install") else set()
-        usable -= {own_tools.FEEDBACK} if not hasattr(self._source, "feedback") else set()
-        usable -= {own_tools.FILE} if not has_files else set()
-        usable -= set() if ahead or any(each.ui_schemas for each in known) else {own_tools.FORM}
-        return own_tools.build_own_tools(usable)
-
-    def _tools(self) -> Tools:
+    def tools(self) -> Tools:
+        """The tools of the skills that are included, by the name under which a model calls them."""
         judged = self.readiness()
-        shown = set(self._included(judged))
+        shown = set(self.included(judged))
         return {
             wire_name(each.capability_id, tool["name"]): (each.bundle, tool)
             for each in self.active
             if judged[each.capability_id].is_ready and each.capability_id in shown
             for tool in each.bundle.tools
         }
+
+    def why_inactive(self, name: str) -> str:
+        """What a model reads that uses a skill which is loaded and not active; empty for any other."""
+        if name not in self.bundles or name in self._catalog.disabled:
+            return ""
+        if self.active.get(name):
+            return f"{name} is left out of the prompt for want of room; load it again"
+        return self.gone.get(name, f"{name} is no longer active; load it again")
+
+    def not_active(self, capability_id: str) -> CapabilityNotFound:
+        """The error for a skill that has to be active and is not."""
+        name = canonical_name(capability_id)
+        why = self.why_inactive(name)
+        return CapabilityNotFound(why, capability_id=name) if why else self._catalog.not_found(capability_id)
+
+    # How a skill goes.
+
+    def unload(self, capability_id: str) -> bool:
+        """Remove a skill from the prompt. Returns False if it was not in it."""
+        name = canonical_name(capability_id)
+        self._layout.forget(name)
+        return self._drop(name, "it was unloaded")
+
+    def disable(self, capability_id: str) -> None:
+        """Leave a capability out of this session: no hint, no load, and out of the prompt at once."""
+        name = canonical_name(capability_id)
+        self._catalog.disabled.add(name)
+        self._hints.drop(name)
+        self._drop(name, "it was disabled")
+        self._forms.shut(name, f"{name} was disabled")
+        self._layout.forget(name)
+
+    def expire(self) -> None:
+        """Deactivate the skills that were not used for their number of turns."""
+        for each in self.active.expire(self._log.turn):
+            why = f"it was not used for {each.ttl_turns} turns"
+            self._layout.expired[each.capability_id] = self._log.turn
+            self.gone[each.capability_id] = f"{each.capability_id} expired; load it again: {why}"
+            self._log.note("expired", each.capability_id, why)
+
+    def drop_all(self, why: str) -> None:
+        """Deactivate each skill."""
+        for each in list(self.active):
+            self._drop(each.capability_id, why)
+
+    def _drop(self, name: str, why: str) -> bool:
+        """Deactivate a skill. False where it is not active."""
+        dropped = self.active.drop(name) is not None
+        if dropped:
+            self._note_dropped(name, why)
+        return dropped
+
+    def _note_dropped(self, name: str, why: str) -> None:
+        self.gone[name] = f"{name} is no longer active ({one_line(why)}); load it again"
+        self._log.note("dropped", name, why)
+
+    def _withdraw_absent(self) -> None:
+        """Give up what is loaded and not in the list, which is as it is now."""
+        for name in sorted(self.bundles):
+            if name not in self._catalog.index.entries:
+                self._withdraw(name, WITHDRAWN)
+
+    def _withdraw(self, name: str, why: str) -> None:
+        """Leave nothing of a skill in the session: no copy, no pin, no hint; its calls that wait are rejected."""
+        was_known = self.bundles.pop(name, None) is not None
+        self.pins.pop(name, None)
+        self.used.pop(name, None)
+        self._hints.drop(name)
+        self._layout.forget(name)
+        self.active.drop(name)
+        if was_known:
+            self.withdrawn[name] = one_line(why)
+            while len(self.withdrawn) > WITHDRAWN_MAX:
+                self.withdrawn.pop(next(iter(self.withdrawn)))
+            self._log.note("dropped", name, why)
+        self._forms.shut(name, f"{name} was taken out of use")
+        for call in self._gate.reject_all_of(name):
+            self._log.note_call(call, "rejected: its skill was taken out of use")
+
+    def _note_changes(self, before: Mapping[str, ListingEntry]) -> None:
+        """What came, what went and what is deprecated since; what went is not offered any more."""
+        now = self._catalog.index.entries
+        for name in sorted(set(now) - set(before)):
+            self._log.note("index", name, "it is new")
+        for name in sorted(set(before) - set(now)):
+            self._log.note("index", name, "it is no longer there")
+            self._hints.drop(name)
+        for name in sorted(set(self.bundles) & set(before) & set(now)):
+            if now[name].digest != before[name].digest:
+                words = "a newer release is there; this session keeps its own until it is reloaded"
+                self._log.note("index", name, words)
+            if now[name].status == "deprecated" != before[name].status:
+                instead = one_line(now[name].replaced_by or "", most=64)
+                self._log.note("index", name, "it is deprecated now" + (f"; use {instead} instead" if instead else ""))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from capability_kit.prompt import estimate_tokens
 
@@ -59,8 +59,6 @@ class Message:
         return estimate_tokens(self.text + given) + _FRAME_TOKENS * (1 + len(self.calls))
 
 
-# A model of either kind of session; `Model` and `AsyncModel` say which.
-AnyModel = Callable[[Any, Sequence[Message]], object]
 # The messages that no longer fit -> a text in their place, such as a summary; an empty one for nothing.
 Compactor = Callable[[Sequence[Message]], str | Awaitable[str]]
 

@@ -23,6 +23,8 @@ ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, INSTALL, FORM, FEEDBACK, ASK})
 # An application that wants these names them: a model that grades its own work is not evidence, and few hand out codes.
 DEFAULT_OWN_TOOLS: Final = OWN_TOOLS - {FEEDBACK, INSTALL}
+# By the method of a source that answers it; not each source has them.
+ASKED_OF_SOURCE: Final = {SEARCH: "search", INSTALL: "install", FEEDBACK: "feedback", FILE: "file"}
 # Of the layout "append" alone.
 CALL: Final = "capability_tool_call"
 LISTED_MAX: Final = 100

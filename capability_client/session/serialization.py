@@ -30,8 +30,9 @@ from capability_kit.tool_gate import ToolCall
 if TYPE_CHECKING:
     from capability_client.session.core import SessionCore
 
-# The name of the format, not of a module: sessions that were saved under it go on.
+# The name of the format, not of a module: sessions that were saved under it go on. 0.2.0 wrote the other one.
 FORMAT: Final = "agent_client.session"
+_FORMATS: Final = (FORMAT, "capability_client.session")
 VERSION: Final = 1
 _KEPT_STATES: Final = ("ready", "waiting", "approved", "running", "failed", "rejected")
 BYTES_MAX: Final = 64 * 1024 * 1024
@@ -46,19 +47,19 @@ def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> s
     content = {
         "session_id": session.session_id,
         "turn": session.number,
-        "introduction": asdict(session.introduction),
-        "disabled": sorted(session.disabled),
-        "pins": session.pins,
-        "exclusive_groups": sorted(session.exclusive_groups),
+        "introduction": asdict(session.history.introduction),
+        "disabled": sorted(session.catalog.disabled),
+        "pins": session.loader.pins,
+        "exclusive_groups": sorted(session.loader.exclusive_groups),
         "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
-        "used": list(session.used),
-        "gone": session.gone,
-        "withdrawn": session.withdrawn,
+        "used": list(session.loader.used),
+        "gone": session.loader.gone,
+        "withdrawn": session.loader.withdrawn,
         "active": [_active(each) for each in session.active],
         "calls": [_call(call) for call in session.gate.kept()],
         **({"grants": [asdict(each) for each in session.gate.grants]} if session.gate.grants else {}),
-        "layout": session.layout_state.as_row(),
-        "forms": _plain([form.as_row() for form in session.forms.values()]),
+        "layout": session.layout.state.as_row(),
+        "forms": _plain([form.as_row() for form in session.opened.by_id.values()]),
         "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
         "messages": _plain([asdict(message) for message in session.messages]),
         "events": [asdict(event) for event in session.events[-50:]],
@@ -76,7 +77,7 @@ def restore_session(session: SessionCore, text: str, *, secret: bytes | None = N
     try:
         _fill(session, content)
         if with_user and "user" in content:
-            session.user = User(**content["user"])
+            session.context.user = User(**content["user"])
     except (KeyError, TypeError, ValueError, AttributeError, RegistryError) as error:
         raise SessionFileRefused(f"The session file cannot be used: {str(error)[:200]}. Begin a new session") from None
 
@@ -88,7 +89,7 @@ def _content(text: str, secret: bytes | None) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise SessionFileRefused("The session file is damaged: it is not JSON. Begin a new session") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") not in _FORMATS:
         raise SessionFileRefused("This is not a session file. Begin a new session")
     if document.get("version") != VERSION:
         raise SessionFileRefused(
@@ -146,18 +147,18 @@ def _call(call: ToolCall) -> dict[str, Any]:
 def _fill(session: SessionCore, content: dict[str, Any]) -> None:
     # Every bundle is checked against its digest again.
     bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
-    session.session_id = str(content["session_id"])
-    session.number = _number(content["turn"])
-    session.bundles = {bundle.capability_id: bundle for bundle in bundles}
-    session.pins = {name: str(digest) for name, digest in content["pins"].items() if is_capability_id(name)}
-    session.disabled = set(map(str, content["disabled"]))
-    session.exclusive_groups |= set(map(str, content.get("exclusive_groups", ())))
+    session.context.session_id = str(content["session_id"])
+    session.log.turn = _number(content["turn"])
+    session.bundles.update((bundle.capability_id, bundle) for bundle in bundles)
+    session.loader.pins = {name: str(digest) for name, digest in content["pins"].items() if is_capability_id(name)}
+    session.catalog.disabled = set(map(str, content["disabled"]))
+    session.loader.exclusive_groups |= set(map(str, content.get("exclusive_groups", ())))
     introduction = content["introduction"]
     if introduction["state"] not in ("none", "running", "over"):
         raise ValueError("the introduction has no known state")
-    session.introduction.state = introduction["state"]
-    session.introduction.messages = _number(introduction["messages"])
-    session.introduction.capability_id = str(introduction["capability_id"])
+    session.history.introduction.state = introduction["state"]
+    session.history.introduction.messages = _number(introduction["messages"])
+    session.history.introduction.capability_id = str(introduction["capability_id"])
     for row in content["active"]:
         bundle = session.bundles[row["capability_id"]]
         last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
@@ -165,9 +166,9 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
         session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, explicit, arguments))
     # A file of an older client has none of these.
     used = content.get("used", [each.capability_id for each in session.active if each.last_turn == session.number])
-    session.used = {name: session.bundles[name] for name in used if name in session.bundles}
-    session.gone = {str(name): str(words) for name, words in content.get("gone", {}).items()}
-    session.withdrawn = {str(name): str(words) for name, words in content.get("withdrawn", {}).items()}
+    session.loader.used = {name: session.bundles[name] for name in used if name in session.bundles}
+    session.loader.gone = {str(name): str(words) for name, words in content.get("gone", {}).items()}
+    session.loader.withdrawn = {str(name): str(words) for name, words in content.get("withdrawn", {}).items()}
     for row in content["calls"]:
         if row["state"] not in _KEPT_STATES or not isinstance(row["arguments"], dict):
             raise ValueError("a call of the file has no known state")
@@ -179,15 +180,15 @@ def _fill(session: SessionCore, content: dict[str, Any]) -> None:
     for grant in session.gate.grants:
         check_until(grant.until)
     if "layout" in content:
-        session.layout_state = LayoutState.of_row(content["layout"])
+        session.layout.state.replace(LayoutState.of_row(content["layout"]))
     for row in content.get("forms", ()):
         # Of a skill that was taken out of use, nothing is kept.
         owner = session.bundles.get(row["capability_id"])
         if owner is not None:
-            session.forms[row["call_id"]] = SkillForm.of_row(row, owner)
+            session.opened.by_id[row["call_id"]] = SkillForm.of_row(row, owner)
     # It may have been saved in the middle of a turn, or by a client that did not close open calls.
-    session.messages = repair(map(_message, content.get("messages", ())))
-    session.events = [Event(**row) for row in content["events"]]
+    session.messages[:] = repair(map(_message, content.get("messages", ())))
+    session.events[:] = [Event(**row) for row in content["events"]]
 
 
 def _message(row: dict[str, Any]) -> Message:

@@ -1,38 +1,28 @@
-"""`Session`: one conversation of one user with the capabilities of one source, for blocking programs.
+"""One conversation of one user with the capabilities of one source.
 
 It decides nothing for the model: it finds what a message may be about (hints), keeps what was loaded at the release of
 its first load, drops it after its turns, writes the prompt, and lets tools run only through the gate (core.py).
+session.py is made of async_session.py by `make sync`.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Self, Unpack, overload
+from typing import Self, Unpack, overload
 
 from capability_client.client.answers import FeedbackAnswer
 from capability_client.client.sources import Source
+from capability_client.session.callers import StepCaller, TurnMessages, TurnParts
+from capability_client.session.context import SessionSettings, StoredSettings
 from capability_client.session.core import SessionCore
 from capability_client.session.introduction import ConversationStart
 from capability_client.session.layout import PromptParts
-from capability_client.session.messages import Delta, Message, ModelReply, TurnCancelled
+from capability_client.session.messages import Message, ModelReply
+from capability_client.session.operations import no_trace
 from capability_client.session.serialization import restore_session
-from capability_client.session.state import SessionSettings, StoredSettings
-from capability_client.session.steps import (
-    Approver,
-    Asker,
-    Executor,
-    Finished,
-    FormEvent,
-    Host,
-    Matcher,
-    Presenter,
-    Steps,
-    T,
-    Together,
-)
+from capability_client.session.steps import Executor, FormEvent, Host, Matcher, TurnHost
 from capability_client.session.stores import SessionStore
 from capability_client.session.turns import Turn
 from capability_kit.approvals import Approval
@@ -42,26 +32,23 @@ from capability_kit.tool_gate import CallResult, ToolCall
 
 # One step of a model: it reads `session.prompt_parts()` and the messages, and has `session.tools()`.
 # A streaming one yields texts, and a `ModelReply` at its end where it calls tools.
-Model = Callable[["Session", Sequence[Message]], ModelReply | Iterator[str | ModelReply]]
+Model = Callable[
+    ["Session", Sequence[Message]],
+    ModelReply | Iterator[str | ModelReply],
+]
 
 
 class Session(SessionCore):
-    """One conversation. Not for several threads at once; for asyncio there is `AsyncSession`."""
+    """One conversation, for blocking programs."""
 
     def __init__(self, source: Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
-        """`source` is a Registry or LocalSkills; `settings` are those of `SessionState`.
+        """`settings` are explained by `StoredSettings`; `matcher` replaces the source's `match`.
 
-        Raises `TypeError` for a source that has to be awaited, or that is none.
+        Raises `TypeError` for a source of the other kind of session, and for an argument of another type.
         """
-        for name in ("list", "load", "reload"):
-            if not callable(getattr(source, name, None)):
-                raise TypeError(f"The source is a Registry or LocalSkills, not {type(source).__name__}")
-        is_async = inspect.iscoroutinefunction(source.list) or getattr(source, "is_async", False)
-        if is_async or inspect.iscoroutinefunction(matcher):
-            raise TypeError("A Session cannot wait for a coroutine: use AsyncSession with AsyncRegistry")
-        if inspect.iscoroutinefunction(settings.get("compact")):
-            raise TypeError("A Session cannot wait for a coroutine: use AsyncSession for a compact that is async")
+        StepCaller.check(source, matcher, settings.get("compact"))
         super().__init__(source, matcher=matcher, **settings)
+        self._caller = StepCaller(self.running, self.calls, settings.get("trace") or no_trace)
 
     @classmethod
     def from_json(
@@ -94,9 +81,10 @@ class Session(SessionCore):
 
         Raises `SessionLocked` while another writer has it, and `SessionFileRefused`.
         """
-        with store.lock(session_id):
-            session = cls(source, matcher=matcher, **settings)
-            session.session_id = session_id
+        lock = store.lock(session_id)
+        lock.__enter__()
+        try:
+            session = cls(source, matcher=matcher, session_id=session_id, **settings)
             text = store.read(session_id)
             if text is not None:
                 restore_session(session, text, secret=secret, with_user="user" not in settings)
@@ -104,72 +92,21 @@ class Session(SessionCore):
                 yield session
             finally:
                 store.write(session_id, session.to_json(secret=secret))
-
-    def _run(self, steps: Steps[T]) -> T:
-        """Call what the steps need, one after the other."""
-        try:
-            while not isinstance(found := self._advance(steps), Finished):
-                pass
-            return found.value
         finally:
-            steps.close()
-
-    def _messages(self, steps: Steps[None]) -> Generator[Message | Delta, None, None]:
-        """The messages and their parts as they come. To stop listening ends the turn."""
-        try:
-            while not isinstance(found := self._advance(steps), Finished):
-                yield found
-        finally:
-            steps.close()
-
-    def _advance(self, steps: Steps[T]) -> Message | Delta | Finished[T]:
-        """Call what the steps need until their next message, or their end."""
-        send: Callable[[], Any] = partial(next, steps)
-        while True:
-            try:
-                need = send()
-            except StopIteration as done:
-                return Finished(done.value)
-            if isinstance(need, Message | Delta):
-                return need
-            if self._is_cancelled:
-                self._is_cancelled = False
-                steps.close()
-                raise TurnCancelled("The turn was cancelled")
-            if isinstance(need, Together):
-                send = partial(steps.send, [self._run(each) for each in need.steps])
-                continue
-            try:
-                with self.trace(need):
-                    outcome = need.run()
-                    if inspect.isawaitable(outcome):
-                        _refuse_coroutine(outcome)
-            except BaseException as error:  # noqa: BLE001 - the steps decide what it means
-                send = partial(steps.throw, error)
-            else:
-                send = partial(steps.send, outcome)
-
-    def cancel(self) -> bool:
-        """End the turn that is running, before its next call of the model or a tool: it raises `TurnCancelled`.
-
-        From another thread, or while a message of `steps` is shown. False where no turn is running.
-        """
-        self._is_cancelled = self._running_turn() is not None
-        return self._is_cancelled
+            lock.__exit__(None, None, None)
 
     @property
     def entries(self) -> dict[str, ListingEntry]:
         """The list as this session sees it, read once; `refresh_list()` reads it again. Disabled ones are left out."""
-        self._run(self._need_list())
-        return self._known_entries()
+        return self._caller.run(self.catalog.needed())
 
     def refresh_list(self) -> None:
         """Read the list again: something was published. What is loaded stays at its release."""
-        self._run(self._read_list())
+        self._caller.run(self.catalog.read())
 
     def autocomplete(self, typed: str) -> list[ListingEntry]:
         """The capabilities whose names may follow a typed `$`."""
-        return self._run(self._autocompleted(typed))
+        return self._caller.run(self.catalog.complete(typed))
 
     def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> ConversationStart:
         """Begin: a new user in an empty conversation is introduced, a known one greeted.
@@ -177,11 +114,11 @@ class Session(SessionCore):
         `first_run` is the capability of the introduction; left out, the one that the registry names. `history` are
         messages of the conversation so far; those that a runtime wrote by itself do not count.
         """
-        return self._run(self._started(first_run, history))
+        return self._caller.run(self.turns.start(first_run, history))
 
     def turn(self, message: str) -> Turn:
         """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
-        return self._run(self._turned(message))
+        return self._caller.run(self.turns.take(message))
 
     def load(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Bundle:
         """Make a capability active, at the release of this session's first load of it.
@@ -189,15 +126,15 @@ class Session(SessionCore):
         `explicit`: the user asked for it, so that it stays longer. Raises a `RegistryError`; `CapabilityNotFound`, with
         what there is instead, also for one that is disabled here.
         """
-        return self._run(self._loaded(capability_id, arguments=arguments, explicit=explicit))
+        return self._caller.run(self.loader.load(capability_id, arguments=arguments, explicit=explicit))
 
     def reload(self, capability_id: str) -> Bundle:
         """Load the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
-        return self._run(self._reloaded(capability_id))
+        return self._caller.run(self.loader.reload(capability_id))
 
     def system_prompt(self) -> Prompt:
         """For the whole conversation: which skills there are, and the rules by which they are used."""
-        return self._run(self._system_prompted())
+        return self._caller.run(self.layout.system_prompt())
 
     def prompt_parts(self) -> PromptParts:
         """What a model reads beside messages and tools, by how long it stays the same: `system`, `skills`, `turn`.
@@ -205,7 +142,7 @@ class Session(SessionCore):
         For vendors that keep what a request begins with (layout.py). `system_prompt()` and `prompt()` say the same in
         another order.
         """
-        return self._run(self._prompt_parted())
+        return self._caller.run(self.layout.parts())
 
     @overload
     def call(self, tool: str, arguments: object, *, run: Executor, from_form: bool = False) -> CallResult: ...
@@ -221,18 +158,18 @@ class Session(SessionCore):
         With `run` a skill's tool runs and its result is checked; without it the open call is returned, to be passed to
         `run_call`. Raises `CallRefused`: `ApprovalRequired` where a person comes first, `RoleNotAllowed` ...
         """
-        return self._run(self._called(tool, arguments, run, from_form=from_form))
+        return self._caller.run(self.calls.call(tool, arguments, run, from_form=from_form))
 
     def run_call(self, call_id: str, run: Executor | None = None) -> CallResult:
         """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
-        return self._run(self._ran(call_id, run))
+        return self._caller.run(self.calls.run(call_id, run))
 
     def result_of(self, tool: str, arguments: object, *, run: Executor | None = None) -> object:
         """What a model reads of its call: the result, or `{"error": {"code", "message"}}`.
 
         Raises `ApprovalRequired`, `AnswerRequired` and `FormRequired`, since a person comes first.
         """
-        return self._run(self._result_of(tool, arguments, run))
+        return self._caller.run(self.calls.result_of(tool, arguments, run))
 
     @overload
     def submit(self, call_id: str, event: FormEvent, *, run: Executor) -> CallResult: ...
@@ -246,83 +183,52 @@ class Session(SessionCore):
         where a person comes first, since a click is not an approval; `ArgumentsInvalid`, `FormEventInvalid` and others
         leave the form open, and `form(call_id).problem` says why; `CallNotOpen` for one that is not open.
         """
-        return self._run(self._submitted(call_id, event, run))
+        return self._caller.run(self.calls.submit(call_id, event, run))
 
     def result_of_form(self, call_id: str, event: FormEvent | None, *, run: Executor | None = None) -> object:
         """As `result_of`, of a form that the user sent; `event` None: they closed it. Raises `ApprovalRequired`.
 
         Where it is an error, the form may still be open: `form(call_id).state` says so.
         """
-        return self._run(self._result_of_form(call_id, event, run))
+        return self._caller.run(self.calls.result_of_form(call_id, event, run))
 
     def result_of_approved(
         self, call_id: str, approval: Approval | None = None, *, run: Executor | None = None, by: str = ""
     ) -> object:
         """As `result_of`, of a waiting call that a person approves now: as it is (`by`), or as the `approval` says."""
-        return self._run(self._result_of_approved(call_id, approval, run, by))
+        return self._caller.run(self.calls.result_of_approved(call_id, approval, run, by))
 
     def feedback(self, outcome: str, *, reason: str | None = None) -> list[FeedbackAnswer]:
         """Report an outcome for each skill that was used in this turn, and why, in a sentence: the responses.
 
         Raises `RegistryError`.
         """
-        return self._run(self._reported(outcome, reason=reason))
+        return self._caller.run(self.calls.own.report(outcome, reason=reason))
 
-    def steps(
-        self,
-        message: str,
-        model: Model,
-        *,
-        run: Executor | None = None,
-        approve: Approver,
-        ask: Asker | None = None,
-        show: Presenter | None = None,
-    ) -> Generator[Message, None, None]:
+    def say(self, message: str, model: Model, **host: Unpack[TurnHost]) -> str:
+        """One whole turn, as `steps`: the agent's last words."""
+        return [each.text for each in self.steps(message, model, **host)][-1]
+
+    def steps(self, message: str, model: Model, **host: Unpack[TurnHost]) -> TurnMessages:
         """One whole turn: each message of it as it comes, the user's first.
 
-        The model answers and its calls go through the gate. `approve(call)` asks the person: True or an `Approval` runs
-        it, anything else refuses it. `ask(form)` returns the reply to a question of `ask_user`; without it the
-        question, in words, is the agent's last message. `show(form)` shows a form that the model opens, and returns its
-        event, or None where the user closed it; what does not fit is shown again, with `form.problem`. Without it the
-        model asks in words. A tool that raises is an error that the model reads. Whatever else ends the turn early,
-        `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open form
-        stays open. Raises `TurnRunning` while another turn of the session is running.
+        The model answers and its calls go through the gate; `host` are `approve=`, `run=`, `ask=` and `show=`, as
+        `TurnHost` explains them. A tool that raises is an error that the model reads. Whatever else ends the turn
+        early, `messages` stays what a vendor accepts: each open call gets a result, an error `INTERRUPTED`, and an open
+        form stays open. Raises `TurnRunning` while another turn of the session is running.
         """
-        found = self.stream(message, model, run=run, approve=approve, ask=ask, show=show)
-        return (each for each in found if isinstance(each, Message))
+        return self._caller.messages(self.stream(message, model, **host))
 
-    def stream(
-        self,
-        message: str,
-        model: Model,
-        *,
-        run: Executor | None = None,
-        approve: Approver,
-        ask: Asker | None = None,
-        show: Presenter | None = None,
-    ) -> Generator[Message | Delta, None, None]:
+    def stream(self, message: str, model: Model, **host: Unpack[TurnHost]) -> TurnParts:
         """As `steps`, with the parts of what the agent says before the message that they become.
 
         They come from a model that is a generator; `cancel()` ends the turn, for a button that stops it.
         """
-        return self._messages(self._messages_of_turn(message, Host(model, run, approve, ask, show)))
+        return self._caller.parts(self.replies.messages(message, Host(partial(model, self), **host)))
 
-    def say(
-        self,
-        message: str,
-        model: Model,
-        *,
-        run: Executor | None = None,
-        approve: Approver,
-        ask: Asker | None = None,
-        show: Presenter | None = None,
-    ) -> str:
-        """One whole turn: the agent's last words."""
-        steps = self.steps(message, model, run=run, approve=approve, ask=ask, show=show)
-        return [each.text for each in steps][-1]
+    def cancel(self) -> bool:
+        """End the turn that is running: it raises `TurnCancelled`. False where none is. What runs in a thread goes on.
 
-
-def _refuse_coroutine(outcome: Any) -> None:
-    if inspect.iscoroutine(outcome):
-        outcome.close()
-    raise TypeError("A Session cannot wait for a coroutine: use AsyncSession for tools that are async")
+        From another thread, or while a message of `steps` is shown.
+        """
+        return self._caller.cancel()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Required, TypedDict, TypeVar
 
-from capability_client.session.messages import AnyModel, Delta, Message
+from capability_client.session.messages import Delta, Message
 from capability_client.session.operations import Operation
 from capability_client.session.skill_forms import SkillForm
 from capability_kit.approvals import Approval
@@ -32,13 +32,38 @@ AsyncPresenter = Callable[[SkillForm], FormEvent | Awaitable[FormEvent | None] |
 Steps = Generator["Operation | Message | Delta | Together", Any, T]
 
 
+class TurnHost(TypedDict, total=False):
+    """What a host gives a turn besides its model.
+
+    `approve(call)` asks the person: True or an `Approval` runs it, anything else refuses it. `run` does a tool's own
+    work; without it the session's toolbox does. `ask(form)` returns the reply to a question of `ask_user`; without it
+    the question, in words, is the agent's last message. `show(form)` shows a form that the model opens, and returns its
+    event, or None where the user closed it; what does not fit is shown again, with `form.problem`. Without it the model
+    asks in words.
+    """
+
+    approve: Required[Approver]
+    run: Executor | None
+    ask: Asker | None
+    show: Presenter | None
+
+
+class AsyncTurnHost(TypedDict, total=False):
+    """As `TurnHost`; each may be a coroutine function."""
+
+    approve: Required[AsyncApprover]
+    run: Executor | None
+    ask: Asker | None
+    show: AsyncPresenter | None
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a host passes to a turn: its model, its tools, its people."""
+    """The model of a turn, and what is given with it."""
 
-    model: AnyModel
-    run: Executor | None
+    model: Callable[[Sequence[Message]], object]
     approve: AsyncApprover
+    run: Executor | None = None
     ask: Asker | None = None
     show: AsyncPresenter | None = None
 

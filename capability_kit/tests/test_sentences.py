@@ -10,7 +10,7 @@ import pytest
 
 from capability_client.session.introduction import greeting
 from capability_client.session.options import User
-from capability_client.session.turns import TOO_MANY_STEPS
+from capability_client.session.replies import TOO_MANY_STEPS
 from capability_kit import errors, sentences
 from capability_kit.sentences import SentenceCatalog, say, set_sentences, shipped_catalogs, speaking
 from capability_kit.ui.ask import ReplyNotUnderstood, ask

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_client.session import Session
+from capability_client import Session
 from capability_client.session.options import Event
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.forms import FormError, form_messages

@@ -10,8 +10,7 @@ import json
 import sys
 from typing import Any
 
-from capability_client import AsyncSession, Environment, User
-from capability_client.session import ToolCall
+from capability_client import AsyncSession, Environment, ToolCall, User
 from capability_client.testing import FakeRegistry, build_bundle
 
 SAVE = "weights__weight_save"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from capability_client.client.client import Registry
+from capability_client.client.registry import Registry
 from capability_kit.errors import SignatureInvalid, SignatureMissing, SigningKeyUnknown
 from capability_kit.signatures.dsse import (
     PublicKey,

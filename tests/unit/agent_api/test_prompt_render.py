@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import Session, SessionOptions
+from capability_client import Session, SessionOptions
 from capability_kit.bundles.bundle import Bundle, Listing
 from capability_kit.environment.probe import Environment
 from capability_kit.prompt import render_prompt

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     ArgumentsInvalid,
     CallNotOpen,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import rfc8785
 
-from capability_client.session import Session, SessionFileRefused, SessionOptions, User
+from capability_client import Session, SessionFileRefused, SessionOptions, User
 from capability_kit import errors
 from capability_kit.bundles.bundle import Bundle, Listing, ListingEntry
 from capability_kit.environment.probe import Environment

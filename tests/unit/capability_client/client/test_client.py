@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from capability_client import AsyncRegistry, Registry
 from capability_client.client import requests
-from capability_client.client.client import AsyncRegistry, Registry
 from capability_client.client.lockfile import LockFile
 from capability_client.client.messages import TransportError
 from capability_client.client.requester import Limits

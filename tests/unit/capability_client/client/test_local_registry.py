@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from capability_client import LocalSkills
+from capability_client import LocalSkills, Session, SessionOptions
 from capability_client.client import local_registry
-from capability_client.session import Session, SessionOptions
 from tests.unit.capability_client.test_session import ALL
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import capability_client
+from capability_client import Session
 from capability_client.client import transport
-from capability_client.client.client import Registry
 from capability_client.client.messages import Pause, Request, Response, TransportError
+from capability_client.client.registry import Registry
 from capability_client.client.requester import Limits, Requester
-from capability_client.session import Session
 from capability_kit.errors import RateLimited, RegistryError, RegistryUnreachable
 from tests.unit.capability_client.registries import listing, load_answer
 from tests.unit.capability_client.test_session import ALL

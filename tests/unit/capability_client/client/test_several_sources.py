@@ -9,8 +9,15 @@ from typing import Any
 
 import pytest
 
-from capability_client import AsyncRegistry, CapabilityNotFound, LocalSkills, Registry, SeveralSources
-from capability_client.session import AsyncSession, Session
+from capability_client import (
+    AsyncRegistry,
+    AsyncSession,
+    CapabilityNotFound,
+    LocalSkills,
+    Registry,
+    Session,
+    SeveralSources,
+)
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.errors import InstallCodeNotFound, RegistryUnreachable, Unavailable
 from tests.event_loop import run_async

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import AsyncSession, SessionOptions, ToolCall
+from capability_client import AsyncSession, SessionOptions, ToolCall
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.bundle_files import tool
 from tests.event_loop import run_async

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from capability_client import AsyncSession, SkillForm, SkillNotReady, ToolCall, User
 from capability_client.client.local_registry import LocalSkills
-from capability_client.session import AsyncSession, SkillForm, SkillNotReady, ToolCall, User
+from capability_client.session.loader import SkillLoader
 from capability_kit.environment.probe import Environment
 from tests.event_loop import run_async
 from tests.servers import ROOT
@@ -84,7 +85,9 @@ def test_langgraph_interrupts_with_the_form_and_then_with_what_it_calls(
     assert ["form" if isinstance(each, dict) else "call" for each in person.asked] == asked
     assert person.asked[0]["form"]["messages"][0]["createSurface"]
     assert len(asked) < 3 or "has no action 'nothing'" in person.asked[1]["form"]["problem"]
-    assert [form.state for form in skills.session(done).forms.values()] == ["closed" if answers == (None,) else "sent"]
+    assert [form.state for form in skills.session(done).opened.by_id.values()] == [
+        "closed" if answers == (None,) else "sent"
+    ]
 
 
 def test_langgraph_does_not_ask_again_for_what_the_user_cannot_correct(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +97,7 @@ def test_langgraph_does_not_ask_again_for_what_the_user_cannot_correct(monkeypat
     state: dict[str, Any] = {"messages": [FromUser("$weights")]}
     state |= skills.hear(state)
     state["messages"].append(FromModel(tool_calls=[{"id": "c1", "name": "form_open", "args": OPEN}]))
-    monkeypatch.setattr(type(skills.session(state)), "_require_ready", _refuse)
+    monkeypatch.setattr(SkillLoader, "require_ready", _refuse)
     person = Person(EVENT)
     done = person.go(lambda: skills.act(state), monkeypatch, module)
     assert json.loads(done["messages"][0].content)["error"]["code"] == "SKILL_NOT_READY"

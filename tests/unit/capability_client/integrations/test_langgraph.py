@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import ToolCall, User
+from capability_client import ToolCall, User
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.bundle_files import tool
 from tests.unit.capability_client.integrations.frameworks import FromModel, FromUser, adapter

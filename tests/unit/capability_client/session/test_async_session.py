@@ -8,8 +8,17 @@ from typing import Any
 
 import pytest
 
-from capability_client.client.client import AsyncRegistry, Registry
-from capability_client.session import ApprovalRequired, AsyncSession, CallNotOpen, CallResult, Session, ToolCall, User
+from capability_client import (
+    ApprovalRequired,
+    AsyncRegistry,
+    AsyncSession,
+    CallNotOpen,
+    CallResult,
+    Registry,
+    Session,
+    ToolCall,
+    User,
+)
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.bundle_files import tool
 from tests.event_loop import run_async
@@ -36,7 +45,7 @@ def test_entries_are_of_one_kind_in_both_sessions() -> None:
 
     async def both_forms() -> list[list[str]]:
         session = AsyncSession(FakeRegistry([build_bundle("alpha")]), environment=ALL)
-        return [list(await session.entries), list(await session.entries())]
+        return [list(await session.entries), list(await session.entries)]
 
     assert (
         run_async(both_forms())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import (
+from capability_client import (
     AsyncSession,
     Message,
     ModelCall,

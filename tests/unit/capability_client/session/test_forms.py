@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.client.local_registry import LocalSkills
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     ArgumentsInvalid,
     AsyncSession,
@@ -34,8 +33,9 @@ from capability_client.session import (
     ToolCall,
     TurnRunning,
     User,
-    serialization,
 )
+from capability_client.client.local_registry import LocalSkills
+from capability_client.session import serialization
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.environment.probe import Environment
 from tests.event_loop import run_async
@@ -208,7 +208,7 @@ def test_data_that_does_not_fit_is_refused_and_opens_nothing(data: Any, expected
     session = _session()
     with pytest.raises(ArgumentsInvalid, match=expected):
         session.call("form_open", {**OPEN, "data": data})
-    assert not session.forms
+    assert not session.opened.by_id
 
 
 def test_two_skills_with_one_schema_id_are_told_apart_by_the_skill() -> None:
@@ -232,7 +232,7 @@ def test_opening_a_form_is_a_use_of_its_skill() -> None:
 def test_a_session_keeps_twenty_forms() -> None:
     session = _session()
     forms = [_opened(session, data={"entries": [{"note": str(number)}]}) for number in range(30)]
-    assert list(session.forms) == [form.call_id for form in forms[10:]]
+    assert list(session.opened.by_id) == [form.call_id for form in forms[10:]]
 
 
 # Sending.

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     AsyncSession,
     CallNotOpen,
@@ -276,7 +276,7 @@ def test_a_second_turn_at_once_is_refused_until_the_first_one_is_over() -> None:
 
 def test_a_turn_that_died_before_it_could_say_so_does_not_lock_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     session = _session()
-    real = session._turn_mutex
+    real = session.running.mutex
 
     class Interrupting:
         """Ctrl-C at the moment in which the turn has just begun."""
@@ -288,7 +288,7 @@ def test_a_turn_that_died_before_it_could_say_so_does_not_lock_the_session(monke
             real.release()
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(session, "_turn_mutex", Interrupting())
+    monkeypatch.setattr(session.running, "mutex", Interrupting())
     with pytest.raises(KeyboardInterrupt):
         session.turn("hello")
     monkeypatch.undo()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from capability_client import CallResult, Session
 from capability_client.client.local_registry import LocalSkills
-from capability_client.session import CallResult, Session
 from capability_client.session.hints import hints_from_match
 from capability_kit.errors import ModelInvocationDisabled
 from tests.unit.capability_client.test_session import ALL

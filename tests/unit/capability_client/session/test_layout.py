@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.client.local_registry import LocalSkills
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     AsyncSession,
     ModelCall,
@@ -21,8 +20,9 @@ from capability_client.session import (
     ToolUnknown,
     User,
     export_messages,
-    serialization,
 )
+from capability_client.client.local_registry import LocalSkills
+from capability_client.session import serialization
 from capability_client.session.layout import TOOLS_LISTED_MAX
 from capability_client.session.system_prompt import build_system_prompt
 from capability_client.testing import FakeRegistry, build_bundle

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from capability_client import LocalSkills
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     AsyncSession,
+    LocalSkills,
     ModelCall,
     ModelReply,
     RoleNotAllowed,

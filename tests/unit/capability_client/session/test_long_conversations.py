@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import httpx2
 import pytest
 
-from capability_client.session import (
+from capability_client import (
     AsyncSession,
     Event,
     Message,
@@ -202,7 +202,7 @@ class Life:
         assert len(session.messages) <= OPTIONS.messages_max + 2 * OPTIONS.steps_max * 3
         accepted(session.messages)
         assert not [call for call in session.gate.kept() if call.state == "running"]
-        assert len(session.forms) <= FORMS_MAX
+        assert len(session.opened.by_id) <= FORMS_MAX
         self.seen["open form"] += bool(session.open_forms())
         assert not [form for form in session.open_forms() if form.capability_id not in session.bundles]
 

@@ -46,7 +46,7 @@ def test_near_misses_and_hints_are_five_at_most_and_the_registry_is_asked_for_as
         asked.append(top_k)
         return {"decision": "match", "matches": rows, "needed": []}
 
-    session.matcher = match
+    session.context.matcher = match
     turn = session.turn("alpha")
     assert [each.capability_id for each in turn.hints] == ["alpha"]
     assert [each.capability_id for each in turn.near_misses] == [f"near_{number}" for number in range(4)]
@@ -83,7 +83,8 @@ def test_the_list_is_not_cut_by_the_alphabet_and_stays_in_a_conversation() -> No
     first = session.system_prompt()
     assert len(first.included) >= 55
     assert max(first.included) > "skill_150"
-    session.layout_state.nearness["skill_000"] = 0.9
+    session.layout.state.nearness["skill_000"] = 0.9
     assert session.system_prompt().prompt == first.prompt
-    again = Session.from_json(session.to_json(), source=session._source, environment=ALL, matcher=session.matcher)
+    matcher = session.context.matcher
+    again = Session.from_json(session.to_json(), session.context.source, environment=ALL, matcher=matcher)
     assert again.system_prompt().included == first.included

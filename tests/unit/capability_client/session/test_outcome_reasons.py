@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from capability_client.session import ModelCall, ModelReply, Session, SessionOptions
+from capability_client import ModelCall, ModelReply, Session, SessionOptions
 from capability_client.session.messages import Message
 from capability_client.session.outcome_reasons import CONVERSATION_BYTES_MAX, MESSAGES_MAX, redact_conversation
 from capability_client.testing import FakeRegistry

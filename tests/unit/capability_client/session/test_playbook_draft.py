@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from capability_client import LocalSkills, PlaybookDoc
-from capability_client.session import (
+from capability_client import (
     AsyncSession,
+    LocalSkills,
     Message,
     ModelCall,
     ModelReply,
+    PlaybookDoc,
     Session,
     SessionOptions,
     User,

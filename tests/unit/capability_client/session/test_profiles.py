@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capability_client.session import FileProfiles, Session, User, remember
+from capability_client import FileProfiles, Session, User, remember
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.unit.capability_client.test_session import ALL
 

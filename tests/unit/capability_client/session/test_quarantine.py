@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.client.client import Registry
-from capability_client.client.requester import Limits
-from capability_client.session import (
+from capability_client import (
     ApprovalRequired,
     AsyncSession,
     CallNotOpen,
@@ -23,6 +21,8 @@ from capability_client.session import (
     ToolCall,
     ToolUnknown,
 )
+from capability_client.client.registry import Registry
+from capability_client.client.requester import Limits
 from capability_client.testing import FakeRegistry, build_bundle
 from capability_kit.bundles.bundle import Listing
 from capability_kit.errors import CapabilityNotFound, CapabilityQuarantined, RateLimited, RegistryError, Unavailable
@@ -54,7 +54,7 @@ def _holds(session: Session) -> set[str]:
 def _is_gone(session: Session) -> None:
     assert _holds(session) == {"meals"}
     assert "weights" not in session.bundles
-    assert "weights" not in session.pins
+    assert "weights" not in session.loader.pins
     assert "weight_list" not in str(session.prompt())
     with pytest.raises(ToolUnknown):
         session.call("weight_list", {}, run=lambda call: None)
@@ -353,7 +353,7 @@ def test_a_check_that_is_refused_ends_no_turn_and_takes_nothing_away(session: Se
             raise RateLimited("Too many calls", data={"retry_after_seconds": 60.0})
 
     session.turn("hello")
-    session._source = Refusing()
+    session.context.source = Refusing()
     events = session.turn("hello").events
     assert _holds(session) == {"weights", "meals"}
     assert [event.words for event in events if event.kind == "index"] == [

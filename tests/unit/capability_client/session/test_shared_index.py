@@ -6,7 +6,15 @@ import gc
 
 import pytest
 
-from capability_client import Bundle, CapabilityNotFound, Listing, ListingEntry, RegistryUnreachable, Session, User
+from capability_client import (
+    Bundle,
+    CapabilityNotFound,
+    Listing,
+    ListingEntry,
+    RegistryUnreachable,
+    Session,
+    User,
+)
 from capability_client.session import catalog
 from capability_client.session.invocations import SHARED_INDEXES, SkillIndex
 from capability_client.testing import FakeRegistry, build_bundle

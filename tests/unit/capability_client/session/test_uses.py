@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capability_client.session import ApprovalRequired, ModelCall, ModelReply, Session, SessionOptions, ToolUnknown
+from capability_client import ApprovalRequired, ModelCall, ModelReply, Session, SessionOptions, ToolUnknown
 from capability_client.testing import FakeRegistry, build_bundle
 from tests.bundle_files import tool
 from tests.json_values import parsed

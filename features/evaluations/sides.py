@@ -18,7 +18,7 @@ from capability_rules.errors import InvalidRequest
 from registry.common import caches, errors
 from registry.common.errors import RevisionNotFound
 from registry.core.rows import get_row
-from registry.matching.index import PUBLISHED_INDEX, MatchIndex, MatchIndexBuilder
+from registry.matching.index import PUBLISHED_INDEX, KeptWork, MatchIndex, build
 from registry.models import Release
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.response_cache import get_load_response
@@ -113,26 +113,28 @@ def read_side(capability_id: str, side: str) -> PlayedSide:
 
 # By what is played, drafts or a revision, the last index: each case of a run is a job, which would build it again.
 _built: Final[dict[str, tuple[object, MatchIndex]]] = {}
-_drafts = MatchIndexBuilder(previews=True)
+_kept = KeptWork()
 _lock: Final = threading.Lock()
 
 
-def _build_index(kind: str, builder: MatchIndexBuilder, snapshot: Snapshot, *played: object) -> MatchIndex:
+def _build_index(kind: str, kept_work: KeptWork, snapshot: Snapshot, *played: object) -> MatchIndex:
     key = (snapshot.registry_revision, snapshot.access_revision, snapshot.epoch, played)
     with _lock:
         kept = _built.get(kind)
         if kept is None or kept[0] != key or kept[1].is_waiting:
-            kept = _built[kind] = (key, builder.build(snapshot, seconds=_INDEX_SECONDS))
+            # Of the one before nothing is taken: what a case finds does not depend on the cases played before it.
+            index = build(None, snapshot, seconds=_INDEX_SECONDS, kept=kept_work, previews=kind == "draft")
+            kept = _built[kind] = (key, index)
         return kept[1]
 
 
 @caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
-    global _drafts
+    global _kept
     with _lock:
         _built.clear()
-        _drafts = MatchIndexBuilder(previews=True)
+        _kept = KeptWork()
 
 
 def _read_revision(capability_id: str, number: int) -> PlayedSide:
@@ -143,7 +145,7 @@ def _read_revision(capability_id: str, number: int) -> PlayedSide:
     entry = replace(build_entry(release), status="published", replaced_by=None)
     snapshot = current_snapshot()
     snapshot = replace(snapshot, entries={**snapshot.entries, capability_id: entry})
-    index = _build_index("revision", MatchIndexBuilder(), snapshot, capability_id, number)
+    index = _build_index("revision", KeptWork(), snapshot, capability_id, number)
     return PlayedSide(SideSource(snapshot), index, entry.digest)
 
 
@@ -154,7 +156,7 @@ def _read_current(capability_id: str, side: str) -> PlayedSide:
         drafts = read_drafts()
         snapshot = replace(snapshot, drafts=drafts, entries={**snapshot.entries, **drafts})
         versions = sorted((name, entry.draft, entry.digest) for name, entry in drafts.items())
-        index = _build_index("draft", _drafts, snapshot, *versions)
+        index = _build_index("draft", _kept, snapshot, *versions)
     else:
         index = PUBLISHED_INDEX.get()
     if side == "without":

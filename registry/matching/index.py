@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
 from typing import Final, NamedTuple
@@ -18,7 +18,7 @@ from capability_kit.text.tokenizer import has_words
 from capability_kit.text.trigger_matching import TriggerIndex
 from capability_rules.bundles.profile import CapabilityProfile
 from registry.common import caches
-from registry.matching import kernel_classifier
+from registry.matching import index_vectors, kernel_classifier
 from registry.matching.calibration import Background, Calibration
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
@@ -26,7 +26,7 @@ from registry.matching.denied_intents import match_wanted
 from registry.matching.embedders import get_embedder
 from registry.matching.embedding import Embedder, EmbedderUnavailable
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
-from registry.matching.index_vectors import IndexVectors, TextLists, cut_rows, find_embedder_meanwhile, list_texts
+from registry.matching.index_vectors import IndexVectors, TextLists, cut_rows, list_texts
 from registry.matching.kept_answers import KeptAnswers
 from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult, list_trigger_languages
@@ -37,7 +37,7 @@ from registry.matching.trigger_evidence import TriggerEvidence
 from registry.matching.vector_store import Progress
 from registry.models import MatchClassifier, SkillGroup
 from registry.snapshot import Snapshot, current_snapshot
-from registry.snapshot.snapshot import AccessScope, SnapshotEntry
+from registry.snapshot.snapshot import AccessScope
 
 logger = logging.getLogger(__name__)
 
@@ -160,133 +160,147 @@ def _message_vector(embedder: Embedder, message: str) -> Floats:
 caches.register(_message_vector.cache_clear)
 
 
-@dataclass
-class MatchIndexBuilder:
-    """Builds one index after another, and keeps what the next one needs not read or compute again.
+@dataclass(frozen=True)
+class KeptWork:
+    """What was read and computed for one index and serves the next: what stands in it changes no index.
 
-    With `previews` drafts replace what is published, as they do for keys that may preview.
+    Nothing is known by its place: after a restore from a backup another one is begun.
     """
 
-    previews: bool = False
-    _words: KeptWords = field(default_factory=KeptWords)
-    _numbers: FeatureIndex = field(default_factory=FeatureIndex)
-    _doc_numbers: FeatureIndex = field(default_factory=partial(FeatureIndex, extract_stems))
-    _calibration: Calibration = field(default_factory=Calibration)
-    _matcher: Matcher | None = None
-    _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
-    _vectors: IndexVectors = field(default_factory=IndexVectors)
-
-    def build(
-        self,
-        snapshot: Snapshot,
-        *,
-        seconds: float | None,
-        between: Progress | None = None,
-        before: MatchIndex | None = None,
-    ) -> MatchIndex:
-        """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards.
-
-        Where no classifier is stored, the one of the index `before` is extended to what is new.
-        """
-        known = self.list_profiles(snapshot)
-        rows = list(SkillGroup.objects.all())
-        groups = [_known_group(group) for group in rows]
-        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        vectors = self._vectors.get(get_embedder(), list_texts(known, samples, group_samples), seconds, between)
-        embedder = vectors.embedder
-        of_known, of_groups, of_counters, of_search, of_docs, everyday = vectors.lists
-        background = None if embedder is None or everyday is None else embedder.make_background(everyday)
-        docs = None if of_docs is None else SkillDocSimilarity(known, of_docs, self._doc_numbers)
-        self._matcher = Matcher(
-            known,
-            self._evidence(known, samples, _Beside(of_known, embedder, docs, background), before),
-            triggers=changed_triggers(self._matcher, known),
-            trigger_evidence=self._trigger_evidence,
-        )
-        words, entries = self._words, self._entries(snapshot)
-        return MatchIndex(
-            revisions=_revisions(snapshot),
-            matcher=self._matcher,
-            groups=Matcher(
-                groups, ExampleSimilarity(group_samples, of_groups, background=background) if groups else None
-            ),
-            make_search=cache(lambda: words.search_index(known, entries, of_search)),
-            embedder=embedder,
-            counters=_by_capability(known, of_counters),
-            is_waiting=vectors.is_waiting,
-            described_groups=tuple(groups),
-            exclusive=_exclusive_ids(rows),
-        )
-
-    def _evidence(
-        self,
-        known: Sequence[CapabilityProfile],
-        samples: TrainingExamples,
-        beside: _Beside,
-        before: MatchIndex | None,
-    ) -> ExampleSimilarity | None:
-        if not samples.classes:
-            return None
-        can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
-        weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
-        is_fitted = weights is not None
-        # A classifier that was fitted on the vectors of one model says nothing about those of another.
-        if weights is None and before is not None and can_fit and before.embedder == beside.embedder:
-            weights = _extended_classifier(before.matcher, known, samples)
-        return ExampleSimilarity(
-            samples,
-            beside.vectors,
-            weights,
-            self._numbers,
-            is_fitted=is_fitted,
-            skill_docs=beside.skill_docs,
-            background=beside.background,
-            calibration=self._calibration,
-        )
-
-    def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
-        return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
+    words: KeptWords = field(default_factory=KeptWords)
+    numbers: FeatureIndex = field(default_factory=FeatureIndex)
+    doc_numbers: FeatureIndex = field(default_factory=partial(FeatureIndex, extract_stems))
+    calibration: Calibration = field(default_factory=Calibration)
+    trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
+    vectors: IndexVectors = field(default_factory=IndexVectors)
 
     def make_vectors(self, snapshot: Snapshot, *, seconds: float, between: Progress | None = None) -> bool:
         """Make and store vectors of the chosen model for so many seconds; whether all are there. Raises
         `EmbedderUnavailable`."""
-        return self._vectors.make(get_embedder(), self._texts(snapshot), seconds, between)
+        return self.vectors.make(get_embedder(), _Known.read(snapshot).texts, seconds, between)
 
-    def find_embedder_meanwhile(self, snapshot: Snapshot) -> Embedder | None:
-        """As `index_vectors.find_embedder_meanwhile`."""
-        return find_embedder_meanwhile(get_embedder(), self._texts(snapshot))
 
-    def _texts(self, snapshot: Snapshot) -> TextLists:
-        known, groups = self.list_profiles(snapshot), [_known_group(group) for group in SkillGroup.objects.all()]
-        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        return list_texts(known, samples, group_samples)
+class _Known(NamedTuple):
+    """What an index is made of, and the samples of capabilities and groups."""
 
-    def list_profiles(self, snapshot: Snapshot) -> list[CapabilityProfile]:
-        """What is published, by capability_id; only what is new since the last time is read."""
-        found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
-        if self.previews:
-            found |= profiles_of_drafts(snapshot.drafts)
-        return [one for _, one in sorted(found.items()) if one.samples]
+    profiles: list[CapabilityProfile]
+    rows: list[SkillGroup]
+    groups: tuple[CapabilityProfile, ...]
+    samples: TrainingExamples
+    group_samples: TrainingExamples
+
+    @classmethod
+    def read(cls, snapshot: Snapshot, *, previews: bool = False) -> _Known:
+        profiles, rows = list_profiles(snapshot, previews=previews), list(SkillGroup.objects.all())
+        groups = tuple(map(_known_group, rows))
+        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (profiles, groups))
+        return cls(profiles, rows, groups, samples, group_samples)
+
+    @property
+    def texts(self) -> TextLists:
+        return list_texts(self.profiles, self.samples, self.group_samples)
+
+
+def build(
+    before: MatchIndex | None,
+    snapshot: Snapshot,
+    *,
+    seconds: float | None,
+    kept: KeptWork | None = None,
+    between: Progress | None = None,
+    previews: bool = False,
+) -> MatchIndex:
+    """The index of a snapshot, which changes nothing but what is `kept`; without a limit in `seconds` all vectors are
+    there afterwards.
+
+    With `previews` drafts replace what is published, as they do for keys that may preview. Of the index `before` what
+    did not change is taken, and its classifier where none is stored is extended to what is new.
+    """
+    kept = kept or KeptWork()
+    known = _Known.read(snapshot, previews=previews)
+    made = kept.vectors.get(get_embedder(), known.texts, seconds, between)
+    embedder = made.embedder
+    of_known, of_groups, of_counters, of_search, of_docs, everyday = made.lists
+    background = None if embedder is None or everyday is None else embedder.make_background(everyday)
+    docs = None if of_docs is None else SkillDocSimilarity(known.profiles, of_docs, kept.doc_numbers)
+    entries = {**snapshot.entries, **snapshot.drafts} if previews else snapshot.entries
+    of_groups_known = ExampleSimilarity(known.group_samples, of_groups, background=background)
+    return MatchIndex(
+        revisions=_revisions(snapshot),
+        matcher=Matcher(
+            known.profiles,
+            _evidence(known, _Beside(of_known, embedder, docs, background), kept, before),
+            triggers=changed_triggers(before.matcher if before is not None else None, known.profiles),
+            trigger_evidence=kept.trigger_evidence,
+        ),
+        groups=Matcher(known.groups, of_groups_known if known.groups else None),
+        make_search=cache(lambda: kept.words.search_index(known.profiles, entries, of_search)),
+        embedder=embedder,
+        counters=_by_capability(known.profiles, of_counters),
+        is_waiting=made.is_waiting,
+        described_groups=known.groups,
+        exclusive=_exclusive_ids(known.rows),
+    )
+
+
+def list_profiles(snapshot: Snapshot, *, previews: bool = False) -> list[CapabilityProfile]:
+    """What is published, by capability_id; only what is new since the last time is read."""
+    found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
+    if previews:
+        found |= profiles_of_drafts(snapshot.drafts)
+    return [one for _, one in sorted(found.items()) if one.samples]
+
+
+def find_embedder_meanwhile(snapshot: Snapshot) -> Embedder | None:
+    """As `index_vectors.find_embedder_meanwhile`, of what is published."""
+    return index_vectors.find_embedder_meanwhile(get_embedder(), _Known.read(snapshot).texts)
+
+
+def _evidence(known: _Known, beside: _Beside, kept: KeptWork, before: MatchIndex | None) -> ExampleSimilarity | None:
+    samples = known.samples
+    if not samples.classes:
+        return None
+    can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
+    weights = get_stored_classifier(samples, beside.embedder) if can_fit else None
+    is_fitted = weights is not None
+    # A classifier that was fitted on the vectors of one model says nothing about those of another.
+    if weights is None and before is not None and can_fit and before.embedder == beside.embedder:
+        weights = _extended_classifier(before.matcher, known.profiles, samples)
+    return ExampleSimilarity(
+        samples,
+        beside.vectors,
+        weights,
+        kept.numbers,
+        is_fitted=is_fitted,
+        skill_docs=beside.skill_docs,
+        background=beside.background,
+        calibration=kept.calibration,
+    )
+
+
+class _Build(NamedTuple):
+    """When the last index was made or looked after, by time.monotonic(), and how long making it took."""
+
+    at: float = 0.0
+    seconds: float = 0.0
+    # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
+    is_typical: bool = False
+
+    @property
+    def lag_seconds(self) -> float:
+        """What a caller who does not wait for the next one saves, as far as it is known."""
+        return self.seconds if self.is_typical else 0.0
 
 
 @dataclass
 class MatchIndexCache:
-    """One per process; the first call after a publish builds the new index, the others wait for it.
-
-    With `previews` drafts replace what is published, as they do for keys that may preview.
-    """
+    """One per process; the first call after a publish builds the new index, the others wait for it."""
 
     previews: bool = False
     index: MatchIndex | None = None
-    builder: MatchIndexBuilder = field(init=False)
-    # By time.monotonic(), when vectors or a classifier were last looked for.
-    _checked_at: float = 0.0
-    _build_seconds: float = 0.0
-    _check_every_seconds: float = _POLL_SECONDS
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self.builder = MatchIndexBuilder(self.previews)
+    kept: KeptWork = field(default_factory=KeptWork)
+    last_build: _Build = field(default_factory=_Build)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, *, may_lag: bool = False, vector_seconds: float | None = None) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
@@ -296,44 +310,34 @@ class MatchIndexCache:
         Vectors that are not stored are made for `vector_seconds`, two by default; with a negative number none are, and
         no model is loaded.
         """
-        snapshot = current_snapshot()
-        current = self.index
+        snapshot, current = current_snapshot(), self.index
         if current is not None and self._is_good(current, snapshot):
             return current
-        if (
-            may_lag
-            and current is not None
-            and current.revisions.epoch == snapshot.epoch
-            and self._build_seconds > _LAG_FROM_SECONDS
-        ):
+        is_known = current is not None and current.revisions.epoch == snapshot.epoch
+        if may_lag and current is not None and is_known and self.last_build.lag_seconds > _LAG_FROM_SECONDS:
             self._renew_in_background(snapshot)
             return current
-        with self._lock:
+        with self.lock:
             current = self.index
-            return (
-                current
-                if current is not None and self._is_good(current, snapshot)
-                else self._renew(snapshot, vector_seconds)
-            )
+            if current is not None and self._is_good(current, snapshot):
+                return current
+            return self._renew(snapshot, _SECONDS_AT_ONCE if vector_seconds is None else vector_seconds)
 
-    def _renew(self, snapshot: Snapshot, vector_seconds: float | None = None) -> MatchIndex:
+    def _renew(self, snapshot: Snapshot, vector_seconds: float) -> MatchIndex:
         """The next index; the caller holds the lock."""
         current, began = self.index, time.monotonic()
         may_have_grown = current is not None and self._may_have_grown(current)
-        self._checked_at = began
+        self.last_build = self.last_build._replace(at=began)
         if current is not None and current.revisions.epoch != snapshot.epoch:
             # Restored from a backup: the same row ids may refer to other texts.
-            self.builder, self.index = MatchIndexBuilder(self.previews), None
+            self.kept, self.index = KeptWork(), None
             forget_known()
         elif current is not None and not may_have_grown and self._has_same_words(current, snapshot):
             self.index = replace(current, revisions=_revisions(snapshot), answers=KeptAnswers())
             return self.index
-        seconds = _SECONDS_AT_ONCE if vector_seconds is None else vector_seconds
-        self.index = self.builder.build(snapshot, seconds=seconds, before=self.index)
-        seconds_taken = time.monotonic() - began
-        # The first one reads everything, and the first with vectors loads a model: that says nothing about the next.
-        self._build_seconds = seconds_taken if current is not None and not current.is_waiting else 0.0
-        self._check_every_seconds = min(max(_POLL_SECONDS, seconds_taken / _POLL_SHARE), _POLL_SECONDS_MAX)
+        self.index = build(self.index, snapshot, seconds=vector_seconds, kept=self.kept, previews=self.previews)
+        is_typical = current is not None and not current.is_waiting
+        self.last_build = _Build(began, time.monotonic() - began, is_typical)
         return self.index
 
     def _has_same_words(self, current: MatchIndex, snapshot: Snapshot) -> bool:
@@ -344,18 +348,18 @@ class MatchIndexCache:
         return current.described_groups == tuple(map(_known_group, rows)) and current.exclusive == _exclusive_ids(rows)
 
     def _renew_in_background(self, snapshot: Snapshot) -> None:
-        if time.monotonic() - self._checked_at < 2 * self._build_seconds or not self._lock.acquire(blocking=False):
-            return
-        threading.Thread(target=self._renew_and_release, args=[snapshot], name="match-index", daemon=True).start()
+        last = self.last_build
+        if time.monotonic() - last.at >= 2 * last.lag_seconds and self.lock.acquire(blocking=False):
+            threading.Thread(target=self._renew_and_release, args=[snapshot], name="match-index", daemon=True).start()
 
     def _renew_and_release(self, snapshot: Snapshot) -> None:
         try:
-            self._renew(snapshot)
+            self._renew(snapshot, _SECONDS_AT_ONCE)
         except Exception:
             # A thread has nobody to tell; the callers go on with the index before, and it is tried again.
             logger.exception("the matching index could not be made")
         finally:
-            self._lock.release()
+            self.lock.release()
             connection.close()
 
     def _is_good(self, current: MatchIndex, snapshot: Snapshot) -> bool:
@@ -364,13 +368,13 @@ class MatchIndexCache:
     def _may_have_grown(self, current: MatchIndex) -> bool:
         """Whether a job may have made what the cached index lacks: vectors, or a fitted head."""
         is_whole = not current.is_waiting and (current.matcher.evidence is None or current.matcher.evidence.is_settled)
-        return not is_whole and time.monotonic() - self._checked_at > self._check_every_seconds
+        pause = min(max(_POLL_SECONDS, self.last_build.seconds / _POLL_SHARE), _POLL_SECONDS_MAX)
+        return not is_whole and time.monotonic() - self.last_build.at > pause
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
-        with self._lock:
-            self.builder, self.index = MatchIndexBuilder(self.previews), None
-            self._checked_at = self._build_seconds = 0.0
+        with self.lock:
+            self.kept, self.index, self.last_build = KeptWork(), None, _Build()
 
 
 def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:

@@ -23,7 +23,7 @@ from registry.core.transactions import get_registry_revision, write_transaction
 from registry.models import MatchClassifier
 
 if TYPE_CHECKING:
-    from registry.matching.index import MatchIndex, MatchIndexBuilder
+    from registry.matching.index import KeptWork, MatchIndex
     from registry.snapshot import Snapshot
 
 KIND: Final = "matching.learn"
@@ -38,7 +38,7 @@ _WORK_WITHOUT_REST_SECONDS: Final = 1.0
 # So many times as long as the CPU time of the step.
 _REST_FACTOR: Final = 5.0
 # Of the worker alone: a scheduled release is matched beside it by the index of the process, and never waits for this.
-_builder: MatchIndexBuilder | None = None
+_kept: KeptWork | None = None
 # By time.monotonic().
 _rests_until = 0.0
 
@@ -70,7 +70,7 @@ def train(lease: Lease) -> CommitAction:
         jobs.renew_lease(lease, payload=payload)
 
     try:
-        is_whole = _get_builder().make_vectors(snapshot, seconds=_STEP_SECONDS, between=note)
+        is_whole = _get_kept().make_vectors(snapshot, seconds=_STEP_SECONDS, between=note)
     except EmbedderUnavailable:
         _fit_words(lease, snapshot)
         raise
@@ -100,17 +100,20 @@ def _rest(began: float) -> float:
 def _start_payload(lease: Lease, snapshot: Snapshot) -> dict[str, Any]:
     """What the steps before have noted, or a new beginning where the model is another one."""
     from registry.matching.embedders import get_embedder
+    from registry.matching.index import find_embedder_meanwhile
     from registry.matching.readability import describe_embedder
 
     model = describe_embedder(get_embedder())
     if lease.payload.get("model") == model and "since" in lease.payload:
         return dict(lease.payload)
-    meanwhile = describe_embedder(_get_builder().find_embedder_meanwhile(snapshot))
+    meanwhile = describe_embedder(find_embedder_meanwhile(snapshot))
     return {"model": model, "since": timezone.now().isoformat(timespec="seconds"), "meanwhile": meanwhile}
 
 
 def _fit(lease: Lease, snapshot: Snapshot) -> CommitAction:
-    index = _get_builder().build(snapshot, seconds=None) if _takes_a_job_to_fit(snapshot) else None
+    from registry.matching.index import build
+
+    index = build(None, snapshot, seconds=None, kept=_get_kept()) if _takes_a_job_to_fit(snapshot) else None
     weights = _fit_weights(lease, index) if index is not None else b""
 
     def write() -> None:
@@ -126,17 +129,20 @@ def _takes_a_job_to_fit(snapshot: Snapshot) -> bool:
     """False where a process that matches fits the head at once, and where there are too many sentences for one: an
     index of all of them would be made for nothing."""
     from registry.matching import kernel_classifier
+    from registry.matching.index import list_profiles
 
-    counts = [len(one.samples) for one in _get_builder().list_profiles(snapshot)]
+    counts = [len(one.samples) for one in list_profiles(snapshot)]
     samples, classes = sum(counts), len(counts)
     return kernel_classifier.can_fit(samples, classes) and not kernel_classifier.is_cheap_to_fit(samples, classes)
 
 
 def _fit_words(lease: Lease, snapshot: Snapshot) -> None:
     """Where the model cannot be reached and no other stands in for it."""
+    from registry.matching.index import build
+
     if not _takes_a_job_to_fit(snapshot):
         return
-    index = _get_builder().build(snapshot, seconds=-1)
+    index = build(None, snapshot, seconds=-1, kept=_get_kept())
     if index.embedder is None and (weights := _fit_weights(lease, index)):
         with write_transaction():
             _keep(index, weights)
@@ -153,20 +159,19 @@ def _fit_weights(lease: Lease, index: MatchIndex) -> bytes:
     return kernel_classifier.to_bytes(evidence.fit())
 
 
-def _get_builder() -> MatchIndexBuilder:
-    global _builder
-    from registry.matching.index import MatchIndexBuilder
+def _get_kept() -> KeptWork:
+    global _kept
+    from registry.matching.index import KeptWork
 
-    if _builder is None:
-        _builder = MatchIndexBuilder()
-    return _builder
+    _kept = _kept or KeptWork()
+    return _kept
 
 
 @caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
-    global _builder, _rests_until
-    _builder, _rests_until = None, 0.0
+    global _kept, _rests_until
+    _kept, _rests_until = None, 0.0
 
 
 def _keep(index: MatchIndex, weights: bytes) -> None:

@@ -66,7 +66,7 @@ def test_an_index_that_is_made_in_moments_is_waited_for(
     monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda _self, snapshot: begun.append(snapshot))
     publish("alpha")
     PUBLISHED_INDEX.get()
-    monkeypatch.setattr(PUBLISHED_INDEX, "_build_seconds", 0.7)
+    monkeypatch.setattr(PUBLISHED_INDEX, "last_build", PUBLISHED_INDEX.last_build._replace(seconds=0.7))
     publish("beta")
     assert "beta" in PUBLISHED_INDEX.get(may_lag=True).matcher.places
     assert not begun
@@ -101,15 +101,15 @@ def test_the_next_one_is_made_once_by_a_thread(monkeypatch: pytest.MonkeyPatch) 
         return before
 
     monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
-    monkeypatch.setattr(cache.builder, "build", build)
+    monkeypatch.setattr(index, "build", build)
     monkeypatch.setattr(cache, "_has_same_words", lambda *_: False)
-    cache._checked_at = 0.0
+    cache.last_build = cache.last_build._replace(at=0.0)
     publish("beta")
     assert [cache.get(may_lag=True) for _ in range(3)] == [before] * 3
     assert begun.wait(20)
     assert cache.get(may_lag=True) is before
     may_go_on.set()
-    with cache._lock:
+    with cache.lock:
         assert made == ["match-index"]
 
 

@@ -16,7 +16,7 @@ from registry.core.jobs import queue
 from registry.core.transactions import write_transaction
 from registry.matching import index, kernel_classifier, training_job
 from registry.matching.embedders import get_embedder
-from registry.matching.index import PUBLISHED_INDEX, MatchIndexBuilder, MatchIndexCache
+from registry.matching.index import PUBLISHED_INDEX, MatchIndexCache, build
 from registry.matching.vector_store import text_digest
 from registry.models import Job, MatchClassifier, RegistryState, Revision, SentenceVector
 from registry.operations.worker import Worker
@@ -64,7 +64,7 @@ def test_training_waits_for_the_end_of_publishing(settings: Any, monkeypatch: py
 
 
 def test_no_index_is_made_where_no_head_is_to_be_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MatchIndexBuilder, "build", lambda *_, **__: pytest.fail("made for nothing"))
+    monkeypatch.setattr(index, "build", lambda *_, **__: pytest.fail("made for nothing"))
     publish("alpha")
     publish("beta")
     _run_due(monkeypatch)
@@ -161,13 +161,13 @@ def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
 
 def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
-    index = PUBLISHED_INDEX.builder.build(SNAPSHOTS.refresh(), seconds=-1)
-    assert index.is_waiting
-    assert index.embedder is None
-    assert index.match("alpha please", top=3).matches[0].capability_id == "alpha"
+    found = build(None, SNAPSHOTS.refresh(), seconds=-1, kept=PUBLISHED_INDEX.kept)
+    assert found.is_waiting
+    assert found.embedder is None
+    assert found.match("alpha please", top=3).matches[0].capability_id == "alpha"
     Worker().run_due()
     _run_due(monkeypatch)
-    assert not PUBLISHED_INDEX.builder.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
+    assert not build(None, SNAPSHOTS.refresh(), seconds=-1, kept=PUBLISHED_INDEX.kept).is_waiting
 
 
 @pytest.mark.both_databases
@@ -188,14 +188,13 @@ def test_while_vectors_are_waited_for_an_index_that_takes_long_is_made_rarely(mo
     publish()
     holder = MatchIndexCache()
     made: list[float] = []
-    make = holder.builder.build
 
     def slowly(*arguments: Any, **options: Any) -> Any:
         made.append(time.monotonic())
         time.sleep(0.1)
-        return replace(make(*arguments, **options), is_waiting=True)
+        return replace(build(*arguments, **options), is_waiting=True)
 
-    monkeypatch.setattr(holder.builder, "build", slowly)
+    monkeypatch.setattr(index, "build", slowly)
     monkeypatch.setattr(index, "_POLL_SECONDS", 0.0)
     for _ in range(20):
         holder.get()

@@ -22,7 +22,7 @@ from registry.matching import (
 )
 from registry.matching.calibration import Background
 from registry.matching.embedding import Embedder, EmbedderUnavailable, normalize_vectors
-from registry.matching.index import MatchIndexBuilder
+from registry.matching.index import KeptWork, build
 from registry.matching.ngram_index import Floats
 from registry.matching.training_progress import count_missing_vectors, get_training_progress
 from registry.models import Job, MatchClassifier, SentenceVector
@@ -115,15 +115,15 @@ def test_messages_are_compared_by_the_model_before_until_all_vectors_of_the_new_
     publish("alpha", utterances={"should_match": ["weigh me", "log my weight"]})
     _run_all()
     models.choose(new, old)
-    holder = MatchIndexBuilder()
-    found = holder.build(SNAPSHOTS.refresh(), seconds=-1)
+    kept = KeptWork()
+    found = build(None, SNAPSHOTS.refresh(), seconds=-1, kept=kept)
     assert (found.embedder, found.is_waiting) == (old, True)
     found.match("weigh me now", top=3)
     assert old.messages == ["weigh me now"]
     assert (new.embedded, new.messages) == ([], [])
     _queue()
     _run_all()
-    found = holder.build(SNAPSHOTS.refresh(), seconds=-1)
+    found = build(None, SNAPSHOTS.refresh(), seconds=-1, kept=kept)
     assert (found.embedder, found.is_waiting) == (new, False)
     found.match("weigh me now", top=3)
     assert new.messages == ["weigh me now"]
@@ -140,7 +140,7 @@ def test_what_is_published_meanwhile_is_compared_by_the_model_before_too(models:
     _run_all()
     models.choose(new, old)
     publish("beta", utterances={"should_match": ["an hour of yoga"]})
-    found = MatchIndexBuilder().build(SNAPSHOTS.refresh(), seconds=600)
+    found = build(None, SNAPSHOTS.refresh(), seconds=600)
     assert found.embedder is old
     assert found.match("yoga for an hour", top=1).matches[0].capability_id == "beta"
 
@@ -152,7 +152,7 @@ def test_after_an_import_what_has_vectors_goes_on_and_the_rest_is_found_by_words
     publish("alpha", utterances={"should_match": ["weigh me"]})
     _run_all()
     publish("beta", intent_triggers=["yoga"], utterances={"should_match": [f"lesson {n}" for n in range(30)]})
-    found = MatchIndexBuilder().build(SNAPSHOTS.refresh(), seconds=-1)
+    found = build(None, SNAPSHOTS.refresh(), seconds=-1)
     assert (found.embedder, found.is_waiting) == (model, True)
     assert found.matcher.evidence is not None
     assert found.matcher.evidence.vectors is not None
@@ -164,7 +164,7 @@ def test_after_an_import_what_has_vectors_goes_on_and_the_rest_is_found_by_words
     assert [hit.trigger for hit in of_beta[0].triggers] == ["yoga"]
     _queue()
     _run_all()
-    assert not MatchIndexBuilder().build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
+    assert not build(None, SNAPSHOTS.refresh(), seconds=-1).is_waiting
 
 
 def test_with_more_than_half_without_vectors_words_alone_decide(models: Models) -> None:
@@ -172,7 +172,7 @@ def test_with_more_than_half_without_vectors_words_alone_decide(models: Models) 
     publish("alpha")
     _run_all()
     publish("beta", utterances={"should_match": [f"lesson {number}" for number in range(190)]})
-    assert MatchIndexBuilder().build(SNAPSHOTS.refresh(), seconds=-1).embedder is None
+    assert build(None, SNAPSHOTS.refresh(), seconds=-1).embedder is None
 
 
 @pytest.mark.parametrize("has_vectors", [False, True])
@@ -185,7 +185,7 @@ def test_words_alone_decide_where_the_model_before_is_not_installed_or_knows_not
     if has_vectors:
         _run_all()
     models.choose(new, *([] if has_vectors else [old]))
-    found = MatchIndexBuilder().build(SNAPSHOTS.refresh(), seconds=-1)
+    found = build(None, SNAPSHOTS.refresh(), seconds=-1)
     assert (found.embedder, found.is_waiting) == (None, True)
     assert found.match("alpha please", top=3).matches[0].capability_id == "alpha"
 
@@ -201,13 +201,13 @@ def test_a_classifier_of_the_model_before_is_not_extended_for_the_new_one(
     models.choose(new, old)
     extended: list[object] = []
     monkeypatch.setattr(index, "_extended_classifier", lambda *given: extended.append(given))
-    holder = MatchIndexBuilder()
-    before = holder.build(SNAPSHOTS.refresh(), seconds=-1)
+    kept = KeptWork()
+    before = build(None, SNAPSHOTS.refresh(), seconds=-1, kept=kept)
     assert before.embedder is old
-    assert holder.build(SNAPSHOTS.refresh(), seconds=None, before=before).embedder is new
+    assert build(before, SNAPSHOTS.refresh(), seconds=None, kept=kept).embedder is new
     assert extended == []
-    before = holder.build(SNAPSHOTS.refresh(), seconds=None)
-    holder.build(SNAPSHOTS.refresh(), seconds=None, before=before)
+    before = build(None, SNAPSHOTS.refresh(), seconds=None, kept=kept)
+    build(before, SNAPSHOTS.refresh(), seconds=None, kept=kept)
     assert len(extended) == 1
 
 

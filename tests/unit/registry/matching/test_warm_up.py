@@ -32,7 +32,7 @@ def test_the_model_is_loaded_before_the_first_message(settings: Any, monkeypatch
     get_embedder.cache_clear()
     chosen = get_embedder()
     assert chosen is not None
-    PUBLISHED_INDEX.builder.make_vectors(STORE.refresh(), seconds=600)
+    PUBLISHED_INDEX.kept.make_vectors(STORE.refresh(), seconds=600)
     PUBLISHED_INDEX.forget()
     loaded: list[bool] = []
     monkeypatch.setattr(type(chosen), "load", lambda _: loaded.append(True))

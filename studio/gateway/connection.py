@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from studio.gateway import framing, refusals
@@ -59,6 +60,15 @@ class BufferedConnection(asyncio.BufferedProtocol):
         raise NotImplementedError
 
 
+# Idle: nothing is under way, what comes next is a head. Head: a part of one is there. Relayed: a request was passed on,
+# and its response has not ended. Closing: nothing that comes is read any more; what is unsent is still written.
+ClientState = Enum("ClientState", ["IDLE", "HEAD", "RELAYED", "CLOSING"])
+# Of a response: its head is waited for; held: it was seen and has to wait for something, until it is released; then its
+# body, or one that goes on to the end of the connection.
+UpstreamState = Enum("UpstreamState", ["IDLE", "HEAD", "HELD", "RELEASED", "BODY", "ENDLESS"])
+_IDLE: Final = ClientState.IDLE
+
+
 class ClientConnection(BufferedConnection):
     """Answers what is warm, relays the rest, one request at a time."""
 
@@ -67,11 +77,10 @@ class ClientConnection(BufferedConnection):
         self._buffer = b""
         self._upstream: Upstream | None = None
         self._relayed: Relayed | None = None
-        self._is_closing = self._is_admitted = False
+        self._state = _IDLE
+        self._is_admitted = False
         # Of a warm response to a client that reads slowly: what is still to be written.
         self._unsent: memoryview | None = None
-        # Nothing is under way: what comes next is a head.
-        self._is_idle = True
         # Since when a head is waited for, and since when the client has not read.
         self.idle_since = gateway.now
         self.stalled_since: float | None = None
@@ -92,8 +101,7 @@ class ClientConnection(BufferedConnection):
             self.close()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        self._is_closing = True
-        self._is_idle = False
+        self._state = ClientState.CLOSING
         self._unsent = None
         self._gateway.closed(self)
         if self._is_admitted:
@@ -103,13 +111,13 @@ class ClientConnection(BufferedConnection):
             self._upstream.close()
 
     def data_received(self, data: bytes) -> None:
-        if self._is_idle:
+        if self._state is _IDLE:
             self.idle_since = self._gateway.now
             ready = self._responses.find(data)
             if ready is not None:
                 self._send(ready)
                 return
-        if not self._is_closing:
+        if self._state is not ClientState.CLOSING:
             self._buffer += data
             self._advance()
 
@@ -130,7 +138,7 @@ class ClientConnection(BufferedConnection):
             piece, rest = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
             self._unsent = rest if len(rest) else None
             self.transport.write(piece)
-        if self._unsent is None and (self._is_closing or self._gateway.is_stopping):
+        if self._unsent is None and self._is_ending():
             self.close()
         return self._unsent is None
 
@@ -172,7 +180,7 @@ class ClientConnection(BufferedConnection):
 
     def close(self) -> None:
         """At the end of what was sent."""
-        self._is_closing, self._is_idle = True, False
+        self._state = ClientState.CLOSING
         if self._unsent is None:
             self.transport.close()
 
@@ -180,7 +188,7 @@ class ClientConnection(BufferedConnection):
 
     def _advance(self) -> None:
         """Take what has been received as far as it goes."""
-        while not self._is_closing:
+        while self._state is not ClientState.CLOSING:
             if self._relayed is not None:
                 self._relay_body(self._relayed)
                 return
@@ -194,7 +202,7 @@ class ClientConnection(BufferedConnection):
                 self._refuse(refusals.BadRequest())
                 return
             if end < 0 and len(self._buffer) <= framing.HEAD_BYTES_MAX:
-                self._is_idle = not self._buffer
+                self._await_head()
                 return
             if not 0 <= end <= framing.HEAD_BYTES_MAX:
                 self._refuse(refusals.HeadTooLarge())
@@ -218,15 +226,20 @@ class ClientConnection(BufferedConnection):
             # Here, where a client that sends on regardless still gets to read why.
             self._refuse(refusals.BodyTooLarge(BODY_BYTES_MAX))
             return
-        self._is_idle = not self._buffer
+        self._await_head()
         self.idle_since = self._gateway.now
         ready, environ = self._responses.answer(head, self._client)
         ready = ready or self._gateway.local_response(head)
         if ready is not None and not self._gateway.is_stopping:
             self._send(ready)
             return
-        self._is_idle = False
         self._relay(head, environ)
+
+    def _is_ending(self) -> bool:
+        return self._state is ClientState.CLOSING or self._gateway.is_stopping
+
+    def _await_head(self) -> None:
+        self._state = ClientState.HEAD if self._buffer else _IDLE
 
     def _relay(self, head: RequestHead, environ: Environ | None) -> None:
         added = self._gateway.added_fields(head, self._client, self._server)
@@ -234,7 +247,7 @@ class ClientConnection(BufferedConnection):
             # Where its body ends is seen by the application alone: nothing may come after it.
             added += b"Connection: close\r\n"
         message = head.raw[:-2] + added + b"\r\n"
-        self._relayed = Relayed(head, environ, message, head.body_bytes)
+        self._state, self._relayed = ClientState.RELAYED, Relayed(head, environ, message, head.body_bytes)
         upstream = self._upstream or self._connect()
         upstream.begin(self._relayed)
 
@@ -277,10 +290,10 @@ class ClientConnection(BufferedConnection):
             return
         if relayed.left:
             self._linger()
-        elif closes or relayed.left is None or not relayed.head.persists or self._gateway.is_stopping:
+        elif closes or relayed.left is None or not relayed.head.persists or self._is_ending():
             self.close()
         else:
-            self._is_idle = not self._buffer
+            self._await_head()
             self.idle_since = self._gateway.now
             self.resume_reading()
             self._advance()
@@ -291,7 +304,7 @@ class ClientConnection(BufferedConnection):
             return
         self._upstream = None
         relayed = self._relayed
-        if relayed is None or self._is_closing:
+        if relayed is None or self._state is ClientState.CLOSING:
             return
         if relayed.has_response:
             # It is cut where it is: its length or its chunks tell the client.
@@ -309,7 +322,7 @@ class ClientConnection(BufferedConnection):
 
     def _linger(self) -> None:
         """End what is sent, and let the client read it: a connection that is cut while it sends loses the response."""
-        self._is_closing, self._is_idle = True, False
+        self._state = ClientState.CLOSING
         self._buffer = b""
         with contextlib.suppress(OSError):
             self.transport.write_eof()
@@ -326,15 +339,15 @@ class Upstream(BufferedConnection):
         self._unsent: list[bytes] = []
         self._relayed: Relayed | None = None
         self._received = b""
-        # Of the response's body; None before its head is there.
-        self._left: int | None = None
-        self._is_endless = self._closes = self._is_held = False
-        self.was_used = False
+        # Of the response, from its head on.
+        self._left = 0
+        self._state = UpstreamState.IDLE
+        self._closes = self.was_used = False
         self.connecting: asyncio.Future[None] | None = None
 
     def begin(self, relayed: Relayed) -> None:
         """Pass a request on, after the response to the last one has ended."""
-        self._relayed, self._left = relayed, None
+        self._relayed, self._state = relayed, UpstreamState.HEAD
         self.send(relayed.message)
 
     def send(self, data: bytes) -> None:
@@ -353,7 +366,7 @@ class Upstream(BufferedConnection):
         self._client.resume_reading()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        if self._is_endless:
+        if self._state is UpstreamState.ENDLESS:
             self._client.response_ended(closes=True)
         else:
             self._client.upstream_lost(self)
@@ -370,7 +383,8 @@ class Upstream(BufferedConnection):
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._is_held:
+        is_held = self._state is UpstreamState.HELD
+        if self._transport is not None and not self._transport.is_closing() and not is_held:
             self._transport.resume_reading()
 
     def close(self) -> None:
@@ -380,17 +394,17 @@ class Upstream(BufferedConnection):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self._is_endless:
+        if self._state is UpstreamState.ENDLESS:
             self._client.transport.write(data)
             return
         self._received += data
-        if not self._is_held:
+        if self._state is not UpstreamState.HELD:
             self._advance()
 
     def _advance(self) -> None:
         """Pass on what has been received of the response, as far as it goes."""
         while self._relayed is not None:
-            if self._left is None:
+            if self._state is not UpstreamState.BODY:
                 end = self._received.find(framing.END)
                 if end < 0:
                     return
@@ -414,28 +428,27 @@ class Upstream(BufferedConnection):
             self._client.transport.write(self._received[:length])
             self._received = self._received[length:]
             return False
-        wait = None if self._is_held else self._client.response_began(head)
+        wait = None if self._state is UpstreamState.RELEASED else self._client.response_began(head)
         if wait is not None:
-            self._is_held = True
+            self._state = UpstreamState.HELD
             self.pause()
             asyncio.ensure_future(wait).add_done_callback(self._release)
             return True
         self._closes = head.closes
         if head.body_bytes is None:
-            self._is_endless = True
+            self._state = UpstreamState.ENDLESS
             self._client.transport.write(self._received)
             self._received = b""
             return True
         # Head and body in one piece, where they came in one.
-        self._left = head.body_bytes + length
+        self._left, self._state = head.body_bytes + length, UpstreamState.BODY
         return False
 
     def _release(self, _done: object) -> None:
         if self._transport is None or self._transport.is_closing():
             return
-        # `_is_held` says that the head has been seen, until it is taken.
+        self._state = UpstreamState.RELEASED
         self._advance()
-        self._is_held = False
         self.resume()
 
     def _take_body(self, left: int) -> None:
@@ -443,7 +456,7 @@ class Upstream(BufferedConnection):
         self._left = left - len(piece)
         self._client.transport.write(piece)
         if not self._left:
-            self._relayed, self._left, self.was_used = None, None, True
+            self._relayed, self._state, self.was_used = None, UpstreamState.IDLE, True
             self._client.response_ended(closes=self._closes)
 
 

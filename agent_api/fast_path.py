@@ -13,7 +13,7 @@ import itertools
 import re
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -63,8 +63,6 @@ _READY_MAX: Final = 10_000
 _READY_BYTES_MAX: Final = 64 * 1024 * 1024
 # How many were answered here, by path and whether the client had the bytes already.
 SERVED_COUNTS: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
-# The counts of the gateway, which sends warm reads in a process of its own, at its last scrape.
-_gateway_counts: Final[list[int]] = []
 
 
 def list_counts() -> list[int]:
@@ -73,16 +71,12 @@ def list_counts() -> list[int]:
     return [*SERVED_COUNTS.values(), usage_counters.TOTALS.loads, RESPONSE_CACHE.hits]
 
 
-def set_gateway_counts(counts: list[int]) -> None:
-    """Store what `list_counts` returned in the gateway."""
-    _gateway_counts[:] = counts
-
-
-def get_totals() -> tuple[dict[tuple[str, bool], int], int, int]:
-    """`(warm reads by path and whether the client had them, loads, cache hits)` of this process and the gateway."""
+def get_totals(of_gateway: Sequence[int] = ()) -> tuple[dict[tuple[str, bool], int], int, int]:
+    """`(warm reads by path and whether the client had them, loads, cache hits)` of this process, and of the gateway:
+    what `list_counts` returned there, which sends warm reads in a process of its own."""
     counts = list_counts()
-    if _gateway_counts:
-        counts = [ours + theirs for ours, theirs in zip(counts, _gateway_counts, strict=True)]
+    if of_gateway:
+        counts = [ours + theirs for ours, theirs in zip(counts, of_gateway, strict=True)]
     return dict(zip(SERVED_COUNTS, counts, strict=False)), counts[-2], counts[-1]
 
 

@@ -41,7 +41,6 @@ application = Application(
     threads=settings.WEB_THREADS,
     on_stop=_stop,
     gateway_secret=os.environ.pop(SECRET_VARIABLE, ""),
-    on_counts=wsgi.set_gateway_counts,
 )
 # The first bundle after a start would wait for one.
 check_pool.start_ahead()

@@ -23,7 +23,7 @@ from typing import Any, Final
 from django.conf import settings
 from prometheus_client import CollectorRegistry
 
-from agent_api.fast_path import FastPath, set_gateway_counts
+from agent_api.fast_path import FastPath
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 from registry.snapshot import watcher
 from registry.usage import usage_counters
@@ -33,15 +33,15 @@ from studio.middleware.proxies import apply_forwarding
 # twentieth of a millisecond waits for that at each turn.
 sys.setswitchinterval(0.0002)
 FAST_PATH: Final = FastPath(_django)
-__all__ = ["FAST_PATH", "application", "find_metrics", "set_gateway_counts"]
+__all__ = ["FAST_PATH", "application", "find_metrics"]
 usage_counters.add_source(FAST_PATH.collect)
 
 
 def find_metrics() -> CollectorRegistry:
     """What `/metrics` shows. Imported where it is asked for: the first request brings it anyway, no start waits."""
-    from agent_api.metrics.exposition import METRICS_REGISTRY
+    from agent_api.metrics.exposition import collect_from
 
-    return METRICS_REGISTRY
+    return collect_from()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

@@ -5,7 +5,7 @@ Metrics are read at each scrape: counters kept as plain integers, the snapshot, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from django.conf import settings
@@ -36,7 +36,10 @@ _STATUS: Final = {False: "200", True: "304"}
 
 
 class StudioCollector(Collector):
-    """Everything that is ours and that no request counts by itself."""
+    """Everything that is ours and that no request counts by itself; `of_gateway` is what the gateway has counted."""
+
+    def __init__(self, of_gateway: Sequence[int]) -> None:
+        self._of_gateway = of_gateway
 
     def describe(self) -> Iterator[Metric]:
         """Nothing, so that registering asks no database."""
@@ -46,8 +49,9 @@ class StudioCollector(Collector):
         yield InfoMetricFamily(
             "studio_build", "What is running.", {"version": settings.STUDIO_VERSION, "rules_version": RULES_VERSION}
         )
-        yield from _answers()
-        yield from _bodies()
+        served, loads, hits = get_totals(self._of_gateway)
+        yield from _answers(served, loads)
+        yield from _bodies(hits)
         yield from _snapshot()
         stored = read_stored_metrics()
         yield _gauge("studio_database_up", "1 where the database answered this scrape.", stored is not None)
@@ -55,8 +59,7 @@ class StudioCollector(Collector):
             yield from _stored(stored)
 
 
-def _answers() -> Iterator[Metric]:
-    served, loads, _ = get_totals()
+def _answers(served: Mapping[tuple[str, bool], int], loads: int) -> Iterator[Metric]:
     warm = CounterMetricFamily(
         "studio_fast_path_responses", "Warm reads, answered before Django is entered.", labels=["route", "status"]
     )
@@ -74,11 +77,11 @@ def _answers() -> Iterator[Metric]:
     )
 
 
-def _bodies() -> Iterator[Metric]:
+def _bodies(hits: int) -> Iterator[Metric]:
     yield _gauge("studio_bodies_bytes", "Size of the load responses cached in memory.", RESPONSE_CACHE.bytes_held)
     yield _gauge("studio_bodies_limit_bytes", "Their maximum size.", RESPONSE_CACHE.bytes_max)
     yield _gauge("studio_bodies_entries", "Load responses cached in memory.", len(RESPONSE_CACHE))
-    yield _count("studio_bodies_hits", "Load responses found in the cache.", get_totals()[2])
+    yield _count("studio_bodies_hits", "Load responses found in the cache.", hits)
     yield _count("studio_bodies_misses", "Load responses that had to be rendered.", RESPONSE_CACHE.misses)
 
 
@@ -118,15 +121,13 @@ def _by_label(family: Family, values: Mapping[str, int]) -> Family:
     return family
 
 
-def _registry() -> CollectorRegistry:
+def collect_from(of_gateway: Sequence[int] = ()) -> CollectorRegistry:
     """Ours and the usual ones about the process; nothing that a library may have put into the global one."""
     found = CollectorRegistry()
-    for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR, REQUESTS_REGISTRY, StudioCollector()):
+    ours = StudioCollector(of_gateway)
+    for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR, REQUESTS_REGISTRY, ours):
         found.register(collector)
     return found
-
-
-METRICS_REGISTRY: Final = _registry()
 
 
 @endpoint("GET")
@@ -136,7 +137,7 @@ def metrics(request: Request) -> HttpResponse:
     if caller.principal.sight.groups is not None:
         raise Forbidden("The figures are those of the whole registry; this key is limited to skill groups")
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    body = encode(METRICS_REGISTRY)
+    body = encode(collect_from(request.META.get("studio.gateway_counts", ())))
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": "no-store"})
 
 

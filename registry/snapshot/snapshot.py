@@ -141,6 +141,13 @@ class Snapshot:
     # When the next registry revision was made; None for the newest snapshot.
     ended_at: datetime | None = None
 
+    @property
+    def counters(self) -> RevisionCounters:
+        """The counters that it was read at."""
+        return RevisionCounters(
+            *(self.registry_revision, self.access_revision, self.epoch), *(self.feedback_revision, self.first_run)
+        )
+
     def principal(self, key_hash: str) -> Principal | None:
         """The caller with this key; None for one that is unknown, revoked, or has ended: by the clock, without a
         notification."""
@@ -207,6 +214,10 @@ class RevisionCounters(NamedTuple):
     feedback_revision: int = 0
     first_run: str | None = None
 
+    def list_moved(self, before: RevisionCounters) -> set[str]:
+        """The names of those that are not as they were."""
+        return {name for name, now, was in zip(self._fields, self, before, strict=True) if now != was}
+
 
 _COLUMNS = ("registry_revision", "access_revision", "epoch", "feedback_revision", "first_run__capability_id")
 
@@ -220,28 +231,26 @@ def read_counters() -> RevisionCounters:
 
 
 def read_snapshot(old: Snapshot) -> Snapshot:
-    """The snapshot at the counters of now; what has not moved since `old` is taken over from it.
+    """The snapshot at the counters of now; where a counter has not moved since `old`, what it counts is taken from it.
 
     Nothing of another history is: after a restore the same keys may belong to other rows.
     """
     now = read_counters()
     if now.epoch != old.epoch:
         old = EMPTY
-    readable = (
-        old.readable if now.registry_revision == old.registry_revision else _read_changes(old, now.registry_revision)
-    )
-    is_access_new = now.access_revision != old.access_revision or not old.access_revision
+    moved = now.list_moved(old.counters)
+    readable = _read_changes(old, now.registry_revision) if "registry_revision" in moved else old.readable
+    is_access_new = "access_revision" in moved or not old.access_revision
     principals = read_principals() if is_access_new else old.principals
     exclusive = _exclusive_groups() if is_access_new else old.exclusive
     drafts = read_drafts() if any(each.sight.preview for each in principals.values()) else {}
-    shown = (now.registry_revision, now.first_run, exclusive, drafts)
-    is_shown_before = shown == (old.registry_revision, old.first_run, old.exclusive, old.drafts)
+    is_list_moved = not moved.isdisjoint({"registry_revision", "first_run"})
+    is_shown_before = not is_list_moved and (exclusive, drafts) == (old.exclusive, old.drafts)
     kept = {"answers": old.answers, "views": old.views} if is_shown_before else {}
-    is_feedback_new = now.feedback_revision != old.feedback_revision
     return Snapshot(
         *(now.registry_revision, now.access_revision, readable.entries, readable.retired, principals, now.epoch),
         feedback_revision=now.feedback_revision,
-        confidences=read_confidences() if is_feedback_new else old.confidences,
+        confidences=read_confidences() if "feedback_revision" in moved else old.confidences,
         withdrawn=readable.withdrawn,
         quarantined=readable.quarantined,
         first_run=now.first_run,
@@ -287,7 +296,7 @@ def _apply_releases(released: QuerySet[Release], base: ReadableRevision) -> Read
 def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     """The registry as it was at a past revision, read back from its releases; without keys.
 
-    What has not moved since then is taken from a newer snapshot: only the rest is read.
+    What was not released since then is taken from a newer snapshot: only the rest is read.
     """
     entries = {name: entry for name, entry in newer.entries.items() if entry.changed_at <= registry_revision}
     retired, withdrawn = (
@@ -295,8 +304,8 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     )
     released = Release.objects.filter(registry_revision__lte=registry_revision)
     if newer is not EMPTY:
-        moved = Release.objects.filter(registry_revision__gt=registry_revision)
-        released = released.filter(capability__in=moved.values("capability"))
+        since = Release.objects.filter(registry_revision__gt=registry_revision)
+        released = released.filter(capability__in=since.values("capability"))
     # Who asks of the past is asked about the present too: what is quarantined there does not matter.
     read = _apply_releases(released, ReadableRevision(entries, retired, withdrawn, {}))
     following = Release.objects.filter(registry_revision__gt=registry_revision).order_by("registry_revision")

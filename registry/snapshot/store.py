@@ -16,7 +16,7 @@ from capability_rules.errors import RegistryUnavailable
 from registry.common import caches, database_errors
 from registry.common.database_errors import DatabaseOutage
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
-from registry.snapshot.snapshot import EMPTY, RevisionCounters, Snapshot, read_counters, read_snapshot, snapshot_at
+from registry.snapshot.snapshot import EMPTY, Snapshot, read_counters, read_snapshot, snapshot_at
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class SnapshotStore:
 
     def _read(self, *, at_once: bool) -> None:
         held = self.snapshot
-        if not self.has_read or self._has_moved(held, read_counters(), at_once=at_once):
+        if not self.has_read or self._is_due(read_counters().list_moved(held.counters), at_once=at_once):
             self.snapshot, self.read_at = read_snapshot(held), time.monotonic()
             if self.snapshot.registry_revision < held.registry_revision or self.snapshot.epoch != held.epoch:
                 # The database was restored from a backup: what numbers and keys of rows meant is gone.
@@ -68,15 +68,10 @@ class SnapshotStore:
                 self._remember(replace(held, ended_at=timezone.now()))
         self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
 
-    def _has_moved(self, held: Snapshot, now: RevisionCounters, *, at_once: bool) -> bool:
-        seen = RevisionCounters(
-            *(held.registry_revision, held.access_revision, held.epoch),
-            *(held.feedback_revision, held.first_run),
-        )
-        if now._replace(feedback_revision=seen.feedback_revision) != seen:
-            return True
+    def _is_due(self, moved: set[str], *, at_once: bool) -> bool:
+        """Whether to read what has moved; confidence alone waits for a moment, unless `at_once`."""
         waits = not at_once and self.read_at is not None and time.monotonic() - self.read_at < FEEDBACK_SECONDS
-        return now != seen and not waits
+        return bool(moved - {"feedback_revision"} if waits else moved)
 
     def _forget_past(self) -> None:
         self._past.clear()

@@ -41,7 +41,8 @@ class Application:
     """An RSGI application in front of a WSGI one.
 
     `on_stop` is called in a thread when the process is asked to end, while requests at work are still answered. With a
-    `gateway_secret` only requests that the gateway has sent are answered, and what it has counted goes to `on_counts`.
+    `gateway_secret` only requests that the gateway has sent are answered, and what it has
+    counted stands in the environ of such a request, as `studio.gateway_counts`.
     """
 
     def __init__(
@@ -52,13 +53,11 @@ class Application:
         threads: int,
         on_stop: Callable[[], None],
         gateway_secret: str = "",
-        on_counts: Callable[[list[int]], None] = lambda _: None,
     ) -> None:
         self._application = application
         self._warm_reads = warm_reads
         self._on_stop = on_stop
         self._gateway_secret = gateway_secret
-        self._on_counts = on_counts
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
         # A probe that waits behind the requests that it is about to judge would call a busy process dead.
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="probe")
@@ -81,17 +80,18 @@ class Application:
         asyncio.get_running_loop().run_in_executor(self._probes, self._on_stop)
 
     async def __rsgi__(self, scope: RequestScope, protocol: HttpProtocol) -> None:
+        counts: list[int] = []
         if self._gateway_secret:
             opened, counts = open_scope(scope, self._gateway_secret)
             if opened is None:
                 _send(protocol, NotFromGateway().response())
                 return
             scope = opened
-            if counts:
-                self._on_counts(counts)
         if self._warm_reads.send_ready(scope, protocol):
             return
         environ = build_environ(scope)
+        if counts:
+            environ["studio.gateway_counts"] = counts
         if not self._warm_reads.send_prepared(scope, environ, protocol):
             _send(protocol, await self._answer(environ, protocol))
 

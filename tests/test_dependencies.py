@@ -21,7 +21,7 @@ STANDALONE = ("capability_kit", "capability_rules", "capability_client")
 SCRIPTS = {ROOT / "capability_rules/validation/a2ui/catalog/generate.py"}
 # Modules of adapters' frameworks, which no environment of ours has, where their names differ from the distribution's.
 FRAMEWORKS = {"agents": "openai-agents", "pydantic_ai": "pydantic-ai-slim"}
-OURS = {"capability_client": "capability-studio-client"}
+OURS = {"capability_client": "capability-client"}
 
 
 @pytest.mark.parametrize(

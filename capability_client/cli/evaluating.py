@@ -66,7 +66,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _about(folder: Path) -> dict[str, Any]:
     """What was played, and by what: a registry takes results for exactly these texts."""
     bundle = read_folder(folder)
-    return {"tool": f"agent-client {VERSION}", "capability_id": bundle.capability_id, "digest": bundle.digest}
+    return {"tool": f"capability-client {VERSION}", "capability_id": bundle.capability_id, "digest": bundle.digest}
 
 
 def _read(folder: Path) -> list[EvaluationCase]:

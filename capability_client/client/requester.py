@@ -19,7 +19,7 @@ from capability_kit.errors import RateLimited, RegistryUnreachable, ResponseReje
 
 API_PATH: Final = "/api/v1"
 REDIRECTS_MAX: Final = 3
-USER_AGENT: Final = "capability-studio-client/0.1"
+USER_AGENT: Final = "capability-client/0.1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Sessions in agent frameworks, each with its own extra: `pip install capability-studio-client[pydantic-ai]`.
+"""Sessions in agent frameworks, each with its own extra: `pip install capability-client[pydantic-ai]`.
 
 Every adapter gives the framework prompt and tools again before each step of the model, and maps what waits
 for a person to the framework's own way of asking.

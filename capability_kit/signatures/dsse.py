@@ -30,7 +30,7 @@ class VerificationUnavailable(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
             "Trusted keys were given, and signatures cannot be checked without the package cryptography. "
-            "Install it: pip install 'capability-studio-client[verify]'"
+            "Install it: pip install 'capability-client[verify]'"
         )
 
 

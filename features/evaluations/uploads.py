@@ -64,10 +64,10 @@ class OutsideRun:
 
 
 def read_run(document: Any) -> OutsideRun:
-    """Keys that are not needed are left alone, so that what `agent-client evaluate --json` writes is taken as it is.
+    """Keys that are not needed are left alone, so that what `capability-client evaluate --json` writes is taken as it is.
     Raises `InvalidRequest` with the place."""
     if not isinstance(document, dict):
-        raise InvalidRequest("evaluation must be an object, as agent-client evaluate --json writes it")
+        raise InvalidRequest("evaluation must be an object, as capability-client evaluate --json writes it")
     rows = document.get("results")
     if not isinstance(rows, list) or not rows or len(rows) > RESULTS_MAX:
         raise InvalidRequest(f"evaluation.results must be a list of 1 to {RESULTS_MAX:,} results")

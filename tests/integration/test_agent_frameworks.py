@@ -96,7 +96,7 @@ def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Pa
     python, folder = environment
     code = (
         "import capability_client, importlib.metadata as m, pathlib\n"
-        "d = m.distribution('capability-studio-client')\n"
+        "d = m.distribution('capability-client')\n"
         "names = [str(f) for f in d.files or []]\n"
         "print(capability_client.__version__ == d.version)\n"
         "print(sum(n.endswith('LICENSE') for n in names), sum(n.endswith('py.typed') for n in names))\n"

@@ -112,7 +112,7 @@ def test_one_command_starts_the_server_and_publishes_the_examples(
     ):
         with urllib.request.urlopen(f"{address}{path}", timeout=20) as page:
             assert words in page.read()
-    client = [str(programs / "agent-client"), "--url", address, "skills", "list"]
+    client = [str(programs / "capability-client"), "--url", address, "skills", "list"]
     env = ENVIRONMENT | {"CAPABILITY_STUDIO_KEY": found[1]}
     listed = subprocess.run(client, cwd=tmp_path, env=env, capture_output=True, text=True, check=True, timeout=60)
     assert "weights" in listed.stdout

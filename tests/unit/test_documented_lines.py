@@ -27,7 +27,7 @@ PAGES: Final = [
 _CODE: Final = re.compile(r"^```[^\n]*\n(.*?)^```|((?:^ {4}[^\n]*\n)+)|`([^`\n]+)`", re.DOTALL | re.MULTILINE)
 _MANAGE: Final = re.compile(r"(?:\bmanage\.py|\brun\.py manage|\bstudio-manage|\bcapability-studio manage) +(.+)")
 _RUN: Final = re.compile(r"\brun\.py +(?!manage\b)(.+)")
-_CLIENT: Final = re.compile(r"(?:(?<![\w/-])agent-client|-m capability_client) +(.+)")
+_CLIENT: Final = re.compile(r"(?:(?<![\w/-])capability-client|-m capability_client) +(.+)")
 _LINT: Final = re.compile(r"(?<![\w/-])capability-lint +(.+)")
 _INSTALLED: Final = re.compile(r"^(?:\$ )?capability-studio +(?!manage\b)(.+)")
 # What ends a command: another one, its output, a comment. A `|` between brackets is a choice.
@@ -152,7 +152,7 @@ def test_what_is_to_be_typed_exists() -> None:
         "$ manage.py bundle publsh DIR | jq .",
         "true && manage.py bundle publish DIR --nte 'First' > out",
         "studio-manage operator create|desable NAME",
-        "agent-client evaluat DIR",
+        "capability-client evaluat DIR",
         "python -m capability_client --url URL stubs weights --form x",
         "capability-lint bundles [--changed-sinc REVISION]",
         "capability-studio bundels",

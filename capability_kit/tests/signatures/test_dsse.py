@@ -99,6 +99,6 @@ def test_keys_are_written_and_read() -> None:
 
 def test_trusted_keys_without_the_package_are_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(VerificationUnavailable, match=r"pip install 'capability-studio-client\[verify\]'"):
+    with pytest.raises(VerificationUnavailable, match=r"pip install 'capability-client\[verify\]'"):
         Registry("http://127.0.0.1:1", trusted_keys=[str(PUBLIC)])
     Registry("http://127.0.0.1:1").close()

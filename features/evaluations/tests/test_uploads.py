@@ -57,7 +57,7 @@ def test_what_the_client_writes_is_taken_and_counts_at_the_gate(manage: Manage, 
     assert "2 of 2 passed" in done.out, done
     run = EvaluationRun.objects.get()
     assert (run.side, run.state, run.model, run.settings) == ("draft", "done", "small", {"kind": "openai"})
-    assert run.tool.startswith("agent-client ")
+    assert run.tool.startswith("capability-client ")
     assert run.created_by.startswith("command_line:")
     assert {one.must for one in run.results.all()} == {True}
     assert publication.publish_draft(capability_id="alpha", by=OLGA, note="why").status == "published"

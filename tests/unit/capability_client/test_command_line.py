@@ -8,11 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capability_client.__main__ import main_by_old_name
 from capability_client.client.local_registry import LocalSkills
 from capability_kit.bundles.digest import text_digest
 from capability_kit.errors import SupportingFileNotFound, SupportingFileNotText
@@ -372,3 +374,15 @@ def test_the_texts_come_along_from_a_registry_and_lead_nowhere_else(tmp_path: Pa
     assert sorted(each.name for each in tmp_path.rglob("*.md")) == ["a.md", "skill.md"]
     with pytest.raises(ValueError, match="cannot have the path"):
         shelf.install(shelf.load("weights"), files={"references/../../x.md": "no"})
+
+
+def test_the_old_command_says_its_new_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["agent-client", "docs"])
+    assert main_by_old_name() == 0
+    assert "capability-client" in capsys.readouterr().err
+
+
+def test_package_import_and_command_have_one_name() -> None:
+    project = tomllib.loads((ROOT / "capability_client" / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["name"] == "capability-client"
+    assert {"capability-client", "agent-client"} == set(project["scripts"])

@@ -29,7 +29,7 @@ class Command(SubcommandBase):
         cases.add_argument("--from", dest="file", type=Path, metavar="FILE", help="take the cases of this file")
         upload = self.verb(verbs, "upload", self.upload, "Store results of another harness; release rules read them.")
         upload.add_argument("capability_id")
-        upload.add_argument("file", type=Path, metavar="FILE", help="as agent-client evaluate --json writes it")
+        upload.add_argument("file", type=Path, metavar="FILE", help="as capability-client evaluate --json writes it")
         parser = self.verb(verbs, "list", self.list, "List the runs of a capability, the newest first.")
         parser.add_argument("capability_id")
 

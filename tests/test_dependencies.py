@@ -21,7 +21,6 @@ STANDALONE = ("capability_kit", "capability_rules", "capability_client")
 SCRIPTS = {ROOT / "capability_rules/validation/a2ui/catalog/generate.py"}
 # Modules of adapters' frameworks, which no environment of ours has, where their names differ from the distribution's.
 FRAMEWORKS = {"agents": "openai-agents", "pydantic_ai": "pydantic-ai-slim"}
-OURS = {"capability_client": "capability-client"}
 
 
 @pytest.mark.parametrize(
@@ -55,5 +54,5 @@ def _normalize(name: str) -> str:
 
 
 def _distributions_of(module: str, distributions: Mapping[str, list[str]]) -> set[str]:
-    found = distributions.get(module) or [OURS.get(module) or FRAMEWORKS.get(module) or module]
+    found = distributions.get(module) or [FRAMEWORKS.get(module) or module]
     return {_normalize(name) for name in found}

@@ -64,8 +64,8 @@ class OutsideRun:
 
 
 def read_run(document: Any) -> OutsideRun:
-    """Keys that are not needed are left alone, so that what `capability-client evaluate --json` writes is taken as it is.
-    Raises `InvalidRequest` with the place."""
+    """Keys that are not needed are left alone, so that what `capability-client evaluate --json` writes is taken as it
+    is. Raises `InvalidRequest` with the place."""
     if not isinstance(document, dict):
         raise InvalidRequest("evaluation must be an object, as capability-client evaluate --json writes it")
     rows = document.get("results")

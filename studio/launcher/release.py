@@ -21,7 +21,11 @@ from studio.launcher.virtualenv import LOCKS, TEST_LOCK, Virtualenv
 PACKAGES: Final = (".", "capability_kit", "capability_rules", "capability_client")
 NPM_FOLDERS: Final = ("clients/typescript", "frontend")
 # What an installation has to be able to do before anything else.
-_FIRST_COMMANDS: Final = (("capability-studio", "--help"), ("capability-lint", "--version"), ("capability-client", "--help"))
+_FIRST_COMMANDS: Final = (
+    ("capability-studio", "--help"),
+    ("capability-lint", "--version"),
+    ("capability-client", "--help"),
+)
 # Where a version of ours is named for others to install.
 _PINNED_IN: Final = (
     *(f"{package}/pyproject.toml" for package in PACKAGES),

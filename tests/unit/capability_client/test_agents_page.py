@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import Any
 
@@ -47,3 +48,13 @@ def test_every_test_that_the_coverage_page_names_exists() -> None:
     assert len(named) > 50
     faults = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
     assert faults == []
+
+
+def test_agents_page_names_ten_stops_of_a_turn_that_exist() -> None:
+    row = r"^\| \d+ \| `(\w+)\.(\w+)`(?: and `(\w+)`)?, `([\w/]+)\.py` \|"
+    rows = re.findall(row, PAGE.read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == 10
+    for owner, *methods, path in rows:
+        folder = "" if "/" in path else "capability_client/session/"
+        module = importlib.import_module(f"{folder}{path}".replace("/", "."))
+        assert all(callable(getattr(getattr(module, owner), method)) for method in methods if method), owner

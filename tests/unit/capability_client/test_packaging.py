@@ -37,7 +37,8 @@ def test_a_pyproject_lists_every_folder_of_its_package_and_the_license_comes_alo
     listed = set(
         tomllib.loads((ROOT / package / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
     )
-    folders = {path.parent.relative_to(ROOT) for path in (ROOT / package).rglob("*.py")}
+    modules = (path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py"))
+    folders = {path.parent for path in modules if "tests" not in path.parts}
     assert listed == {".".join(folder.parts) for folder in folders}
     assert (ROOT / package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 

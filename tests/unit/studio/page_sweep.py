@@ -49,6 +49,8 @@ NO_PAGE: Final = {
     "docs_file": "a file of the docs, such as a picture",
     "first_load_show": "a piece of the page of a capability that is live, for its script",
     "identity_continue": "leads on after a sign-in elsewhere",
+    "playground_chat_moved": "leads to the chat, whose address it was",
+    "playground_moved": "leads to the page, whose address it was",
     "settings_index": "leads to the first page of the settings that one may open",
     "welcome": "its token is known to the one person who was invited",
 }

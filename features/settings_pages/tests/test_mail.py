@@ -240,6 +240,6 @@ def test_an_admin_sets_it_and_sends_a_test(signed_in: SignIn, server: LoopbackMa
     assert 'id="id_sender_error"' in refused.content.decode()
     sent = form.submit(client, host="127.0.0.1", port=str(server.port), encryption="none", sender="S <s@example.com>")
     assert sent.status_code == 302
-    form_with(client.get("/settings/mail/"), "Send me a test").submit(client)
+    form_with(client.get("/settings/mail/"), "Send test mail").submit(client)
     assert "From: S <s@example.com>" in server.commands
     assert "To: admin@example.com" in server.commands

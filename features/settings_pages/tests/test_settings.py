@@ -352,7 +352,7 @@ def test_data_is_chosen_on_its_page(signed_in: SignIn) -> None:
 def test_a_test_mail_goes_to_whoever_asks(signed_in: SignIn, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     client = signed_in("admin")
     Operator.objects.update(email="admin@example.com")
-    assert "Send me a test" in client.get("/settings/mail/").content.decode()
+    assert "Send test mail" in client.get("/settings/mail/").content.decode()
     client.post("/settings/mail/test/")
     assert [message.to for message in mail.outbox] == [["admin@example.com"]]
 
@@ -362,7 +362,7 @@ def test_a_test_mail_goes_to_whoever_asks(signed_in: SignIn, settings: Any, monk
     monkeypatch.setattr(EmailMessage, "send", refuse)
     assert "canary" not in client.post("/settings/mail/test/", follow=True).content.decode()
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-    assert "Send me a test" not in client.get("/settings/mail/").content.decode()
+    assert "Send test mail" not in client.get("/settings/mail/").content.decode()
 
 
 def test_a_choice_that_no_row_of_the_log_accounts_for_is_found() -> None:

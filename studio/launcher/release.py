@@ -32,7 +32,7 @@ _PINNED_IN: Final = (
     *("docs/gitops/github-actions.yml", "docs/gitops/gitlab-ci.yml", "docs/gitops/pre-commit-config.yaml"),
     "deploy/lint-action/action.yml",
 )
-_PIN: Final = re.compile(r"(?:capability-(?:kit|rules|studio-client)==|STUDIO_VERSION: )([0-9][0-9a-z.]*)")
+_PIN: Final = re.compile(r"(?:capability-(?:kit|rules|client)==|STUDIO_VERSION: )([0-9][0-9a-z.]*)")
 _TITLE: Final = re.compile(r"^## (.*)$", re.MULTILINE)
 _SHOWN_MAX: Final = 1500
 

@@ -34,10 +34,10 @@ def _list_entries(bundle: Bundle, tool_name: str, arguments: Mapping[str, Any]) 
     yield from (entry for entry in bundle.ui_schemas if entry.get("schema_id") == wanted)
     schema = as_mapping(tool["args_schema"])
     given = {name: one for name, one in as_mapping(schema.get("properties")).items() if name in arguments}
+    # What is there is not optional any more.
+    narrowed = {**tool, "args_schema": {**schema, "properties": given, "required": [*given]}}
     try:
-        # What is there is not optional any more.
-        yield build_form_entry({**tool, "args_schema": {**schema, "properties": given, "required": [*given]}}, "Call")[
-            0
-        ]
+        entry, _left_out = build_form_entry(narrowed, "Call")
     except InvalidRequest:
         return
+    yield entry

@@ -179,7 +179,7 @@ def test_an_approval_is_brought_into_view_with_the_focus(
     heading = page.get_by_role("heading", name="The agent asks before it writes")
     expect(heading).to_be_focused(timeout=_SLOW_MS)
     expect(page.get_by_role("button", name="Approve call")).to_be_in_viewport(ratio=1)
-    assert ("smooth" in page.evaluate("window.scrolls")) == (motion != "reduce")
+    assert page.evaluate("window.scrolls.at(-1)") == ("auto" if motion == "reduce" else "smooth")
     page.keyboard.press("Enter")
     expect(heading).to_be_visible()
     _take(page, f"approval-{motion}", "Approve call")

@@ -25,7 +25,7 @@
     if (message.value.trim()) message.form.requestSubmit();
   });
 
-  // Forms. Each frame has an origin of its own: what it says is data, whoever wrote the form.
+  // Forms. Each frame has an origin of its own: what it says is data, also where the form came from outside.
   const frames = new Map();
 
   function page() {
@@ -70,7 +70,7 @@
         const isFirst = !frame.height;
         frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
         // The card has its height only now.
-        if (isFirst && place.closest("[data-next]") && document.activeElement?.id === "decide") bring(next(), "auto");
+        if (isFirst && place.closest("[data-next]") && document.activeElement?.id === "decide") bring(next(), motion());
       }
       if (said.type !== "action" || typeof said.name !== "string") continue;
       const context = JSON.stringify(said.context ?? {});
@@ -130,6 +130,8 @@
   const next = () => document.querySelector("#conversation [data-next]");
   const isOfChat = (event) => event.target.id === "conversation";
 
+  const motion = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
+
   // A card that is higher than the window begins at its top.
   function bring(element, behavior) {
     const isHigh = element.getBoundingClientRect().height > innerHeight / 2;
@@ -162,9 +164,7 @@
   addEventListener("htmx:afterSettle", (event) => {
     if (!isOfChat(event) || !next()) return;
     drawAll();
-    const isCard = Boolean(document.getElementById("decide"));
-    if (isCard && !matchMedia("(prefers-reduced-motion: reduce)").matches) bring(next(), "smooth");
-    else if (isCard) bring(next(), "auto");
+    if (document.getElementById("decide")) bring(next(), motion());
     else if (isFollowed) document.querySelector("#conversation .chat > :last-child")?.scrollIntoView({ block: "end" });
     focusCard();
   });

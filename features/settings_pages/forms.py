@@ -1,4 +1,4 @@
-"""The forms of *Settings > Model* and *Settings > Data*."""
+"""The forms of *Settings > Model*, *Data* and *Mail*."""
 
 from __future__ import annotations
 

@@ -49,12 +49,14 @@ def start(role: str, source: CollectorRegistry) -> None:
     if not settings.IS_METERED:
         return
     logging.getLogger(_LOGGER).addFilter(tracing_sdk.ONCE_PER_PERIOD)
-    sender = _Sender(role, source)
+    sender = Sender(role, source)
     threading.Thread(target=sender.run, daemon=True, name="metrics").start()
-    atexit.register(sender.send)
+    atexit.register(sender.send_within, tracing_sdk.FLUSH_SECONDS)
 
 
-class _Sender:
+class Sender:
+    """Of one process; `role` says which of the product's."""
+
     def __init__(self, role: str, source: CollectorRegistry) -> None:
         self._source = source
         self._resource = tracing_sdk.build_resource(role)
@@ -69,12 +71,19 @@ class _Sender:
             self.send()
 
     def send(self) -> None:
+        """What is there now. Never raises."""
         try:
             metrics = list(convert(self._source.collect(), self._began_ns, time.time_ns()))
             scope = ScopeMetrics(InstrumentationScope("capability-studio", settings.STUDIO_VERSION), metrics, "")
             self._exporter.export(MetricsData([ResourceMetrics(self._resource, [scope], "")]))
         except Exception:  # the next interval tries again, whatever this one met
             logging.getLogger(_LOGGER).exception("the metrics could not be sent")
+
+    def send_within(self, seconds: float) -> None:
+        """Send, and go on after so long: a collector that does not answer holds up no end of a process."""
+        thread = threading.Thread(target=self.send, daemon=True)
+        thread.start()
+        thread.join(seconds)
 
 
 def read_interval() -> int:

@@ -33,7 +33,7 @@ from capability_kit.tracing import Attributes, Carrier, Kind, Value
 from capability_rules.errors import RegistryError
 
 _W3C: Final = TraceContextTextMapPropagator()
-_FLUSH_SECONDS: Final = 1.0
+FLUSH_SECONDS: Final = 1.0
 # Of one query's text.
 _QUERY_LENGTH_MAX: Final = 2000
 _OPERATION: Final = re.compile(r"\s*(\w+)")
@@ -144,7 +144,7 @@ def start(role: str) -> None:
         logging.getLogger(name).addFilter(ONCE_PER_PERIOD)
     tracing.install(OtlpTracer(role))
     connection_created.connect(_watch_connection, dispatch_uid="tracing")
-    atexit.register(tracing.flush, _FLUSH_SECONDS)
+    atexit.register(tracing.flush, FLUSH_SECONDS)
 
 
 def flush_until_exit() -> None:
@@ -152,7 +152,7 @@ def flush_until_exit() -> None:
 
     def flush() -> None:
         while True:
-            tracing.flush(_FLUSH_SECONDS)
+            tracing.flush(FLUSH_SECONDS)
             time.sleep(0.1)
 
     if tracing.is_on():

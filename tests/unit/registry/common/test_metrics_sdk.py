@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter
 from prometheus_client import Gauge as PrometheusGauge
 from prometheus_client import Histogram as PrometheusHistogram
 
-from registry.common.metrics_sdk import INTERVAL_MILLISECONDS, convert, read_interval
+from registry.common.metrics_sdk import INTERVAL_MILLISECONDS, Sender, convert, read_interval
 
 
 def _convert(registry: CollectorRegistry) -> dict[str, Metric]:
@@ -59,3 +60,17 @@ def test_the_buckets_of_a_histogram_count_what_is_within_them_alone() -> None:
 def test_the_interval_is_the_standards(monkeypatch: pytest.MonkeyPatch, text: str, milliseconds: int) -> None:
     monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", text)
     assert read_interval() == milliseconds
+
+
+def test_a_collector_that_does_not_answer_holds_up_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    sender, answered, has_ended = Sender("worker", CollectorRegistry()), threading.Event(), threading.Event()
+
+    def send() -> None:
+        answered.wait(60)
+        has_ended.set()
+
+    monkeypatch.setattr(sender, "send", send)
+    sender.send_within(0.01)
+    assert not has_ended.is_set()
+    answered.set()
+    assert has_ended.wait(60)

@@ -301,7 +301,8 @@ def test_a_stop_ends_a_reply_in_its_middle_and_what_it_cost_is_counted(
 
     _look_on(monkeypatch, server, stop_in_the_middle)
     chat = _begin("hello", by=Actor("operator", "the-author"))
-    assert (chat.state, chat.failure, server.hung_up.wait(5)) == ("idle", "", True)
+    # The server writes again when it has waited for a look that does not come, five seconds long.
+    assert (chat.state, chat.failure, server.hung_up.wait(60)) == ("idle", "", True)
     assert PlaygroundStep.objects.filter(chat=chat).count() == 1
     (broken,) = PlaygroundStep.objects.filter(chat=None)
     assert (broken.kind, broken.content, broken.sent, broken.reply_tokens > 0) == ("reply", {}, None, True)

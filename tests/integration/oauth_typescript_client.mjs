@@ -9,7 +9,11 @@ const kept = {};
 const provider = {
   redirectUrl: "http://127.0.0.1:51998/callback",
   clientMetadataUrl: document,
-  clientMetadata: { redirect_uris: ["http://127.0.0.1:51998/callback"], client_name: "Official SDK" },
+  clientMetadata: {
+    redirect_uris: ["http://127.0.0.1:51998/callback"],
+    client_name: "Official SDK",
+    grant_types: ["authorization_code", "refresh_token"],
+  },
   clientInformation: () => kept.client,
   saveClientInformation: (client) => { kept.client = client; },
   tokens: () => kept.tokens,

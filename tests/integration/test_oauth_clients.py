@@ -8,6 +8,7 @@ import re
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +29,7 @@ PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/sdk@1.32.2",
+    "oidc-provider@9.13.3",
 )
 CALLBACK = "http://127.0.0.1/callback"
 
@@ -41,6 +43,8 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Pa
         def do_GET(self) -> None:
             client_id = f"https://127.0.0.1:{self.server.server_port}{self.path}"  # type: ignore[attr-defined]
             said = {"client_id": client_id, "client_name": "Documented", "redirect_uris": [CALLBACK]}
+            said |= {"application_type": "native", "token_endpoint_auth_method": "none"}
+            said["grant_types"] = ["authorization_code", "refresh_token"]
             body = json.dumps(said).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -60,18 +64,23 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Pa
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory, document: tuple[str, Path]) -> Iterator[Studio]:
-    port = str(free_port())
+def _start(folder: Path, port: int, certificate: Path, **variables: str) -> Studio:
     studio = start_studio(
-        tmp_path_factory.mktemp("studio"),
-        PORT=port,
+        folder,
+        PORT=str(port),
         PUBLIC_URL=f"http://127.0.0.1:{port}",
         AGENT_API_PUBLIC_READ="off",
         IMPORT_ALLOWED_NETWORKS="127.0.0.0/8",
-        SSL_CERT_FILE=str(document[1]),
+        SSL_CERT_FILE=str(certificate),
+        **variables,
     )
     studio.manage("operator", "create", "ada", "--role", "author", "--password-stdin", text=f"{PASSWORD}\n")
+    return studio
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory, document: tuple[str, Path]) -> Iterator[Studio]:
+    studio = _start(tmp_path_factory.mktemp("studio"), free_port(), document[1])
     yield studio
     studio.stop()
 
@@ -81,10 +90,28 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install_python(tmp_path_factory.mktemp("sdk") / "venv", "mcp==2.3.0")
 
 
-@pytest.mark.parametrize("way", ["registration", "document"])
+@pytest.fixture
+def asked(request: pytest.FixtureRequest) -> tuple[Studio, str]:
+    """The Studio, and the origin of the authorization server that its assistants are led to: its own, or another."""
+    if request.param == "elsewhere":
+        elsewhere: tuple[Studio, str] = request.getfixturevalue("elsewhere")
+        return elsewhere
+    studio: Studio = request.getfixturevalue("studio")
+    return studio, studio.url
+
+
+EACH_SERVER = pytest.mark.parametrize(
+    "asked", ["here", pytest.param("elsewhere", marks=pytest.mark.node)], indirect=True
+)
+EACH_WAY = pytest.mark.parametrize("way", ["registration", "document"])
+
+
+@EACH_SERVER
+@EACH_WAY
 def test_the_official_python_sdk_signs_a_person_in(
-    studio: Studio, python: Path, document: tuple[str, Path], way: str
+    asked: tuple[Studio, str], python: Path, document: tuple[str, Path], way: str
 ) -> None:
+    studio, server = asked
     more = [document[0]] if way == "document" else []
     command = [str(python), str(Path(__file__).parent / "oauth_python_client.py"), studio.url, "ada", PASSWORD, *more]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -93,7 +120,8 @@ def test_the_official_python_sdk_signs_a_person_in(
     found = json.loads(done.stdout)
     assert found["needed"] == ["weights"]
     assert {"capability_feedback", "capability_propose"} <= set(found["tools"])
-    assert (found["again"], found["renewed"], found["asked"]) == (False, True, True)
+    assert (found["again"], found["renewed"]) == (False, True)
+    assert found["asked"] or server != studio.url
     assert found["scope"] == "read feedback propose"
     form = found["form"]
     assert (form["form"], form["tool"], form["approved"]) == ("sent", "weight_entry_save_batch", True)
@@ -110,17 +138,22 @@ def npm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def _with_a_person(
-    studio: Studio, *command: str | Path, cwd: Path, env: dict[str, str] | None = None, listens: bool = False
+    studio: Studio,
+    *command: str | Path,
+    cwd: Path,
+    env: dict[str, str] | None = None,
+    listens: bool = False,
+    leads_to: str = "",
 ) -> str:
-    """Run a program whose first line with a link of the Studio is for a person; what it printed. Where it listens,
-    their browser comes back to it."""
+    """Run a program whose first line with a link of the authorization server is for a person; what it printed. Where
+    it listens, their browser comes back to it."""
     printed: list[str] = []
     options: dict[str, Any] = {"cwd": cwd, "text": True, "env": os.environ | (env or {})}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen([*map(str, command)], **options, **pipes) as program:
         for line in program.stdout or ():
             printed.append(line)
-            link = re.search(rf"{studio.url}/oauth/authorize\S+", line)
+            link = re.search(rf"{leads_to or studio.url}/\S+client_id=\S+", line)
             if link is not None:
                 back = Person(studio.url, "ada", PASSWORD).allow(link[0])
                 if program.stdin is not None:
@@ -133,15 +166,16 @@ def _with_a_person(
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("way", ["registration", "document"])
+@EACH_SERVER
+@EACH_WAY
 def test_the_official_typescript_sdk_signs_a_person_in(
-    studio: Studio, npm: tuple[Path, Path], document: tuple[str, Path], way: str
+    asked: tuple[Studio, str], npm: tuple[Path, Path], document: tuple[str, Path], way: str
 ) -> None:
-    node, folder = npm
+    (studio, server), (node, folder) = asked, npm
     script = folder / "client.mjs"
     script.write_text((Path(__file__).parent / "oauth_typescript_client.mjs").read_text("utf-8"), "utf-8")
     more = [document[0]] if way == "document" else []
-    printed = _with_a_person(studio, node, script, studio.url, *more, cwd=folder)
+    printed = _with_a_person(studio, node, script, studio.url, *more, cwd=folder, leads_to=server)
     found = json.loads(printed.splitlines()[-1])
     assert found["needed"] == ["weights"]
     assert {"capability_feedback", "capability_propose"} <= set(found["tools"])
@@ -162,7 +196,7 @@ def test_the_authorization_server_by_the_conformance_suite(studio: Studio, npm: 
 
 @pytest.mark.node
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-@pytest.mark.parametrize("way", ["registration", "document"])
+@EACH_WAY
 def test_the_inspector_signs_a_person_in(
     studio: Studio, npm: tuple[Path, Path], document: tuple[str, Path], tmp_path: Path, way: str, era: str
 ) -> None:
@@ -186,10 +220,41 @@ def test_the_inspector_signs_a_person_in(
     assert "capability_propose" in again.stdout, again.stderr
 
 
+@pytest.fixture(scope="module")
+def elsewhere(
+    tmp_path_factory: pytest.TempPathFactory, document: tuple[str, Path], npm: tuple[Path, Path]
+) -> Iterator[tuple[Studio, str]]:
+    """A Studio whose assistants sign in at another authorization server, and that server's address."""
+    node, folder = npm
+    port, issuer = free_port(), f"http://127.0.0.1:{free_port()}"
+    script = folder / "server.mjs"
+    script.write_text((Path(__file__).parent / "authorization_server.mjs").read_text("utf-8"), "utf-8")
+    command = [str(node), str(script), issuer.rpartition(":")[2], f"http://127.0.0.1:{port}/mcp"]
+    env = os.environ | {"NODE_EXTRA_CA_CERTS": str(document[1])}
+    log = tmp_path_factory.mktemp("server") / "log"
+    with log.open("w") as out:
+        server = subprocess.Popen(command, cwd=folder, env=env, stdout=out, stderr=out)
+    deadline = time.monotonic() + 60
+    while "ready" not in log.read_text("utf-8"):
+        assert server.poll() is None, log.read_text("utf-8")
+        assert time.monotonic() < deadline, "the authorization server did not come up"
+        time.sleep(0.1)
+    variables = {"OAUTH_ISSUER": issuer, "OAUTH_DOMAINS": "example.com"}
+    studio = _start(tmp_path_factory.mktemp("elsewhere"), port, document[1], **variables)
+    _run_program(studio, "Operator.objects.filter(username='ada').update(email='ada@example.com')")
+    yield studio, issuer
+    studio.stop()
+    server.terminate()
+    server.wait(20)
+
+
 def _verbs_of_ada(studio: Studio) -> list[str]:
-    program = (
-        "import json; from registry.models import AuditEvent; "
-        "print(json.dumps(list(AuditEvent.objects.filter(actor_name='ada').values_list('verb', flat=True))))"
-    )
-    verbs: list[str] = json.loads(studio.manage("shell", "-c", program).stdout.splitlines()[-1])
+    found = "json.dumps(list(AuditEvent.objects.filter(actor_name='ada').values_list('verb', flat=True)))"
+    verbs: list[str] = json.loads(_run_program(studio, f"import json; print({found})"))
     return verbs
+
+
+def _run_program(studio: Studio, program: str) -> str:
+    """With the models at hand; the last line of what it prints."""
+    done = studio.manage("shell", "-c", f"from registry.models import AuditEvent, Operator; {program}")
+    return done.stdout.strip().rpartition("\n")[2]

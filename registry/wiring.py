@@ -28,7 +28,6 @@ HANDLERS: Final = {
     "revalidate": "registry.catalog.revalidation.revalidate_revision",
     "second_factor.encrypt": "registry.access.second_factors.encrypt_stored",
     "session.prune": "registry.operations.housekeeping.prune_sessions",
-    "skill_uploads.prune": "registry.importing.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",
 }
 OBSERVERS: Final = {

@@ -24,7 +24,7 @@ from registry.models.publishing import (
     ScanResults,
     ScheduledRelease,
 )
-from registry.models.source import GitImport, SkillUpload, UploadedSkill
+from registry.models.source import GitImport
 from registry.models.usage import (
     Confidence,
     FeedbackEvent,
@@ -68,13 +68,11 @@ __all__ = [
     "ScheduledRelease",
     "SentenceVector",
     "SkillGroup",
-    "SkillUpload",
     "Team",
     "TeamMember",
     "ToolName",
     "UnknownCapabilityRequest",
     "UnmatchedMessage",
-    "UploadedSkill",
 ]
 
 

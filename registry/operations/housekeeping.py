@@ -13,7 +13,7 @@ from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
 from registry.feature import installed_features
-from registry.importing import git_import_jobs, skill_uploads
+from registry.importing import git_import_jobs
 from registry.models import Job
 from registry.usage import demand, outcome_reports, rollup
 
@@ -21,7 +21,7 @@ KIND: Final = "jobs.prune"
 SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
     KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
-    skill_uploads.KIND, file_contents.KIND, checkpoints.KIND, second_factors.KIND, outcome_reports.KIND,
+    file_contents.KIND, checkpoints.KIND, second_factors.KIND, outcome_reports.KIND,
     *(kind for feature in installed_features() for kind in feature.daily_jobs),
 )  # fmt: skip
 RETENTION_DAYS: Final = 30

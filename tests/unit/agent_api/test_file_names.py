@@ -14,12 +14,11 @@ from django.core.management import call_command
 from django.test import Client
 
 from capability_rules.errors import InvalidRequest
+from features.clawhub.tests.test_publishing import TEA, publish_skill
 from registry.catalog.drafts import get_draft, save_draft
 from registry.models import BundleTexts, Capability, Draft, Revision
 from registry.publishing.publication import publish
 from tests.factories import OLGA, Files, agent_key, bundle, tampering
-from tests.unit.agent_api.integrations.test_clawhub_publishing import TEA
-from tests.unit.agent_api.integrations.test_clawhub_publishing import _publish as clawhub_publish
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -149,10 +148,10 @@ def test_an_agent_skill_whose_file_is_called_an_order_is_refused(api: Any, key: 
 
 
 def test_clawhub_takes_neither(key: dict[str, str]) -> None:
-    refused = clawhub_publish({"SKILL.md": TEA, SAID: "# Guide\n"}, key)
+    refused = publish_skill({"SKILL.md": TEA, SAID: "# Guide\n"}, key)
     assert refused.status_code == 422, refused.content
     assert b"SEC_SECRET" in refused.content
-    done = clawhub_publish({"SKILL.md": TEA, "references/a\ufe0f\U000e0101b.md": "x", "references/CON.md": "x"}, key)
+    done = publish_skill({"SKILL.md": TEA, "references/a\ufe0f\U000e0101b.md": "x", "references/CON.md": "x"}, key)
     assert done.status_code == 200, done.content
     assert "IMPORT_FILE_LEFT_OUT" in _codes(done.json()["findings"])
     assert Revision.objects.get().supporting_files == {}

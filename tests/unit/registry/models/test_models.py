@@ -48,13 +48,11 @@ from registry.models import (
     ScheduledRelease,
     SentenceVector,
     SkillGroup,
-    SkillUpload,
     Team,
     TeamMember,
     ToolName,
     UnknownCapabilityRequest,
     UnmatchedMessage,
-    UploadedSkill,
 )
 from registry.models.install_code import new_code
 from registry.publishing import proposals, publication, release_rules
@@ -171,9 +169,6 @@ BREAKS: dict[str, Break] = {
     "git_import_state_known": _set(GitImport, state="lost"),
     "git_import_end_fits_state": _set(GitImport, state="stored"),
     "UnmatchedMessage.form": _again(UnmatchedMessage),
-    "skill_upload_key_not_empty": _set(SkillUpload, key_name=""),
-    "skill_upload_path_not_empty": _set(SkillUpload, path=""),
-    "uploaded_skill_once": _again(UploadedSkill),
     "git_source_once": _again(GitSource),
     "git_source_mode_known": _set(GitSource, mode="guess"),
     "git_source_pause_positive": _set(GitSource, every_minutes=0),
@@ -192,7 +187,6 @@ BREAKS: dict[str, Break] = {
     "file_hold_of_one": _set(FileHold, brought_by="operator:olga"),
     "FileContent.digest": _again(FileContent),
     # Columns that are unique by themselves.
-    "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
     "Capability.capability_id": _again(Capability, install_code=new_code),
@@ -278,8 +272,6 @@ def one_of_each() -> None:
     content = FileContent.objects.create(digest="sha256:0", size=1, pointer="")
     FileChunk.objects.create(content=content, number=0, data=b"x")
     FileHold.objects.create(content=content, capability=_alpha())
-    SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
-    UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
     source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
     GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
 

@@ -21,6 +21,8 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from features.clawhub import skill_uploads
+from features.clawhub.skill_fingerprints import record_upload
 from features.sharing import install_codes
 from features.webhooks.models import Webhook
 from registry.access import (
@@ -39,8 +41,6 @@ from registry.core import audit, checkpoints, idempotency
 from registry.core.file_contents import store_content
 from registry.core.transactions import write_transaction
 from registry.feature import list_registry_models
-from registry.importing import skill_uploads
-from registry.importing.skill_fingerprints import record_upload
 from registry.models import (
     AuditEvent,
     Capability,

@@ -32,17 +32,17 @@ from capability_rules.bundles.validation_context import VisibilityFilter
 from capability_rules.discovery.bundle_discovery import discover_in_archive
 from capability_rules.errors import InvalidRequest, SourceUnreadable
 from capability_rules.validation import Finding
+from features.clawhub.models import SkillUpload
+from features.clawhub.skill_fingerprints import record_upload, skill_fingerprint
 from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, NotFound, TooManyUploads, UploadTooLarge
 from registry.core import file_contents
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.rows import get_row, update_row
 from registry.core.transactions import write_transaction
-from registry.importing.skill_fingerprints import record_upload, skill_fingerprint
-from registry.models import Revision, SkillUpload
+from registry.models import Revision
 from registry.publishing import batch, proposals
 
-KIND: Final = "skill_uploads.prune"
 RETENTION: Final = timedelta(hours=1)
 FILES_MAX: Final = 200
 BYTES_MAX: Final = CAPABILITY_BYTES_MAX + BUNDLE_BYTES_MAX

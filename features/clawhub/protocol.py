@@ -23,8 +23,8 @@ from agent_api.http.parsers import BoundedJSONParser
 from agent_api.integrations.access import ReaderContext
 from capability_kit.bundles.skill_names import capability_id_of, is_ascii_skill_name, skill_name_of
 from capability_rules.errors import InvalidRequest
+from features.clawhub.skill_fingerprints import skill_fingerprint
 from registry.common.errors import NotFound
-from registry.importing.skill_fingerprints import skill_fingerprint
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ArtifactFile
 from registry.snapshot.skill_versions import SkillVersion, creation_times, list_versions_by_revision

@@ -18,15 +18,15 @@ from agent_api.http.authentication import require_scope
 from agent_api.http.parameters import query
 from agent_api.http.representations import respond
 from agent_api.integrations.access import ReaderContext, authorize_reader, base_url
-from agent_api.integrations.clawhub import protocol
-from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint, format_version, require_skill
 from agent_api.integrations.skill_search import LIMIT_MAX, search_skills
 from capability_kit.bundles.skill_names import skill_name_of
 from capability_rules.errors import InvalidRequest
+from features.clawhub import protocol
+from features.clawhub.protocol import build_response, clawhub_endpoint, format_version, require_skill
+from features.clawhub.skill_fingerprints import revision_of_upload
 from registry import snapshot
 from registry.access.agent_keys import SCOPES
 from registry.common.errors import NotFound, Unauthenticated
-from registry.importing.skill_fingerprints import revision_of_upload
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import ZIP, ArtifactFile, get_skill_facts, load_artifact
 from registry.snapshot.skill_versions import SkillVersion, ids_newest_first, list_versions

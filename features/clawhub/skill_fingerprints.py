@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final
 
-from registry.models import Revision, UploadedSkill
+from features.clawhub.models import UploadedSkill
+from registry.models import Revision
 
 # The order in which the collation of the Unicode root locale puts ASCII; case counts last, lower case first.
 _ORDER: Final = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from features.clawhub.skill_fingerprints import record_upload, revision_of_upload, skill_fingerprint
 from registry.core.transactions import write_transaction
-from registry.importing.skill_fingerprints import record_upload, revision_of_upload, skill_fingerprint
 from registry.models import Revision
 from tests.factories import publish
 

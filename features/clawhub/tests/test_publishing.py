@@ -11,9 +11,11 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from features.clawhub import skill_uploads
+from features.clawhub.feature import PRUNE_KIND
+from features.clawhub.models import SkillUpload
 from registry.catalog.drafts import get_active_draft
-from registry.importing import skill_uploads
-from registry.models import Capability, Proposal, Revision, SkillUpload
+from registry.models import Capability, Proposal, Revision
 from registry.operations import housekeeping, worker
 from studio.config.parsers import Rate
 from tests.factories import bearer, bundle, publish, tool
@@ -77,14 +79,14 @@ def _send(path: str, content: bytes, headers: Headers) -> dict[str, Any]:
     return {"path": path, "storageId": stored.json()["storageId"], "uploadTicket": ticket}
 
 
-def _publish(files: dict[str, str], headers: Headers, slug: str = "tea-timer", **other: Any) -> Any:
+def publish_skill(files: dict[str, str], headers: Headers, slug: str = "tea-timer", **other: Any) -> Any:
     sent = [_send(path, text.encode(), headers) for path, text in files.items()]
     body = {"slug": slug, "displayName": "Tea", "version": "1.0.0", "changelog": "First", "tags": ["latest"]}
     return _post("skills", body | {"acceptLicenseTerms": True, "files": sent} | other, headers)
 
 
 def test_a_key_that_may_publish_publishes(publisher: Headers) -> None:
-    done = _publish({"SKILL.md": TEA, ".notes.txt": "mine"}, publisher)
+    done = publish_skill({"SKILL.md": TEA, ".notes.txt": "mine"}, publisher)
     assert done.status_code == 200, done.content
     body = done.json()
     findings = body.pop("findings")
@@ -103,7 +105,7 @@ def test_a_key_that_may_publish_publishes(publisher: Headers) -> None:
     ("given", "name"), [("Tea, by the minute", "Tea, by the minute"), ("Tea Timer", "tea-timer"), ("", "tea-timer")]
 )
 def test_the_name_that_its_publisher_gives_is_the_capabilitys(given: str, name: str, publisher: Headers) -> None:
-    done = _publish({"SKILL.md": TEA}, publisher, displayName=given)
+    done = publish_skill({"SKILL.md": TEA}, publisher, displayName=given)
     assert done.status_code == 200, done.content
     told = [finding["message"] for finding in done.json()["findings"] if finding["code"] == "IMPORT_KEY_MAPPED"]
     assert Revision.objects.get().name == name
@@ -113,47 +115,47 @@ def test_the_name_that_its_publisher_gives_is_the_capabilitys(given: str, name: 
 
 
 def test_a_proposal_has_the_name_too(proposer: Headers) -> None:
-    _publish({"SKILL.md": TEA}, proposer, displayName="Tea, by the minute")
+    publish_skill({"SKILL.md": TEA}, proposer, displayName="Tea, by the minute")
     draft = get_active_draft(Capability.objects.get(capability_id="tea_timer"))
     assert draft is not None
     assert '"Tea, by the minute"' in draft.files["capability.json"]
 
 
 def test_what_the_files_say_wins_over_the_name_that_is_given(publisher: Headers) -> None:
-    _publish(bundle("alpha_two"), publisher, "alpha-two", displayName="Other")
+    publish_skill(bundle("alpha_two"), publisher, "alpha-two", displayName="Other")
     assert Revision.objects.get().name != "Other"
 
 
 def test_a_name_that_is_too_long_is_refused(publisher: Headers) -> None:
-    assert "80 characters" in _refusal(_publish({"SKILL.md": TEA}, publisher, displayName="x" * 81), 400)
+    assert "80 characters" in _refusal(publish_skill({"SKILL.md": TEA}, publisher, displayName="x" * 81), 400)
     assert not Revision.objects.exists()
 
 
 @pytest.mark.parametrize("tags", [["beta"], ["latest", "beta"], "latest", [1], {}])
 def test_another_tag_is_refused_rather_than_dropped(tags: Any, publisher: Headers) -> None:
-    assert "leave --tags out" in _refusal(_publish({"SKILL.md": TEA}, publisher, tags=tags), 400)
+    assert "leave --tags out" in _refusal(publish_skill({"SKILL.md": TEA}, publisher, tags=tags), 400)
     assert not Revision.objects.exists()
 
 
 @pytest.mark.parametrize("tags", [[], ["latest"]])
 def test_the_tag_of_every_newest_version_is_taken(tags: list[str], publisher: Headers) -> None:
-    assert _publish({"SKILL.md": TEA}, publisher, tags=tags).status_code == 200
+    assert publish_skill({"SKILL.md": TEA}, publisher, tags=tags).status_code == 200
 
 
 def test_the_same_folder_is_known_again(publisher: Headers) -> None:
     files = {"SKILL.md": TEA, "notes.txt": "mine"}
-    _publish(files, publisher)
+    publish_skill(files, publisher)
     lines = [f"{name}:{hashlib.sha256(files[name].encode()).hexdigest()}" for name in ("notes.txt", "SKILL.md")]
     hashed = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     known = Client().get(f"{API}resolve", {"slug": "tea-timer", "hash": hashed}, headers=publisher)
     assert known.json()["match"] == {"version": "1.0.1"}
-    again = _publish(files, publisher, version="1.0.7").json()
+    again = publish_skill(files, publisher, version="1.0.7").json()
     assert (again["status"], again["version"]) == ("published", "1.0.1")
     assert Revision.objects.count() == 1
 
 
 def test_a_bundle_of_four_files_is_taken_as_it_is(publisher: Headers) -> None:
-    done = _publish(bundle("alpha_two", [tool("alpha_list")]), publisher, "alpha-two")
+    done = publish_skill(bundle("alpha_two", [tool("alpha_list")]), publisher, "alpha-two")
     assert done.status_code == 200, done.content
     assert "alpha_list" in str(Revision.objects.get().tools_json)
 
@@ -165,11 +167,11 @@ def test_what_was_installed_can_be_published_again(publisher: Headers) -> None:
     for row in version["files"]:
         answer = Client().get(f"{API}skills/alpha/file", {"path": row["path"]}, headers=publisher)
         files[row["path"]] = answer.content.decode()
-    assert _publish(files, publisher, "alpha").json()["version"] == "1.0.1"
+    assert publish_skill(files, publisher, "alpha").json()["version"] == "1.0.1"
 
 
 def test_a_key_that_may_propose_hands_in_for_review(proposer: Headers) -> None:
-    body = _publish({"SKILL.md": TEA}, proposer).json()
+    body = publish_skill({"SKILL.md": TEA}, proposer).json()
     proposal = Proposal.objects.get()
     assert (body["status"], body["publicationStatus"]) == ("pending", "pending")
     assert body["attemptId"] == str(proposal.proposal_id)
@@ -191,7 +193,7 @@ def test_keys_without_either_scope_are_refused(settings: Any) -> None:
 
 def test_what_the_gate_refuses_is_said_line_by_line(publisher: Headers) -> None:
     files = bundle("alpha", [tool("Not A Name")])
-    text = _refusal(_publish(files, publisher, "alpha"), 422)
+    text = _refusal(publish_skill(files, publisher, "alpha"), 422)
     assert text.splitlines()[0] == "'alpha' was not published"
     assert text.splitlines()[1].startswith("error FIELD_INVALID tools.json:3: ")
     assert not Revision.objects.exists()
@@ -202,32 +204,32 @@ def test_what_the_gate_refuses_is_said_line_by_line(publisher: Headers) -> None:
 def test_a_loosened_policy_is_refused_here_too(publisher: Headers) -> None:
     publish("alpha", [tool("alpha_save", "write")])
     loose = tool("alpha_save", "write", requires_approval=False)
-    text = _refusal(_publish(bundle("alpha", [loose]), publisher, "alpha"), 422)
+    text = _refusal(publish_skill(bundle("alpha", [loose]), publisher, "alpha"), 422)
     assert "POLICY_LOOSENED" in text
 
 
 def test_what_is_no_skill_is_refused_with_the_cause(publisher: Headers, proposer: Headers) -> None:
     for headers in (publisher, proposer):
-        text = _refusal(_publish({"SKILL.md": "No front matter"}, headers), 422)
+        text = _refusal(publish_skill({"SKILL.md": "No front matter"}, headers), 422)
         assert "cannot be read as a skill" in text
         assert "SKILL.md" in text
 
 
 def test_the_slug_must_be_what_the_skill_calls_itself(publisher: Headers) -> None:
-    assert "--slug tea-timer" in _refusal(_publish({"SKILL.md": TEA}, publisher, "other"), 400)
-    assert "lower-case" in _refusal(_publish({"SKILL.md": TEA}, publisher, "tea_timer"), 400)
-    assert "no owner" in _refusal(_publish({"SKILL.md": TEA}, publisher, ownerHandle="@other"), 403)
-    assert _publish({"SKILL.md": TEA}, publisher, ownerHandle="@ci").status_code == 200
+    assert "--slug tea-timer" in _refusal(publish_skill({"SKILL.md": TEA}, publisher, "other"), 400)
+    assert "lower-case" in _refusal(publish_skill({"SKILL.md": TEA}, publisher, "tea_timer"), 400)
+    assert "no owner" in _refusal(publish_skill({"SKILL.md": TEA}, publisher, ownerHandle="@other"), 403)
+    assert publish_skill({"SKILL.md": TEA}, publisher, ownerHandle="@ci").status_code == 200
 
 
 def test_two_skills_in_one_folder_are_refused(publisher: Headers) -> None:
     files = {"SKILL.md": TEA, "more/SKILL.md": TEA.replace("tea-timer", "more")}
-    assert "publish each by itself" in _refusal(_publish(files, publisher), 400)
+    assert "publish each by itself" in _refusal(publish_skill(files, publisher), 400)
 
 
 @pytest.mark.parametrize("path", ["../SKILL.md", "/SKILL.md", "a\\b", "./SKILL.md"])
 def test_paths_that_lead_out_are_refused(path: str, publisher: Headers) -> None:
-    assert "is refused" in _refusal(_publish({"SKILL.md": TEA, path: "x"}, publisher), 400)
+    assert "is refused" in _refusal(publish_skill({"SKILL.md": TEA, path: "x"}, publisher), 400)
 
 
 def test_bytes_that_were_not_announced_are_refused(publisher: Headers) -> None:
@@ -241,7 +243,7 @@ def test_bytes_that_were_not_announced_are_refused(publisher: Headers) -> None:
 
 
 def test_an_empty_file_is_a_file(publisher: Headers) -> None:
-    assert _publish({"SKILL.md": TEA, "empty.txt": ""}, publisher).status_code == 200
+    assert publish_skill({"SKILL.md": TEA, "empty.txt": ""}, publisher).status_code == 200
 
 
 def test_uploads_are_the_keys_own(publisher: Headers, proposer: Headers) -> None:
@@ -299,7 +301,7 @@ def test_uploads_are_forgotten_after_an_hour(publisher: Headers) -> None:
     _announce("other.md", b"x", publisher)
     assert [upload.path for upload in SkillUpload.objects.all()] == ["other.md"]
     SkillUpload.objects.update(created_at=old)
-    assert skill_uploads.KIND in housekeeping.DAILY_JOBS
+    assert PRUNE_KIND in housekeeping.DAILY_JOBS
     worker.Worker().run_due()
     assert not SkillUpload.objects.exists()
 
@@ -320,8 +322,8 @@ def test_nothing_is_published_below_a_share_link(publisher: Headers) -> None:
 @pytest.mark.parametrize("scope", ["publish", "propose"])
 def test_a_limited_key_publishes_and_proposes_what_is_its_own_alone(scope: str) -> None:
     headers = bearer("read", scope, name="limited", capability_ids=["tea_timer"])
-    words = _refusal(_publish({"SKILL.md": TEA.replace("tea-timer", "tea-table")}, headers, "tea-table"), 403)
+    words = _refusal(publish_skill({"SKILL.md": TEA.replace("tea-timer", "tea-table")}, headers, "tea-table"), 403)
     assert "The key 'limited' may change tea_timer only; 'tea_table' is not one of them" in words
     assert not Capability.objects.exists()
-    assert _publish({"SKILL.md": TEA}, headers).status_code == 200
+    assert publish_skill({"SKILL.md": TEA}, headers).status_code == 200
     assert Capability.objects.get().capability_id == "tea_timer"

@@ -16,17 +16,16 @@ from agent_api.http import parameters
 from agent_api.http.authentication import Caller, require_scope
 from agent_api.http.parsers import RawParser
 from agent_api.integrations.access import base_url
-from agent_api.integrations.clawhub import protocol
-from agent_api.integrations.clawhub.protocol import build_response, clawhub_endpoint
-from agent_api.integrations.clawhub.read_views import explore
 from capability_kit.bundles.skill_names import skill_name_of
 from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from capability_rules.errors import InvalidRequest
+from features.clawhub import protocol, skill_uploads
+from features.clawhub.protocol import build_response, clawhub_endpoint
+from features.clawhub.read_views import explore
+from features.clawhub.skill_uploads import UploadResult
 from registry import snapshot
 from registry.access.agent_keys import Scope
 from registry.common.errors import Forbidden
-from registry.importing import skill_uploads
-from registry.importing.skill_uploads import UploadResult
 
 NOTE_MAX = 2000
 _SCOPES: Final[tuple[Scope, ...]] = ("propose", "publish")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import wraps
 from typing import Any, Final
 
@@ -12,8 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from capability_rules.semantic_diff import EFFECTS, Change
-from capability_rules.validation import Finding, Report
+from capability_rules.validation import Report
 from features.acceptances.held_passages import evaluate_right
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
@@ -27,29 +25,14 @@ from registry.publishing.quarantine import is_quarantine_open
 from registry.publishing.reviews import is_waived_since
 from studio.middleware.time_zones import typed_zone
 from studio.pages.bundle_view import build_bundle_context
-from studio.pages.draft_findings import group_equal
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int, get_note, get_text
-from studio.pages.lists import FoldedGroup
+from studio.pages.gate_panels import Changes, Issues
 from studio.pages.permissions import StudioRequest, View, actor_of, denial_reason, operator_required
 from studio.pages.powers import group_powers
 from studio.pages.release_steps import PLACEHOLDER, list_release_steps
 from studio.pages.scheduled import build_scheduled_context
 
-FINDINGS_SHOWN_MAX: Final = 20
 DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
-# Notes for reviewers, which block nothing.
-_NOTES_MAX: Final = 50
-# The marks of the lists of `_sort_findings`.
-_WEIGHTS: Final = ("error", "held", "warning", "accepted", "waived")
-_EFFECT_WORDS: Final = {
-    "loosens": gettext_lazy("Less restrictive"),
-    "breaks": gettext_lazy("Breaking change"),
-    "widens": gettext_lazy("Wider reach"),
-    "changes": gettext_lazy("Other"),
-}
-_READ_BY_MODELS: Final = ("skill.md", "tools.json")
-# Of a first release, of which nothing else can be said.
-_FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
 
 def draft_required(view: View) -> View:
@@ -80,36 +63,6 @@ def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> Htt
     """The draft was there when the request came, and is not any more."""
     messages.info(request, _("This draft was just published by someone else."))
     return redirect("studio:capability_show", capability_id)
-
-
-def _group(word: str, findings: list[Finding]) -> FoldedGroup:
-    return FoldedGroup.of(word, "", group_equal(findings), FINDINGS_SHOWN_MAX)
-
-
-def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[FoldedGroup]:
-    """Group changes by effect, the most severe group first; of the lightest first what a model reads."""
-    groups = []
-    for effect in EFFECTS:
-        found = [change for change in changes if change.effect == effect]
-        is_split = effect == "changes" and words_of is _EFFECT_WORDS
-        read = [one for one in found if is_split and one.file in _READ_BY_MODELS]
-        if read:
-            groups.append(FoldedGroup.of(effect, _("Agent-facing"), read, FINDINGS_SHOWN_MAX))
-        if rest := [one for one in found if one not in read]:
-            groups.append(FoldedGroup.of(effect, str(words_of[effect]), rest, FINDINGS_SHOWN_MAX))
-    return groups
-
-
-def _sort_findings(gate: GateReport) -> dict[str, list[Finding]]:
-    """The findings by what is to be done about them, the most severe first; last those that a person has answered."""
-    held = [finding for finding in gate.text_findings if finding.held and "SEC_HELD" in gate.open_questions]
-    return {
-        "errors": [finding for finding in gate.text_findings if finding.is_error],
-        "held": held,
-        "warnings": [finding for finding in gate.text_findings if finding.is_warning and finding not in held],
-        "accepted": [finding for finding in gate.findings if finding.accepted is not None],
-        "waived": [finding for finding in gate.findings if finding.waiver is not None],
-    }
 
 
 def _sort_questions(gate: GateReport, *, can_tick: bool) -> tuple[list[str], list[str]]:
@@ -146,33 +99,25 @@ def build_gate_context(
     them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms, `standing` and
     `has_placeholders` are those of a draft."""
     can_tick = can_confirm and request.user.can_publish
-    findings = _sort_findings(gate)
+    issues = Issues.of(gate, for_publisher=request.user.can_publish)
     to_confirm, questions = _sort_questions(gate, can_tick=can_tick)
-    change_groups = group_changes(gate.introduces, _FIRST_WORDS) if gate.introduces else group_changes(gate.changes)
     return {
         "gate": gate,
         "release_steps": list_release_steps(
             gate,
-            errors=len(findings["errors"]),
+            errors=len(issues.errors),
             questions=questions,
             to_confirm=to_confirm,
             standing=standing,
             has_placeholders=has_placeholders and can_tick,
         ),
         # What no tick of this person's can lift.
-        "is_blocked": bool(findings["errors"] or questions),
+        "is_blocked": bool(issues.errors or questions),
         "needs_approval": "APPROVAL_REQUIRED" in gate.open_questions,
         "can_be_reviewed": gate.report.ok,
-        **findings,
-        # For those who decide, and in no list of issues.
-        "notes": gate.report.notes[:_NOTES_MAX] if request.user.can_publish else (),
-        "unjudged_languages": gate.report.unjudged_languages,
+        "issues": issues,
         "missing_scans": [one for one in gate.findings if one.code == "SCAN_MISSING" and one.is_error],
-        "findings_by_weight": [
-            _group(weight, found) for weight, found in zip(_WEIGHTS, findings.values(), strict=True)
-        ],
-        "change_groups": change_groups,
-        "change_count": sum(len(group.shown) + len(group.more) for group in change_groups),
+        "changes": Changes.of(gate.changes, introduces=gate.introduces),
         # Not every page that shows the report shows them.
         "power_groups": lambda: group_powers(gate.powers),
         **_list_typed(request),

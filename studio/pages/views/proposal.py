@@ -17,10 +17,10 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_choice, get_note
+from studio.pages.gate_panels import SHOWN_MAX
 from studio.pages.labels import WORDS
 from studio.pages.lists import FilterBar, FilterField, get_page
 from studio.pages.permissions import StudioRequest, author_required, operator_required, restrict_to_read_only
-from studio.pages.views.gate import FINDINGS_SHOWN_MAX
 
 _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by ID, note or API key")),
@@ -59,8 +59,8 @@ def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
         "capability": proposal.capability,
         "display_name": list_facets(proposal.files.get("capability.json")).name_or(proposal.capability.capability_id),
         "found": found,
-        "shown": found.report.findings[:FINDINGS_SHOWN_MAX],
-        "more": found.report.findings[FINDINGS_SHOWN_MAX:],
+        "shown": found.report.findings[:SHOWN_MAX],
+        "more": found.report.findings[SHOWN_MAX:],
     }
     return render(request, "studio/proposal/show.html", context)
 

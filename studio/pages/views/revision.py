@@ -18,9 +18,10 @@ from registry.models import Capability, Revision
 from registry.publishing import publication, revision_diff
 from studio.pages.downloads import file_response
 from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_int_at, get_note, get_query_text
+from studio.pages.gate_panels import Changes
 from studio.pages.lists import get_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, publisher_required
-from studio.pages.views.gate import build_gate_context, group_changes
+from studio.pages.views.gate import build_gate_context
 
 NUMBERS_OFFERED: Final = 200
 EVENTS_SHOWN: Final = 100
@@ -52,7 +53,7 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
         "capability_id": capability_id,
         "numbers": numbers,
         "found": found,
-        "change_groups": group_changes(found.changes),
+        "changes": Changes.of(found.changes),
     }
     return render(request, "studio/revision/compare.html", context)
 

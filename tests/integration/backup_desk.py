@@ -1,27 +1,13 @@
 """`backup_desk.py fill` puts something into every table, `busy` publishes until its input ends, `state` tells what is
 there, `many COUNT` publishes so many small capabilities."""
 
-# ruff: noqa: E402 (Django is set up before its models can be imported)
-
 from __future__ import annotations
 
-import json
-import os
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
-
-import django
-
-django.setup()
-
-from capability_rules.validation.isolation import pool
-
-# Bundles of our own: a process to check them in takes longer to start than all else here.
-pool.use_processes(0)
+from tests.integration import desk  # isort: split
 
 from registry.access import agent_keys, operators
 from registry.catalog import drafts
@@ -96,6 +82,4 @@ def state() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    verb, *arguments = sys.argv[1:]
-    verbs: dict[str, Callable[..., dict[str, Any]]] = {"fill": fill, "busy": busy, "state": state, "many": many}
-    print(json.dumps(verbs[verb](*arguments)))
+    desk.run(fill, busy, state, many)

@@ -1,25 +1,13 @@
 """`crashes.py`: publishes in a child that kills itself before or after a named step; prints what each leaves behind."""
 
-# ruff: noqa: E402 (Django is set up before its models can be imported)
-
 from __future__ import annotations
 
-import json
 import os
 import signal
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
-os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
-
-import django
-
-django.setup()
-
-from capability_rules.validation.isolation import pool
-
-# Bundles of our own: a process to check them in takes longer to start than all else here.
-pool.use_processes(0)
+from tests.integration import desk  # isort: split
 
 from django.apps import apps
 from django.db import connection, connections
@@ -32,6 +20,7 @@ from registry.models import Capability, Draft, RegistryState, Release, Revision,
 from registry.publishing import publication, release_pointer
 from tests.factories import OLGA, bundle, tool
 
+WHEN: tuple[Literal["before"], Literal["after"]] = ("before", "after")
 STEPS: dict[str, tuple[Any, str]] = {
     "store_revision": (publication, "_store_revision"),
     "replace_draft": (publication, "_replace_draft"),
@@ -43,16 +32,6 @@ STEPS: dict[str, tuple[Any, str]] = {
     "notify": (transactions, "_notify_listeners"),
     "commit": (connection, "_commit"),
 }
-
-
-def dying(step: Callable[..., Any], when: str) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        step(*args, **kwargs)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    return run
 
 
 def everything() -> dict[str, Any]:
@@ -83,7 +62,7 @@ def faults() -> Iterator[str]:
         yield "the audit log is broken"
 
 
-def crash(step: str, when: str, number: int) -> dict[str, Any]:
+def crash(step: str, when: Literal["before", "after"], number: int) -> dict[str, Any]:
     """One child that dies, then a publish that must work."""
     files = bundle(tools=[tool(f"alpha_{number}")], body=f"Number {number}.")
     drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
@@ -91,8 +70,7 @@ def crash(step: str, when: str, number: int) -> dict[str, Any]:
     connections.close_all()
     child = os.fork()
     if child == 0:
-        owner, name = STEPS[step]
-        setattr(owner, name, dying(getattr(owner, name), when))
+        desk.kill_at(*STEPS[step], when)
         publication.publish_draft(capability_id="alpha", by=OLGA)
         os._exit(0)
     _, ended = os.waitpid(child, 0)
@@ -106,16 +84,16 @@ def crash(step: str, when: str, number: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def each_step() -> dict[str, Any]:
     publication.publish(files=bundle(tools=[tool("alpha_0")]), by=OLGA)
     report = {}
     number = 1
     for step in STEPS:
-        for when in ("before", "after"):
+        for when in WHEN:
             report[f"{step} {when}"] = crash(step, when, number)
             number += 1
-    print(json.dumps(report))
+    return report
 
 
 if __name__ == "__main__":
-    main()
+    desk.run(each_step)

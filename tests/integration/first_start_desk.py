@@ -1,27 +1,10 @@
 """`first_start_desk.py kill STEP` is a first start that kills itself; `facts SECRET...` what a registry has of one."""
 
-# ruff: noqa: E402 (Django is set up before its models can be imported)
-
 from __future__ import annotations
 
-import itertools
-import json
-import os
-import signal
-import sys
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
-
-import django
-
-django.setup()
-
-from capability_rules.validation.isolation import pool
-
-# Bundles of our own: a process to check them in takes longer to start than all else here.
-pool.use_processes(0)
+from tests.integration import desk  # isort: split
 
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
@@ -41,27 +24,11 @@ STEPS: dict[str, tuple[Any, str]] = {
 }
 
 
-def dying(step: Callable[..., Any], when: str, number: int) -> Callable[..., Any]:
-    """`step`, whose call of this number is the last thing that the process does."""
-    calls = itertools.count(1)
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        is_last = next(calls) == number
-        if is_last and when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
-        value = step(*args, **kwargs)
-        if is_last:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return value
-
-    return run
-
-
-def kill(step: str, when: str, number: str) -> None:
+def kill(step: str, when: Literal["before", "after"], number: str) -> dict[str, Any]:
     """Such as `example after 4`. The tables are there, so that each commit is one of the first start."""
-    owner, name = STEPS[step]
-    setattr(owner, name, dying(getattr(owner, name), when, int(number)))
+    desk.kill_at(*STEPS[step], when, call=int(number))
     call_command("prepare")
+    return facts()
 
 
 def facts(*secrets: str) -> dict[str, Any]:
@@ -79,12 +46,5 @@ def facts(*secrets: str) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    verb, *arguments = sys.argv[1:]
-    if verb == "kill":
-        kill(*arguments)
-    print(json.dumps(facts(*arguments)))
-
-
 if __name__ == "__main__":
-    main()
+    desk.run(kill, facts)

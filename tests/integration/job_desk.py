@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
-import django
+from tests.integration import desk  # isort: split
 
-django.setup()
-
-from registry.core import audit  # noqa: E402
-from registry.core.jobs import queue  # noqa: E402
-from registry.core.transactions import write_transaction  # noqa: E402
-from registry.models import AuditEvent  # noqa: E402
+from registry.core import audit
+from registry.core.jobs import queue
+from registry.core.transactions import write_transaction
+from registry.models import AuditEvent
 
 
 def enqueue(kind: str, payload: str) -> dict[str, Any]:
@@ -27,10 +24,5 @@ def parked() -> dict[str, Any]:
     return {"parked": list(subjects), "audit_broken": audit.find_chain_break() is not None}
 
 
-def main() -> None:
-    verb, *arguments = sys.argv[1:]
-    print(json.dumps(enqueue(*arguments) if verb == "enqueue" else parked()))
-
-
 if __name__ == "__main__":
-    main()
+    desk.run(enqueue, parked)

@@ -1,29 +1,17 @@
-"""`racers.py VERB COUNT`: so many processes do the same thing at the same moment; prints what came of each.
+"""`racers.py each VERB COUNT`: so many processes do the same thing at the same moment; prints what came of each.
 
 The children are forked, so that all are ready when the start is given; each has a database connection of its own.
 """
-
-# ruff: noqa: E402 (Django is set up before its models can be imported)
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
-
-import django
-
-django.setup()
-
-from capability_rules.validation.isolation import pool
-
-# Bundles of our own: a process to check them in takes longer to start than all else here.
-pool.use_processes(0)
+from tests.integration import desk  # isort: split
 
 from django.db import connections
 
@@ -114,15 +102,15 @@ def _run(verb: Callable[[int], str], number: int, start: float, writing: int) ->
     os._exit(0)
 
 
-def main() -> None:
-    if sys.argv[1] in ("save_draft", "publish_draft"):
+def each(verb: str, count: str) -> dict[str, Any]:
+    if verb in ("save_draft", "publish_draft"):
         drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=racing(-1))
     # What loads on first use is loaded before the race, so that it is a race for the lock.
     publication.preview_publish(files=bundle("warm", [tool("warm_list")]))
     connections.close_all()
-    outcomes = race(VERBS[sys.argv[1]], int(sys.argv[2]))
+    outcomes = race(VERBS[verb], int(count))
     broken = audit.find_chain_break()
-    report = {
+    return {
         "outcomes": [each["outcome"] for each in outcomes],
         "slowest_seconds": max(each.get("seconds", 0) for each in outcomes),
         "capabilities": list(Capability.objects.values_list("capability_id", "status")),
@@ -132,8 +120,7 @@ def main() -> None:
         "drafts": list(Draft.objects.filter(discarded_at=None).values_list("version", flat=True)),
         "audit_broken": str(broken) if broken else None,
     }
-    print(json.dumps(report))
 
 
 if __name__ == "__main__":
-    main()
+    desk.run(each)

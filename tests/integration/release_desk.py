@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from datetime import timedelta
 from typing import Any
 
-import django
+from tests.integration import desk  # isort: split
 
-django.setup()
+from django.utils import timezone
 
-from capability_rules.validation.isolation import pool  # noqa: E402
-
-# Bundles of our own: a process to check them in takes longer to start than all else here.
-pool.use_processes(0)
-
-from django.utils import timezone  # noqa: E402
-
-from registry.catalog import drafts  # noqa: E402
-from registry.models import Revision, ScheduledRelease  # noqa: E402
-from registry.publishing import scheduled_releases  # noqa: E402
-from tests.factories import OLGA, bundle  # noqa: E402
+from registry.catalog import drafts
+from registry.models import Revision, ScheduledRelease
+from registry.publishing import scheduled_releases
+from tests.factories import OLGA, bundle
 
 
-def plan(seconds: float) -> None:
+def plan(seconds: str) -> dict[str, Any]:
     from registry.access.operators import create_operator
 
     create_operator(username="olga", password="Correct-horse-battery-9", role="publisher", by=OLGA)
     draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
-    due_at = timezone.now() + timedelta(seconds=seconds)
+    due_at = timezone.now() + timedelta(seconds=float(seconds))
     done = scheduled_releases.schedule_release(
         capability_id="alpha", draft_version=draft.version, due_at=due_at, by=OLGA, note="In time"
     )
     assert done.release is not None
+    return state()
 
 
 def state() -> dict[str, Any]:
@@ -42,11 +34,5 @@ def state() -> dict[str, Any]:
     return {"state": release.state, "why": release.reason, "made": made}
 
 
-def main() -> None:
-    if sys.argv[1] == "plan":
-        plan(float(sys.argv[2]))
-    print(json.dumps(state()))
-
-
 if __name__ == "__main__":
-    main()
+    desk.run(plan, state)

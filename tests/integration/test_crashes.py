@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_publish_that_is_killed_leaves_the_old_state_or_the_new_one(site: Site) -> None:
-    report = site.run("crashes.py")
+    report = site.run("crashes.py", "each_step")
     assert len(report) == 18
     for point, found in report.items():
         assert found["killed"], point

@@ -42,7 +42,7 @@ def _elsewhere(studio: Studio, *arguments: str) -> tuple[threading.Thread, dict[
 
 
 def test_a_publish_is_seen_within_a_second(studio: Studio, record_property: Any) -> None:
-    thread, committed = _elsewhere(studio, str(PUBLISHES))
+    thread, committed = _elsewhere(studio, "publish", str(PUBLISHES))
     seen: dict[str, float] = {}
     with httpx2.Client(base_url=studio.url) as client:
         while thread.is_alive():
@@ -105,7 +105,7 @@ def test_it_hears_again_after_its_connections_were_cut(studio: Studio) -> None:
         )
     with httpx2.Client(base_url=studio.url) as client:
         assert client.get("/api/v1/capability_registry_list").status_code == 200
-        thread, committed = _elsewhere(studio, "1")
+        thread, committed = _elsewhere(studio, "publish", "1")
         thread.join()
         ((revision, at),) = committed.items()
         while True:

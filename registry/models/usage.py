@@ -122,12 +122,16 @@ class Confidence(models.Model):
     percent = models.PositiveSmallIntegerField(default=50, help_text="The confidence score in percent, 0 to 100.")
     uses = models.PositiveBigIntegerField(default=0)
     confirmed = models.PositiveBigIntegerField(default=0)
+    # A page and each report would have to count all outcomes otherwise.
+    good = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Successes, confirmed or likely.")
+    bad = models.PositiveBigIntegerField(default=0, db_default=0, help_text="Failures, confirmed or likely.")
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["capability", "revision"], name="confidence_once"),
             models.CheckConstraint(condition=Q(percent__lte=100), name="confidence_within_bounds"),
             models.CheckConstraint(condition=Q(confirmed__lte=F("uses")), name="confidence_confirmed_are_uses"),
+            models.CheckConstraint(condition=Q(uses__gte=F("good") + F("bad")), name="confidence_ends_are_uses"),
         ]
 
 

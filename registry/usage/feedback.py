@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
@@ -29,8 +29,8 @@ from registry.usage.confidence import (
     remaining_step,
 )
 from registry.usage.outcome_reports import ReportedReason, keep_report
-from registry.usage.reporting_keys import find_only_keys
-from registry.usage.revision_health import count_outcomes_by_revision, fails_in_use
+from registry.usage.reporting_keys import is_only_key
+from registry.usage.revision_health import BAD_OUTCOMES, GOOD_OUTCOMES, count_outcomes_by_revision, fails_in_use
 
 _WHOLE = 0
 NOTHING_SAID: Final = ReportedReason()
@@ -70,15 +70,23 @@ def record_outcome(
             capability=capability, revision=number, outcome=outcome, key_name=voice, step=step
         )
         score = _recount(capability) if ends_sole_word else _move(capability, number, outcome, step)
-        score = replace(score, is_single_key=capability.pk in find_only_keys([capability.pk]))
+        score = replace(score, is_single_key=is_only_key(capability))
         bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
         if step is not None:
             detail["step"] = step
         audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
         keep_report(event, said, by)
+        _count_end(capability, number, outcome)
         _follow_failures(capability, number)
     return FeedbackResult(capability_id, event.event_id, score)
+
+
+def _count_end(capability: Capability, number: int, outcome: str) -> None:
+    """Beside the scores, which are there by now: whoever asks how uses end reads this, however many there were."""
+    kind = "good" if outcome in GOOD_OUTCOMES else "bad" if outcome in BAD_OUTCOMES else ""
+    if kind:
+        capability.confidences.filter(revision__in=(_WHOLE, number)).update(**{kind: F(kind) + 1})
 
 
 def _follow_failures(capability: Capability, number: int) -> None:
@@ -86,7 +94,7 @@ def _follow_failures(capability: Capability, number: int) -> None:
     published = capability.published_revision
     if published is None or published.number != number:
         return
-    counts = count_outcomes_by_revision([capability.pk], number=number)[capability.pk][number]
+    counts = count_outcomes_by_revision([capability.pk])[capability.pk][number]
     if fails_in_use(counts):
         incidents.open_use_incident(revision=published, bad=counts.bad, known=counts.known)
     else:
@@ -121,7 +129,8 @@ def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | N
 def _is_alone(reported: QuerySet[FeedbackEvent], key_name: str, at: datetime) -> bool:
     """Whether no other key has reported in the days before."""
     recent = reported.filter(at__gt=at - timedelta(days=OTHER_KEYS_DAYS))
-    return not recent.exclude(key_name=key_name).exists()
+    # Either side of it by the index: what it has reported itself is not read.
+    return not (recent.filter(key_name__lt=key_name).exists() or recent.filter(key_name__gt=key_name).exists())
 
 
 def _ends_sole_word(capability: Capability, key_name: str) -> bool:

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
+from registry.core.rows import update_row
 from registry.models import Capability, Confidence, FeedbackEvent, Incident, Revision
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 from registry.usage.reporting_keys import find_only_keys
@@ -121,21 +122,25 @@ def _worse(capability_id: str, number: int, figures: Mapping[int, OutcomeCounts]
     return Regression(capability_id, number, before, newer, figures[before])
 
 
-def count_outcomes_by_revision(
-    keys: Collection[int], *, number: int | None = None
-) -> dict[int, dict[int, OutcomeCounts]]:
-    """`{capability's row id: {revision: Figures}}` in one query, of all revisions or of this number."""
-    if not keys:
-        return {}
-    counted: dict[int, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    rows = FeedbackEvent.objects.filter(capability__in=keys).order_by()
-    rows = rows if number is None else rows.filter(revision=number)
-    for pk, number, outcome, count in rows.values_list("capability_id", "revision", "outcome").annotate(Count("pk")):
-        counted[pk][number][outcome] = count
-    return {
-        pk: {number: count_outcomes(one) for number, one in sorted(by_revision.items())}
-        for pk, by_revision in counted.items()
-    }
+def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, OutcomeCounts]]:
+    """`{capability's row id: {revision: counts}}` in one query, of a row a revision that has feedback."""
+    counted: dict[int, dict[int, OutcomeCounts]] = defaultdict(dict)
+    rows = Confidence.objects.filter(capability__in=keys, revision__gt=0).order_by("revision")
+    for pk, number, uses, good, bad in rows.values_list("capability_id", "revision", "uses", "good", "bad"):
+        counted[pk][number] = OutcomeCounts(good, bad, uses - good - bad)
+    return counted
+
+
+def recount_ends() -> None:
+    """Count the successes and failures of all scores by their events: rows of an older version are without them."""
+    counted: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    rows = FeedbackEvent.objects.order_by().values_list("capability_id", "revision", "outcome")
+    for pk, number, outcome, count in rows.annotate(Count("pk")):
+        for revision in (0, number):
+            counted[pk, revision][outcome] += count
+    for row in Confidence.objects.all():
+        counts = count_outcomes(counted[row.capability_id, row.revision])
+        update_row(row, good=counts.good, bad=counts.bad)
 
 
 def fails_in_use(counts: OutcomeCounts) -> bool:

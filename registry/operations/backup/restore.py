@@ -51,6 +51,7 @@ from registry.operations.backup.tables import (
     truncated_models,
 )
 from registry.operations.rights.comparison import find_unrecorded
+from registry.usage.revision_health import recount_ends
 
 # Where each restore begins to count: past every number that a client may have seen before it.
 EPOCH_REVISION_GAP: Final = 1_000_000
@@ -156,6 +157,7 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         _fill_all(archive, manifest)
         connection.check_constraints()
         _reset_sequences()
+        recount_ends()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
         unrecorded = find_unrecorded(read_stored)
         _begin_epoch(state, before)

@@ -162,6 +162,7 @@ BREAKS: dict[str, Break] = {
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, percent=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
+    "confidence_ends_are_uses": _set(Confidence, good=1, bad=1),
     "unknown_request_dismissal_paired": _set(UnknownCapabilityRequest, dismissed_by="operator:olga"),
     "unmatched_dismissal_paired": _set(UnmatchedMessage, dismissed_at=timezone.now()),
     "unmatched_decision_known": _set(UnmatchedMessage, decision="match"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
@@ -20,6 +23,7 @@ from registry.snapshot.snapshot import read_confidences
 from registry.usage import feedback
 from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, ReportedOutcome, recount
 from registry.usage.feedback import get_stored_confidence, record_outcome
+from registry.usage.revision_health import OutcomeCounts, count_outcomes, count_outcomes_by_revision, recount_ends
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +77,37 @@ def test_what_is_kept_is_what_the_events_lead_to() -> None:
         assert _stored_by_revision()[number] == _recomputed(revision=number)
         assert _stored_by_revision()[number].uses > 5
     assert read_confidences() == {"alpha": replace(_recomputed(), is_single_key=True)}
+    told = {
+        number: count_outcomes(Counter(FeedbackEvent.objects.filter(revision=number).values_list("outcome", flat=True)))
+        for number in (1, 2)
+    }
+    assert count_outcomes_by_revision([_alpha().pk]) == {_alpha().pk: told}
+    whole = _alpha().confidences.get(revision=0)
+    assert (whole.good, whole.bad) == (told[1].good + told[2].good, told[1].bad + told[2].bad)
+
+
+def test_counts_of_an_older_version_are_made_anew() -> None:
+    publish()
+    for outcome in ("used", "likely_success", "confirmed_failure", "likely_failure"):
+        _tell(outcome)
+    before = count_outcomes_by_revision([_alpha().pk])
+    assert before[_alpha().pk][1] == OutcomeCounts(good=1, bad=2, used=1)
+    Confidence.objects.update(good=0, bad=0)
+    recount_ends()
+    assert count_outcomes_by_revision([_alpha().pk]) == before
+    assert _alpha().confidences.get(revision=0).bad == 2
+
+
+def test_a_report_counts_no_events_but_its_keys_of_today() -> None:
+    publish()
+    _tell("likely_success")
+    record_outcome(capability_id="alpha", outcome="used", by=Actor("agent_key", "other"))
+    with CaptureQueriesContext(connection) as asked:
+        _tell("likely_failure")
+    counted = [one["sql"] for one in asked.captured_queries if "feedbackevent" in one["sql"] and "COUNT(" in one["sql"]]
+    assert len(counted) == 1
+    assert '"key_name" = ' in counted[0]
+    assert '"at" >= ' in counted[0]
 
 
 def test_a_worse_revision_shows_beside_the_one_before() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import re
 import shutil
@@ -11,11 +12,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 import zstandard
 
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from tests.browser.steps import PASSWORD, sign_in
 from tests.factories import bundle, zip_of
 from tests.shapes import assert_error
@@ -225,9 +228,11 @@ def test_a_name_that_is_not_ours_is_refused(connect: Connect) -> None:
 def test_bodies_are_bounded_at_the_door(agent: httpx2.Client, connect: Connect, pipeline_key: str) -> None:
     agents = agent.post(LOAD, content=b" " * (8 * 2**20), headers={"Content-Type": "application/json"})
     operators = connect(pipeline_key).post(
-        PUBLISH, content=b" " * (22 * 2**20), headers={"Content-Type": "application/zip"}
+        PUBLISH, content=b" " * (66 * 2**20), headers={"Content-Type": "application/zip"}
     )
     for answer in (agents, operators):
+        # Not by the product, which names its limit in bytes.
+        assert "The body is larger than this address takes" in answer.text
         assert answer.status_code == 413
         assert answer.headers["Content-Type"] == "application/json"
         assert answer.json()["error"]["code"] == "PAYLOAD_TOO_LARGE"
@@ -240,6 +245,16 @@ def test_what_the_product_takes_passes_the_door(connect: Connect, pipeline_key: 
     )
     assert answer.status_code not in {413, 502, 504}
     assert "error" in answer.json() or "results" in answer.json()
+
+
+def test_the_largest_file_that_is_kept_passes_the_door(connect: Connect, pipeline_key: str) -> None:
+    content = b"x" * CONTENT_BYTES_MAX
+    said = {"path": "SKILL.md", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    client = connect(pipeline_key)
+    announced = client.post("/clawhub/api/v1/skills/-/upload-url", json=said).json()
+    path = urlsplit(announced["uploadUrl"]).path
+    sent = client.post(path, content=content, headers={"Content-Type": "text/markdown"})
+    assert sent.json() == {"storageId": announced["uploadTicket"]}
 
 
 def _attempts_until_refused(attempt: Callable[[int], int]) -> int:

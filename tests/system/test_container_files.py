@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from capability_rules.bundles.archives import ARCHIVE_BYTES_MAX
+from capability_rules.bundles.file_pointer import CONTENT_BYTES_MAX
 from studio.config.environment import SETTINGS, VARIABLES
 from studio.launcher.commands import ROOT
 from studio.launcher.env_file import fill_template, values_for
@@ -270,6 +271,15 @@ def test_nginx_takes_bodies_as_large_as_the_product_does() -> None:
     assert min(limits) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     for limit in limits:
         assert limit < 2 * ARCHIVE_BYTES_MAX
+    blocks = dict(re.findall(r"^location (.+?) \{\n(.+?)^\}", routes, re.MULTILINE | re.DOTALL))
+    sizes = {
+        path: int(size[1]) * 2**20 if (size := re.search(r"client_max_body_size (\d+)m;", block)) else 0
+        for path, block in blocks.items()
+        if "proxy_pass http://agents;" in block and "healthz" not in path
+    }
+    assert len(sizes) == 5
+    assert all(sizes.values()), "an address of agents takes as much as an archive has"
+    assert sizes["^~ /clawhub/api/v1/uploads/"] > CONTENT_BYTES_MAX
 
 
 def test_scripts_of_the_deployment_can_be_started() -> None:

@@ -9,11 +9,13 @@ COPY requirements-extras.lock /tmp/requirements.lock
 RUN /opt/venv/bin/python -m pip install --require-hashes --no-deps --only-binary=:all: --no-compile \
       -r /tmp/requirements.lock
 # What nothing here loads: what installs packages, their tests and stubs, their other languages, the interface of the
-# models' runtime for other programs, and a second implementation of zstd.
+# models' runtime for other programs, a second implementation of zstd, and what draws letters, AVIF and other color spaces.
 RUN cd /opt/venv/lib/python3*/site-packages \
     && rm -rf pip pip-* setuptools setuptools-* pkg_resources _distutils_hack distutils-precedence.pth \
       onnxruntime/capi/libonnxruntime.so.* onnxruntime/quantization onnxruntime/tools onnxruntime/transformers \
       numpy/_core/include numpy/_core/lib zstandard/_cffi.*.so \
+      PIL/_avif.*.so PIL/_imagingcms.*.so PIL/_imagingft.*.so PIL/_imagingtk.*.so \
+      pillow.libs/libavif-* pillow.libs/libfreetype-* pillow.libs/libharfbuzz-* pillow.libs/liblcms2-* \
     && find . -depth -name "*.pyi" -delete \
     && find . -type d -name tests -prune -exec rm -rf {} + \
     && find . -type d -path "*/locale/*/LC_MESSAGES" -not -path "*/locale/en/*" -prune -exec rm -rf {} +

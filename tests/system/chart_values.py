@@ -9,7 +9,7 @@ LEAST = {"publicUrl": "https://studio.example.com", "secrets": {"values": SECRET
 OWN_SECRET = {"existingSecret": "own", "keys": ["SECRET_KEY", "DATABASE_URL", "REDIS_URL"]}
 SETS: dict[str, dict[str, Any]] = {
     "three values": LEAST,
-    "a secret of one's own": {**LEAST, "secrets": OWN_SECRET},
+    "a secret of one's own": {**LEAST, "secrets": OWN_SECRET, "backup": {"enabled": True, "claim": "backups"}},
     "signing key and settings": {
         **LEAST,
         "secrets": {**OWN_SECRET, "signingKeySecret": "signing"},

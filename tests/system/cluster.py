@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -13,12 +14,13 @@ from typing import Any
 import httpx2
 
 from tests.pypi import install
-from tests.servers import ROOT, free_port
+from tests.servers import ROOT, descendants, free_port
 
 CHART = ROOT / "deploy" / "chart"
 LIBRARIES = ("helm-python-sdk==0.2.2", "kubernetes-validate==1.37.0", "promql-parser==0.12.0")
-# Of the release that the chart is rendered for.
+# Of the release that the chart is rendered for, and the host of its address.
 PREFIX = "studio-capability-studio"
+HOST = "studio.example.com"
 PROGRAMS = ROOT / ".venv" / "bin"
 
 
@@ -55,7 +57,7 @@ class Cluster:
     def __init__(self, manifests: list[dict[str, Any]], folder: Path, secrets: dict[str, str], **more: str) -> None:
         self.containers = {name.removeprefix(f"{PREFIX}-"): one for name, one in containers_of(manifests)}
         self.folder = folder
-        self.more = {"HOST": "127.0.0.1", "ALLOWED_HOSTS": "127.0.0.1", "EMBEDDER": "none", **more}
+        self.more = {"HOST": "127.0.0.1", **more}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self.ports: dict[str, int] = {}
         self._kinds: dict[str, str] = {}
@@ -72,14 +74,16 @@ class Cluster:
 
     def run(self, root: Path, *arguments: str, **more: str) -> str:
         """A command of `manage.py` in the code of `root`, as in any pod; its output."""
-        env = {**self._environment(root, "command"), **self.secrets, **more}
+        env = {**self._environment(root, "command"), "ALLOWED_HOSTS": HOST, **self.secrets, **more}
         command = ["python", "manage.py", *arguments]
         done = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
 
-    def start(self, name: str, kind: str, root: Path = ROOT, *, without: str = "") -> subprocess.Popen[bytes]:
-        """A pod of this name and kind, such as `web-agents`, of the code in `root`.
+    def start(
+        self, name: str, kind: str, root: Path = ROOT, *, without: str = "", command: list[str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """A pod of this name and kind, such as `web-agents`, of the code in `root`; `command` replaces the kind's.
 
         `without` is an option of its command that this code does not know, and that is left out with its value.
         """
@@ -89,7 +93,7 @@ class Cluster:
         self._kinds[name] = kind
         env = self._environment(root, name) | {row["name"]: self.move(name, row["value"]) for row in rendered["env"]}
         env |= self.more
-        command = [self.move(name, word) for word in rendered["command"]]
+        command = [self.move(name, word) for word in command or rendered["command"]]
         if without:
             at = command.index(without)
             del command[at : at + 2]
@@ -118,6 +122,7 @@ class Cluster:
             "/run/secrets/studio": str(self.folder / "secrets"),
             "/var/lib/checkpoint": str(self.folder / name),
             "/tmp/alive": str(self.folder / name / "alive"),
+            "/backups": str(self.folder / "backups"),
         }
         for place, own in places.items():
             text = text.replace(place, own)
@@ -130,12 +135,17 @@ class Cluster:
 
     def client(self, name: str, key: str) -> httpx2.Client:
         """Of its port, past every Service."""
-        headers = {"Authorization": f"Bearer {key}"}
+        headers = {"Authorization": f"Bearer {key}", "Host": HOST}
         return httpx2.Client(base_url=f"http://127.0.0.1:{self.ports[name]}", headers=headers, timeout=20)
+
+    def container_of(self, name: str) -> dict[str, Any]:
+        """As the manifests have it."""
+        found: dict[str, Any] = self.containers[self._kinds[name]]
+        return found
 
     def is_well(self, name: str, probe: str) -> bool:
         """What a probe of the manifests says of a pod at this moment: `startup`, `liveness` or `readiness`."""
-        asked = self.containers[self._kinds[name]][f"{probe}Probe"]
+        asked = self.container_of(name)[f"{probe}Probe"]
         if "exec" in asked:
             return self.execute(name, asked["exec"]["command"]).returncode == 0
         try:
@@ -162,6 +172,15 @@ class Cluster:
                 pass
             time.sleep(0.2)
         raise AssertionError(self.logs())
+
+    def memory_mb(self, name: str) -> int:
+        """Of a pod, with what it shares divided by who shares it (PSS)."""
+        kilobytes = 0
+        for pid in (self.running[name].pid, *descendants(self.running[name].pid)):
+            with contextlib.suppress(OSError):
+                rows = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
+                kilobytes += sum(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
+        return kilobytes // 1024
 
     def logs(self) -> str:
         """The end of each pod's log."""

@@ -25,6 +25,8 @@ from tests.system.composed import dockerfile, image_environment
 
 pytestmark = [pytest.mark.rare, pytest.mark.system]
 
+LOAD = "/api/v1/capability_skill_load?capability_id="
+
 
 def _manifests(examined: dict[str, Any], *names: str) -> list[dict[str, Any]]:
     return [one for name in names or SETS for one in examined["sets"][name]["manifests"]]
@@ -160,7 +162,7 @@ def _use(pods: Cluster, clients: dict[str, httpx2.Client], examined: dict[str, A
     pods.wait(lambda: clients["studio-0"].get("/api/v1/capability_registry_list").status_code == 200)
     published = clients["studio-0"].post("/api/v1/operator/bundle_publish", json=body)
     assert published.json()["results"][0]["status"] == "published", published.text
-    load = "/api/v1/capability_skill_load?capability_id=alpha"
+    load = f"{LOAD}alpha"
     agents = [clients["agents-0"], clients["agents-1"]]
     pods.wait(lambda: all(client.get(load).status_code == 200 for client in agents))
 
@@ -181,8 +183,34 @@ def _use(pods: Cluster, clients: dict[str, httpx2.Client], examined: dict[str, A
     scraped = set(re.findall(r"^(\w+)", clients["agents-0"].get("/metrics").text, re.MULTILINE))
     assert {name for names in examined["promql"].values() for name in names} <= scraped
 
-    # Withdrawn: no pod answers it any more.
+    # The job of each night, now.
+    (pods.folder / "backups").mkdir()
+    assert pods.start("backup", "backup").wait(60) == 0, pods.logs()
+    (made,) = (pods.folder / "backups").iterdir()
+
+    # Withdrawn: no pod answers it any more. A restore takes that back, as it does all that came after the backup.
     withdrawn = {"capability_id": "alpha", "reason": "a test"}
     done = clients["studio-0"].post("/api/v1/operator/capability_quarantine", json=withdrawn)
     assert done.status_code == 200, done.text
     pods.wait(lambda: all(client.get(load).status_code == 423 for client in agents))
+    restore = ["python", "manage.py", "backup", "restore", f"/backups/{made.name}", "--force"]
+    assert pods.start("restore", "backup", command=restore).wait(60) == 0, pods.logs()
+    pods.wait(lambda: all(client.get(load).status_code == 200 for client in agents))
+    _tell_sizes(pods, clients)
+
+
+def _tell_sizes(pods: Cluster, clients: dict[str, httpx2.Client]) -> None:
+    """The figures of docs/kubernetes.md, with the packaged model: printed, and held far enough from the limits."""
+    names = [f"sized_{number}" for number in range(50)]
+    body = {"bundles": [{"path": name, "files": bundle(name)} for name in names]}
+    assert clients["studio-0"].post("/api/v1/operator/bundle_publish", json=body).status_code == 200
+    for client in (clients["agents-0"], clients["agents-1"]):
+        pods.wait(lambda client=client: client.get(LOAD + names[-1]).status_code == 200)  # type: ignore[misc]
+        for name in names:
+            client.get(LOAD + name)
+        client.post("/api/v1/capability_match", json={"message": "the weather of tomorrow"})
+    sizes = {name: pods.memory_mb(name) for name in ("agents-0", "agents-1", "studio-0", "worker", "celery")}
+    print(f"memory of pods (PSS, MB): {sizes}")
+    for name, size in sizes.items():
+        limit = pods.container_of(name)["resources"]["limits"]["memory"]
+        assert size < 0.6 * {"1Gi": 1024, "640Mi": 640}[limit], sizes

@@ -31,7 +31,8 @@ def database() -> Iterator[Server]:
 @pytest.fixture
 def pods(database: Server, redis_url: str, examined: dict[str, Any], tmp_path: Path) -> Iterator[Cluster]:
     secrets = {"SECRET_KEY": SECRETS["SECRET_KEY"], "DATABASE_URL": database.url, "REDIS_URL": redis_url}
-    found = Cluster(examined["sets"]["a secret of one's own"]["manifests"], tmp_path, secrets)
+    manifests = examined["sets"]["a secret of one's own"]["manifests"]
+    found = Cluster(manifests, tmp_path, secrets, EMBEDDER="none")
     try:
         found.build()
         assert found.start("migrate", "migrate").wait(120) == 0, found.logs()

@@ -22,7 +22,7 @@ import pytest
 from tests.factories import bundle
 from tests.release_sites import SECRET_KEY, signing_key
 from tests.servers import ROOT
-from tests.system.cluster import Cluster
+from tests.system.cluster import HOST, Cluster
 
 pytestmark = [pytest.mark.rare, pytest.mark.system]
 
@@ -109,7 +109,7 @@ class Readers:
             thread.start()
 
     def _read(self, keeps: bool) -> None:
-        headers = {"Authorization": f"Bearer {self.key}"} | ({} if keeps else {"Connection": "close"})
+        headers = {"Authorization": f"Bearer {self.key}", "Host": HOST} | ({} if keeps else {"Connection": "close"})
         with httpx2.Client(base_url=self.url, headers=headers, timeout=20) as client:
             for method, path, body, word in itertools.cycle(READS):
                 if self._stop.is_set():
@@ -153,10 +153,10 @@ class Upgrade:
 
     def leave(self, service: Service, name: str) -> None:
         """As a node ends a pod: the hook before, then SIGTERM, while its connections still come for some seconds."""
-        kind = self.pods.containers["web-agents"]
         timer = threading.Timer(ENDPOINT_SECONDS, self._forget, args=(service, name))
         timer.start()
-        assert self.pods.execute(name, kind["lifecycle"]["preStop"]["exec"]["command"]).returncode == 0
+        hook = self.pods.container_of(name)["lifecycle"]["preStop"]["exec"]
+        assert self.pods.execute(name, hook["command"]).returncode == 0
         timer.join()
         self.end(name)
 
@@ -200,7 +200,7 @@ def upgrade(
     pem.write_bytes(signing_key())
     secrets = {"SECRET_KEY": SECRET_KEY, "DATABASE_URL": database_url, "REDIS_URL": redis_url}
     manifests = examined["sets"]["a secret of one's own"]["manifests"]
-    more = {"SIGNING_KEY_FILE": str(pem), "CHECK_PROCESSES": "1", "RATE_LIMITS": "off"}
+    more = {"SIGNING_KEY_FILE": str(pem), "CHECK_PROCESSES": "1", "RATE_LIMITS": "off", "EMBEDDER": "none"}
     pods = Cluster(manifests, tmp_path / "pods", secrets, **more)
     services = Service(), Service()
     try:
@@ -242,7 +242,7 @@ def test_no_read_fails_while_pods_are_replaced_by_those_of_this_version(upgrade:
     upgrade.enter(upgrade.studio, "studio-0")
     key = pods.run(upgrade.old, "agent_key", "create", "all", "--scopes", "read,publish")
     readers = Readers(upgrade.agents.url, key)
-    headers = {"Authorization": f"Bearer {key}", "Connection": "close"}
+    headers = {"Authorization": f"Bearer {key}", "Host": HOST, "Connection": "close"}
     with httpx2.Client(base_url=upgrade.studio.url, headers=headers, timeout=60) as operator:
         pods.wait(lambda: _publish(operator, "early").status_code == 200)
         readers.start()

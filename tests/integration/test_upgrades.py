@@ -27,7 +27,7 @@ from tests.servers import Studio, start_studio
 pytestmark = pytest.mark.rare
 
 SITES = Path(__file__).parent / "upgrades"
-RELEASES = ("42eca922", "0.2.0", "69368c53")
+RELEASES = ("42eca922", "0.2.0", "69368c53", "0.3.0")
 
 
 def _read(release: str, vendor: str) -> tuple[str, str]:

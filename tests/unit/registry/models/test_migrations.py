@@ -21,7 +21,7 @@ from registry.feature import installed_feature_names
 ALIAS = "migrated"
 # What each release's own code made, with a row in each table: `tests/release_databases.py` wrote them once.
 RELEASES = Path(__file__).parent / "releases"
-NAMES = ("42eca922", "0.2.0", "69368c53")
+NAMES = ("42eca922", "0.2.0", "69368c53", "0.3.0")
 # Tables whose rows are in that of acceptances now, with the columns that have another name there.
 FORMER = {
     "registry_waiver": {"created_at": "accepted_at", "created_by": "accepted_by"},

@@ -46,7 +46,7 @@ def _of_passage(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in (*SAME, *columns)} | {"kind": "held_passage", "message": row["doubt"]}
 
 
-@pytest.mark.parametrize("release", ["42eca922", "0.2.0", "69368c53"])
+@pytest.mark.parametrize("release", ["42eca922", "0.2.0", "69368c53", "0.3.0"])
 def test_what_people_accepted_comes_back(release: str) -> None:
     path = RELEASES / f"{release}.zip"
     done = restore_backup(path=path, by=OLGA)
@@ -66,7 +66,7 @@ def test_what_people_accepted_comes_back(release: str) -> None:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("release", ["42eca922", "69368c53"])
+@pytest.mark.parametrize("release", ["42eca922", "69368c53", "0.3.0"])
 def test_it_goes_on_with_numbers_of_its_own(release: str) -> None:
     """A waiver, and a decision, made after the restore."""
     restore_backup(path=RELEASES / f"{release}.zip", by=OLGA)

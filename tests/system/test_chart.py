@@ -166,6 +166,11 @@ def _use(pods: Cluster, clients: dict[str, httpx2.Client], examined: dict[str, A
     agents = [clients["agents-0"], clients["agents-1"]]
     pods.wait(lambda: all(client.get(load).status_code == 200 for client in agents))
 
+    # As docs/kubernetes.md has it, in a pod of the Studio.
+    examples = pods.execute("studio-0", ["python", "manage.py", "bundle", "publish", "examples"])
+    assert examples.returncode == 0, examples.stderr
+    pods.wait(lambda: all(client.get(LOAD + "weights").status_code == 200 for client in agents))
+
     # A node is lost: the other pod answers, and the one that comes back reads what is there.
     os.killpg(pods.running["agents-0"].pid, signal.SIGKILL)
     pods.running["agents-0"].wait()

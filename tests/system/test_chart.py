@@ -8,10 +8,12 @@ import json
 import os
 import re
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 import yaml
 
@@ -204,18 +206,33 @@ def _use(pods: Cluster, clients: dict[str, httpx2.Client], examined: dict[str, A
     _tell_sizes(pods, clients)
 
 
+def _count_connections(pods: Cluster) -> int:
+    """Of all pods to the database."""
+    with psycopg.connect(pods.secrets["DATABASE_URL"]) as database:
+        counted = database.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return int(counted.fetchall()[0][0]) - 1
+
+
 def _tell_sizes(pods: Cluster, clients: dict[str, httpx2.Client]) -> None:
     """The figures of docs/kubernetes.md, with the packaged model: printed, and held far enough from the limits."""
     names = [f"sized_{number}" for number in range(50)]
-    body = {"bundles": [{"path": name, "files": bundle(name)} for name in names]}
-    assert clients["studio-0"].post("/api/v1/operator/bundle_publish", json=body).status_code == 200
+    bundles = [{"path": name, "files": bundle(name)} for name in names]
+    published = clients["studio-0"].post("/api/v1/operator/bundle_publish", json={"bundles": bundles})
+    assert published.status_code == 200, published.text
     for client in (clients["agents-0"], clients["agents-1"]):
         pods.wait(lambda client=client: client.get(LOAD + names[-1]).status_code == 200)  # type: ignore[misc]
         for name in names:
             client.get(LOAD + name)
         client.post("/api/v1/capability_match", json={"message": "the weather of tomorrow"})
     sizes = {name: pods.memory_mb(name) for name in ("agents-0", "agents-1", "studio-0", "worker", "celery")}
-    print(f"memory of pods (PSS, MB): {sizes}")
+    body = {"bundles": bundles[:3]}
+    with ThreadPoolExecutor(12) as pool:
+        checked = pool.map(lambda _: clients["agents-0"].post("/api/v1/operator/bundle_validate", json=body), range(24))
+        assert {answer.status_code for answer in checked} == {200}
+    connections = _count_connections(pods)
+    print(f"memory of pods (PSS, MB): {sizes}; connections: {connections}")
+    # 13 of a web pod, 3 of a worker, one of each process of Celery.
+    assert connections <= 3 * 13 + 3 + 2
     for name, size in sizes.items():
         limit = pods.container_of(name)["resources"]["limits"]["memory"]
         assert size < 0.6 * {"1Gi": 1024, "640Mi": 640}[limit], sizes

@@ -83,7 +83,7 @@ def record_outcome(
 
 
 def _count_end(capability: Capability, number: int, outcome: str) -> None:
-    """Beside the scores, which are there by now: whoever asks how uses end reads this, however many there were."""
+    """Beside the scores, which are there by now: how uses end is read from here, however many there were."""
     kind = "good" if outcome in GOOD_OUTCOMES else "bad" if outcome in BAD_OUTCOMES else ""
     if kind:
         capability.confidences.filter(revision__in=(_WHOLE, number)).update(**{kind: F(kind) + 1})

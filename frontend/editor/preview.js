@@ -141,33 +141,46 @@ export class Preview {
     }
     const form = forms.find((one) => one.schema_id === this.form) ?? forms[0];
     this.form = form.schema_id;
-    const stamp = JSON.stringify([form, this.theme, this.hasSamples, this.dark(), forms.map((one) => one.schema_id)]);
-    if (this.frame?.isConnected && this.drawn === stamp) return undefined;
+    const stamp = JSON.stringify([form, this.hasSamples, forms.map((one) => one.schema_id)]);
+    if (this.frame?.isConnected && this.drawn === stamp) return this.paint();
     this.drawn = stamp;
     const pick = h("select", { class: "select", "aria-label": gettext("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
       forms.map((one) => h("option", { value: one.schema_id, selected: one === form }, one.title ? `${one.title} (${one.schema_id})` : one.schema_id)));
-    const isDark = this.theme ? this.theme === "dark" : this.dark();
-    const light = h("button", { type: "button", class: "btn btn--sm", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? gettext("Light preview") : gettext("Dark preview"));
-    const head = h("div", { class: "preview-head" }, pick, light,
+    this.switch = h("button", { type: "button", class: "btn btn--sm", "data-preview-theme": true, onclick: () => { this.theme = this.isFormDark() ? "light" : "dark"; this.paint(); } });
+    const head = h("div", { class: "preview-head" }, pick, this.switch,
       tick(gettext("Sample values"), this.hasSamples, { help: gettext("Only in this preview."), changed: (on) => { this.hasSamples = on; this.drawForms(); this.root.querySelector(".preview-head [type=checkbox]").focus(); } }));
     if (!form.messages) {
       this.frame = null;
       return this.root.replaceChildren(head, h("div", { class: "banner banner--warning" }, h("p", { translate: "no" }, form.why)));
     }
     this.frame = h("iframe", { class: "preview-frame preview-form", title: interpolate(gettext("Form %(name)s"), { name: form.schema_id }, true), sandbox: "allow-scripts" });
-    this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");
+    this.frame.srcdoc = page(this.isFormDark(), this.root.dataset.style, this.root.dataset.surface, "");
     this.messages = (this.hasSamples && form.sample_messages) || form.messages;
     this.log ??= h("ol", { class: "action-log", "aria-live": "polite" });
     this.root.replaceChildren(head, this.frame, h("h3", {}, gettext("Result")),
       h("p", { class: "field__hint" }, gettext("Try the form. Calls are checked but not executed.")), this.log);
-    return undefined;
+    return this.paint();
+  }
+
+  isFormDark() {
+    return this.theme ? this.theme === "dark" : this.dark();
+  }
+
+  // What is typed into the form stays.
+  paint() {
+    const isDark = this.isFormDark();
+    this.switch.textContent = isDark ? gettext("Light preview") : gettext("Dark preview");
+    this.frame.contentWindow?.postMessage({ theme: isDark ? "dark" : "light" }, "*");
   }
 
   // The frame has an origin of its own: what it says is data, whoever wrote the form.
   heard(event) {
     if (!this.frame || event.source !== this.frame.contentWindow) return;
     const said = event.data ?? {};
-    if (said.type === "ready") this.frame.contentWindow.postMessage({ type: "render", messages: this.messages }, "*");
+    if (said.type === "ready") {
+      this.frame.contentWindow.postMessage({ type: "render", messages: this.messages }, "*");
+      this.paint();
+    }
     if (said.type === "size" && Number.isFinite(said.height)) this.frame.style.height = `${Math.min(1600, Math.max(120, Math.ceil(said.height)))}px`;
     if (said.type === "failed") this.entry(h("p", { class: "banner banner--warning" }, interpolate(gettext("This form can't be displayed: %(why)s"), { why: String(said.message).slice(0, 300) }, true)));
     if (said.type === "action" && typeof said.name === "string") this.acted(said);

@@ -70,7 +70,15 @@ function render(messages) {
   new ResizeObserver(() => tell({ type: "size", height: document.body.scrollHeight + 2 })).observe(document.body);
 }
 
+// Another theme is other colors: what is typed stays.
+function paint(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.documentElement.className = `a2ui-${theme}`;
+}
+
 addEventListener("message", (event) => {
-  if (event.source === parent && event.data?.type === "render") render(event.data.messages);
+  if (event.source !== parent) return;
+  if (event.data?.type === "render") render(event.data.messages);
+  if (["light", "dark"].includes(event.data?.theme)) paint(event.data.theme);
 });
 addEventListener("DOMContentLoaded", () => tell({ type: "ready" }));

@@ -71,6 +71,20 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     assert editor.evaluate("violations") == []
 
 
+def test_what_is_typed_into_a_form_survives_another_theme(editor: Page) -> None:
+    _view(editor, "Forms")
+    frame = editor.frame_locator("iframe.preview-form")
+    weight = frame.locator("input").nth(1)
+    expect(weight).to_have_value("187.6")
+    weight.fill("186.4")
+    editor.evaluate("window.studioTheme.choose('dark')")
+    expect(frame.locator("html")).to_have_class("a2ui-dark")
+    expect(weight).to_have_value("186.4")
+    editor.get_by_role("button", name="Light preview").click()
+    expect(frame.locator("html")).to_have_class("a2ui-light")
+    expect(weight).to_have_value("186.4")
+
+
 def test_the_preview_follows_the_text(editor: Page) -> None:
     _view(editor, "Preview")
     page = editor.frame_locator("iframe.preview-frame")

@@ -46,6 +46,16 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     expect(told).to_contain_text("81.5")
 
 
+def test_what_is_typed_into_a_form_survives_another_theme(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.goto(f"{studio.url}/playground/?m=I+just+weighed+80+kg")
+    form = page.locator(".talk-form").first.frame_locator("iframe")
+    form.locator("input").nth(1).fill("81.5")
+    page.evaluate("window.studioTheme.choose('dark')")
+    expect(form.locator("html")).to_have_class("a2ui-dark")
+    expect(form.locator("input").nth(1)).to_have_value("81.5")
+
+
 def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/")

@@ -2,11 +2,10 @@
 (() => {
   const frames = new Map();
 
+  const theme = () => document.documentElement.dataset.theme;
+
   function page(facts) {
-    const chosen = document.documentElement.dataset.theme;
-    const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    const theme = isDark ? "dark" : "light";
-    return `<!doctype html><html lang="en" data-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+    return `<!doctype html><html lang="en" data-theme="${theme()}" class="a2ui-${theme()}"><head><meta charset="utf-8">` +
       `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
   }
 
@@ -30,7 +29,7 @@
     for (const [frame, { place, form }] of frames) {
       if (event.source !== frame.contentWindow) continue;
       const said = event.data ?? {};
-      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: form.messages }, "*");
+      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: form.messages, theme: theme() }, "*");
       if (said.type === "size" && Number.isFinite(said.height)) {
         frame.height = Math.min(1200, Math.max(120, Math.ceil(said.height)));
         place.classList.add("is-drawn");
@@ -43,7 +42,8 @@
     const forms = JSON.parse(document.getElementById("drawn-form-data").textContent);
     for (const place of document.querySelectorAll("[data-drawn-form]")) draw(place, facts, forms);
   }
-  new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  const paint = () => frames.forEach((_form, frame) => frame.contentWindow?.postMessage({ theme: theme() }, "*"));
+  new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   htmx.onLoad((part) => {
     if (part.querySelector("#drawn-forms")) drawAll();
   });

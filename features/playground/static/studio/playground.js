@@ -28,11 +28,10 @@
   // Forms. Each frame has an origin of its own: what it says is data, also where the form came from outside.
   const frames = new Map();
 
+  const theme = () => document.documentElement.dataset.theme;
+
   function page() {
-    const chosen = document.documentElement.dataset.theme;
-    const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    const theme = isDark ? "dark" : "light";
-    return `<!doctype html><html lang="en" data-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+    return `<!doctype html><html lang="en" data-theme="${theme()}" class="a2ui-${theme()}"><head><meta charset="utf-8">` +
       `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
   }
 
@@ -50,14 +49,14 @@
     frame.setAttribute("sandbox", "allow-scripts");
     if (place.dataset.draws === "shown") frame.tabIndex = -1;
     frame.srcdoc = page();
-    place.querySelector("iframe")?.remove();
     place.prepend(frame);
     frames.set(frame, place);
   }
 
+  // What is drawn stays, with what is typed into it.
   function drawAll() {
-    frames.clear();
-    document.querySelectorAll("[data-draws]").forEach(draw);
+    for (const frame of frames.keys()) if (!frame.isConnected) frames.delete(frame);
+    document.querySelectorAll("[data-draws]:not(:has(> iframe))").forEach(draw);
   }
 
   const ACTS = { tried: showCall, sent: sendForm };
@@ -65,7 +64,7 @@
     for (const [frame, place] of frames) {
       if (event.source !== frame.contentWindow) continue;
       const said = event.data ?? {};
-      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: JSON.parse(place.dataset.messages) }, "*");
+      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: JSON.parse(place.dataset.messages), theme: theme() }, "*");
       if (said.type === "size" && Number.isFinite(said.height)) {
         const isFirst = !frame.height;
         frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
@@ -123,7 +122,8 @@
     }
   }
 
-  new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  const paint = () => frames.forEach((_place, frame) => frame.contentWindow?.postMessage({ theme: theme() }, "*"));
+  new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   drawAll();
 
   // What comes next is in view, and a card that waits for a person has the focus.

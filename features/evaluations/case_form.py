@@ -89,8 +89,8 @@ class CaseForm(forms.Form):
             "loads", [("", _("Not checked")), (texts.capability_id, texts.name), (NOTHING, _("No capability"))]
         )
         self.fields["loads"].help_text = _("Which one of all capabilities it loads.")
-        self._choose("opens_form", [("", _("Not checked")), *((one, one) for one in texts.form_ids)])
-        if not texts.form_ids:
+        self._choose("opens_form", [("", _("Not checked")), *texts.forms.items()])
+        if not texts.forms:
             del self.fields["opens_form"]
         for place, tool in enumerate(texts.tools):
             self._add_tool(place, tool)
@@ -196,7 +196,7 @@ def _hidden_parts(case: EvaluationCase, texts: CapabilityTexts) -> dict[str, Any
     expect |= case.expect.beside
     expect["calls"] = [row for one, row in zip(case.expect.calls, calls, strict=True) if id(one) not in shown_calls]
     expect["asks_before"] = [name for name in case.expect.asks_before if name not in may_be_asked]
-    if not texts.form_ids and case.expect.opens_form:
+    if not texts.forms and case.expect.opens_form:
         expect["opens_form"] = case.expect.opens_form
     return {
         "expect": expect,

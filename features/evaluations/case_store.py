@@ -190,13 +190,13 @@ def _messages(utterances: Any, key: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityTexts:
-    """What forms and suggestions need of a capability: of its draft, or else of the release."""
+    """What forms and suggestions need of a capability, of its draft or of the release; `forms` has titles by ID."""
 
     capability_id: str
     name: str
     metadata: dict[str, Any]
     tools: list[dict[str, Any]]
-    form_ids: list[str]
+    forms: dict[str, str]
 
 
 def read_texts(capability: Capability) -> CapabilityTexts:
@@ -208,14 +208,13 @@ def read_texts(capability: Capability) -> CapabilityTexts:
     tools = list(list_tool_contracts(held.files).values()) if held else []
     listed = parse_json(held.ui_schemas_json) if held else []
     forms = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    form_ids = [one["schema_id"] for one in forms if "schema_id" in one]
     name = metadata.get("name")
     return CapabilityTexts(
         capability.capability_id,
         name if isinstance(name, str) and name else capability.capability_id,
         metadata,
         tools,
-        [str(one) for one in form_ids],
+        {str(one["schema_id"]): str(one.get("title") or one["schema_id"]) for one in forms if "schema_id" in one},
     )
 
 

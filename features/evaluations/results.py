@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
 from capability_client.evaluation.report import CaseResult, PassRate
+from capability_client.session.own_tools import FORM, LOAD
+from capability_kit.json_text import as_mapping
 from features.evaluations.model_settings import price_of
-from features.evaluations.models import EvaluationResult, EvaluationRun
+from features.evaluations.models import EvaluationRun
+from registry.authoring.call_words import ValueRows, describe_result, describe_values, name_called
 from registry.models import Capability
 
 
 @dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call in words: `kind` is `load`, `form`, or empty for a tool; `name` is that of what is called or opened."""
+
+    kind: str
+    name: str
+    rows: ValueRows
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message of a transcript; `calls` are lines such as `weight_entry_list {"limit": 5}`."""
+    """One message of a transcript; of a tool `rows` are what it returned, in place of a text."""
 
     role: str
     text: str
-    calls: tuple[str, ...]
+    calls: tuple[ShownCall, ...] = ()
+    rows: ValueRows = ()
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,31 +132,37 @@ def find_comparison(run: EvaluationRun) -> EvaluationRun | None:
     return others.order_by("-id").distinct().first()
 
 
-def find_case(run: EvaluationRun, name: str) -> PlayedCase | None:
-    """The case of this name in a run; None where it was not played."""
+def find_case(run: EvaluationRun, name: str, names: Mapping[str, str]) -> PlayedCase | None:
+    """The case of this name in a run, None where it was not played; `names` has capabilities and forms by ID."""
     results = list(run.results.filter(case=name).order_by("repetition", "id"))
     if not results:
         return None
     return PlayedCase(
         PassRate(sum(not one.failures for one in results), len(results)),
         tuple(dict.fromkeys(str(words) for one in results for words in one.failures)),
-        tuple(map(_shown, results)),
+        tuple(
+            ShownResult(one.repetition, bool(one.failures), tuple(_describe(row, names) for row in one.transcript))
+            for one in results
+        ),
     )
 
 
-def _shown(result: EvaluationResult) -> ShownResult:
-    messages = tuple(
-        ShownMessage(
-            one.get("role", ""),
-            one.get("text", ""),
-            tuple(
-                f"{call.get('name')} {json.dumps(call.get('arguments'), ensure_ascii=False)}"
-                for call in one.get("calls", ())
-            ),
-        )
-        for one in result.transcript
-    )
-    return ShownResult(result.repetition, bool(result.failures), messages)
+def _describe(message: Mapping[str, Any], names: Mapping[str, str]) -> ShownMessage:
+    role, text = message.get("role", ""), message.get("text", "")
+    if role == "tool":
+        return ShownMessage(role, "", (), *describe_result(text))
+    return ShownMessage(role, text, tuple(_describe_call(one, names) for one in message.get("calls", ())))
+
+
+def _describe_call(call: Mapping[str, Any], names: Mapping[str, str]) -> ShownCall:
+    called, given = str(call.get("name")), as_mapping(call.get("arguments"))
+    if called == LOAD:
+        wanted = str(given.get("capability_id", ""))
+        return ShownCall("load", names.get(wanted, wanted), ())
+    if called == FORM:
+        wanted = str(given.get("schema_id", ""))
+        return ShownCall("form", names.get(wanted, wanted), describe_values(given.get("data")))
+    return ShownCall("", name_called(called), describe_values(call.get("arguments")))
 
 
 def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from capability_client.evaluation.report import PassRate
+from features.evaluations.case_store import read_texts
 from features.evaluations.models import EvaluationResult, EvaluationRun
 from features.evaluations.results import PlayedCase, RunSummary, find_case, get_summary, list_together
+from registry.catalog.facets import find_display_names
 
 # In their columns they are what the others are compared with, and no change of the texts.
 _BASELINES = (EvaluationRun.Side.WITHOUT, EvaluationRun.Side.SILENT)
@@ -64,5 +66,7 @@ def _differ(rates: Sequence[PassRate | None], compared: Sequence[int]) -> bool:
 
 def read_case(columns: Sequence[RunSummary], name: str) -> list[tuple[RunSummary, PlayedCase]]:
     """Each side that has played the case, with what was said there."""
-    played = ((column, find_case(column.run, name)) for column in columns)
+    capability = columns[0].run.capability
+    names = find_display_names([capability.capability_id]) | read_texts(capability).forms
+    played = ((column, find_case(column.run, name, names)) for column in columns)
     return [(column, found) for column, found in played if found is not None]

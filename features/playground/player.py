@@ -6,7 +6,7 @@ loaded, as an agent does after the hint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,22 +22,19 @@ from capability_kit.bundles.tool_names import wire_name
 from capability_kit.environment.probe import Environment
 from capability_kit.errors import RegistryError as ClientError
 from capability_kit.evaluation_cases import ToolMock
-from capability_kit.json_text import as_mapping, parse_json
+from capability_kit.json_text import as_mapping
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import ToolCall, ToolUnknown, find_tool
 from capability_rules.errors import InvalidRequest, RegistryError
 from features.evaluations.clean_json import clean_json
 from features.playground.match_view import MatchView, describe_match, name_capability
 from features.playground.models import PlaygroundChat, PlaygroundStep
-from registry.authoring.form_generator import name_tool, name_value
+from registry.authoring.call_words import describe_result, describe_values, name_called
 
 if TYPE_CHECKING:
     from features.evaluations.sides import PlayedSide
 
 REPLY_LENGTH_MAX: Final = 32_000
-# Of a card that a page shows.
-_ROWS_MAX: Final = 100
-_VALUE_LENGTH_MAX: Final = 1000
 Kind = PlaygroundStep.Kind
 
 
@@ -269,8 +266,8 @@ class _Player:
     def _show_message(self, turn: PlayedTurn, message: Message) -> None:
         if message.role == "tool":
             card = self.cards[message.call_id]
-            found = _read_result(message.text)
-            card.result, card.is_done, card.is_error = describe_values(found), True, "error" in as_mapping(found)
+            card.is_done = True
+            card.result, card.is_error = describe_result(message.text)
         elif message.role == "agent" and (message.text or message.calls):
             made = {one.call_id: self._card(one) for one in message.calls}
             self.cards |= made
@@ -291,39 +288,14 @@ class _Player:
         try:
             bundle, tool = find_tool(tools, call.name)
         except ToolUnknown:
-            return CallCard(name_tool(call.name.rpartition("__")[2]), "", rows=describe_values(call.arguments))
+            return CallCard(name_called(call.name), "", rows=describe_values(call.arguments))
         kind = str(tool["policy"]["kind"])
-        return CallCard(name_tool(tool["name"]), kind, bundle.name, describe_values(call.arguments))
+        return CallCard(name_called(tool["name"]), kind, bundle.name, describe_values(call.arguments))
 
 
 def _require(step: PlaygroundStep, kind: str) -> None:
     if step.kind != kind:
         raise StepsDiverged("The capabilities have changed since this was said: start a new chat")
-
-
-def _read_result(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text
-
-
-def describe_values(value: Any) -> tuple[tuple[str, str], ...]:
-    """Names with values in words, those within others behind them: `("Entries 1 weight", "84.2")`."""
-    return tuple(_leaves(value, ""))[:_ROWS_MAX]
-
-
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping) and value:
-        for key, each in value.items():
-            yield from _leaves(each, f"{name} {key}")
-    elif isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value):
-        for number, each in enumerate(value, 1):
-            yield from _leaves(each, f"{name} {number}")
-    elif value is not None and value != {}:
-        words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        words = {"True": "yes", "False": "no"}.get(words, words) if isinstance(value, bool) else words
-        yield name_value(name) if name else "", words[:_VALUE_LENGTH_MAX]
 
 
 def _bounded(reply: ModelReply) -> ModelReply:

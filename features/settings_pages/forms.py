@@ -108,7 +108,9 @@ class ModelForm(_SettingsForm):
     names = _text_field(
         gettext_lazy("Models"),
         2000,
-        gettext_lazy("Names separated by commas, the preferred one first. Test connection fills them in."),
+        gettext_lazy(
+            "Separated by commas, the preferred one first. Left empty and saved, Test connection fills them in."
+        ),
     )
     price_read = _price_field(gettext_lazy("Price of a million tokens read (optional)"))
     price_written = _price_field(gettext_lazy("Price of a million tokens written (optional)"))
@@ -219,7 +221,7 @@ class DataForm(_SettingsForm):
         label=gettext_lazy("Who may read without an API key"),
         choices=[
             ("no", gettext_lazy("Nobody")),
-            ("yes", gettext_lazy("Everyone who reaches this server, what is listed")),
+            ("yes", gettext_lazy("Everyone who reaches this server, of what is listed")),
         ],
         widget=forms.RadioSelect,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import find_violations
 from tests.browser.layout import find_layout_faults
 from tests.browser.pictures import OF_EVALUATIONS, THEMES, encode_webp, folder_for
 from tests.browser.steps import put, save
@@ -70,6 +71,7 @@ def _take(page: Page, folder: Path | None, name: str) -> None:
     for width in (390, _PAGE[0]):
         page.set_viewport_size({"width": width, "height": _PAGE[1]})
         assert find_layout_faults(page) == [], f"{name}, {width}"
+        assert find_violations(page) == [], f"{name}, {width}"
     if folder is None:
         return
     for theme in THEMES:

@@ -186,6 +186,17 @@ def test_on_a_phone_the_menu_opens_by_keyboard_and_closes_with_escape(as_role: C
     expect(menu).to_be_focused()
 
 
+def test_on_a_phone_the_tab_of_the_page_is_in_view(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("admin")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{studio.url}/teams/")
+    tab = page.get_by_role("navigation", name="Pages of this section").locator("[aria-current]")
+    for address in ("/settings/data/", "/audit/"):
+        page.goto(f"{studio.url}{address}")
+        expect(tab).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
+
+
 def test_tab_goes_through_the_whole_page_and_out_again(as_role: Callable[[str], Page]) -> None:
     page = as_role("viewer")
     seen = []

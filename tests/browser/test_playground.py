@@ -75,7 +75,7 @@ def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], st
 def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/?m=what+did+I+have+for+lunch")
-    page.get_by_text("Save as test").click()
+    page.get_by_text("Save as example").click()
     page.get_by_label("Capability", exact=True).fill("meals")
     page.get_by_role("button", name="Add to draft").click()
     expect(page.get_by_text("Added to the draft of meals.")).to_be_visible()

@@ -116,6 +116,8 @@ def test_a_case_is_written_by_a_form_played_and_judged(signed_in: SignIn, alpha:
     assert re.findall(r'data-state="(\w*)"', shown) == ["failed", "passed"]
     assert "Passed 2/2" in " ".join(shown.split())
     assert "Saved, sir." in shown
+    assert re.findall(r'data-call="(\w*)"', shown) == ["load", ""] * 4
+    assert "capability_skill_load" not in shown
     assert "sk-secret" not in shown + json.dumps(list(EvaluationResult.objects.values_list("transcript", flat=True)))
 
 

@@ -16,7 +16,10 @@ from tests.unit.studio.forms import ask_and_confirm, form_with
 
 pytestmark = pytest.mark.django_db
 HERE = "/capabilities/alpha/outcomes/"
-TALK = [{"role": "user", "text": "Save it,\nplease"}, {"role": "agent", "text": "Done."}]
+TALK = [
+    {"role": "user", "text": "Save it,\nplease"},
+    {"role": "agent", "text": "Done.", "calls": [{"tool": "alpha_save", "arguments": {"rows": [{"kg": 80}]}}]},
+]
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,9 @@ def test_a_failure_is_seen_with_its_reason_and_becomes_a_case(signed_in: SignIn)
     page = client.get(HERE).content.decode()
     assert "No day" in page
     assert "Save it" in page
+    # In words, as in the playground.
+    assert "Rows 1 kg" in page
+    assert "&#x27;kg&#x27;" not in page
     assert "?file=skill.md&amp;line=" in page
     case = OutcomeReport.objects.earliest("event_id").event.event_id
     form = form_with(client.get(f"/capabilities/alpha/evaluations/new/?outcome={case}"), "Save case")

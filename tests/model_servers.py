@@ -66,6 +66,7 @@ class ModelServer:
 
     url: str
     vendor: StrictVendor
+    names: tuple[str, ...] = ("small",)
     faults: list[Fault] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -78,6 +79,11 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     found: ModelServer
     kind: Vendor
+
+    def do_GET(self) -> None:
+        """Which models there are, as both vendors say it."""
+        models = [{"id": name, "object": "model"} for name in self.found.names]
+        self._send(200 if self.path.endswith("/models") else 404, json.dumps({"data": models}).encode())
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -40,7 +40,7 @@ def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and any(isinstance(one, (Mapping, list)) for one in value):
         for number, each in enumerate(value, 1):
             yield from _leaves(each, f"{name} {number}")
-    elif value is not None and value != {}:
+    elif value not in (None, "", {}):
         words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         words = {"True": "yes", "False": "no"}.get(words, words) if isinstance(value, bool) else words
         yield name_value(name) if name else "", words[:_VALUE_LENGTH_MAX]

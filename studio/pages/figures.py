@@ -75,7 +75,7 @@ def _match_rate(days: Sequence[MatchesOfDay]) -> Figure:
     return Figure(
         _("Match rate"),
         "-" if now is None else f"{_number(now, 1)}%",
-        reverse("studio:demand_list"),
+        reverse("studio:demand_list") + "?what=messages",
         delta=_("%(number)s pt") % {"number": _number(abs(change), 1)} if change else "",
         trend=_trend(change),
         is_worse=change < 0,

@@ -9,32 +9,10 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from capability_client.evaluation.report import CaseResult, PassRate
-from capability_client.session.own_tools import FORM, LOAD
-from capability_kit.json_text import as_mapping
 from features.evaluations.model_settings import price_of
 from features.evaluations.models import EvaluationRun
-from registry.authoring.call_words import ValueRows, describe_result, describe_values, name_called
+from registry.authoring.call_words import ShownMessage, describe_message
 from registry.models import Capability
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCall:
-    """A call in words: `kind` is `load`, `form`, or empty for a tool; `name` is that of what is called or opened."""
-
-    kind: str
-    name: str
-    rows: ValueRows
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMessage:
-    """One message of a transcript; of a tool `rows` are what it returned, in place of a text."""
-
-    role: str
-    text: str
-    calls: tuple[ShownCall, ...] = ()
-    rows: ValueRows = ()
-    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +126,8 @@ def find_case(run: EvaluationRun, name: str, names: Mapping[str, str]) -> Played
 
 
 def _describe(message: Mapping[str, Any], names: Mapping[str, str]) -> ShownMessage:
-    role, text = message.get("role", ""), message.get("text", "")
-    if role == "tool":
-        return ShownMessage(role, "", (), *describe_result(text))
-    return ShownMessage(role, text, tuple(_describe_call(one, names) for one in message.get("calls", ())))
-
-
-def _describe_call(call: Mapping[str, Any], names: Mapping[str, str]) -> ShownCall:
-    called, given = str(call.get("name")), as_mapping(call.get("arguments"))
-    if called == LOAD:
-        wanted = str(given.get("capability_id", ""))
-        return ShownCall("load", names.get(wanted, wanted), ())
-    if called == FORM:
-        wanted = str(given.get("schema_id", ""))
-        return ShownCall("form", names.get(wanted, wanted), describe_values(given.get("data")))
-    return ShownCall("", name_called(called), describe_values(call.get("arguments")))
+    calls = [(str(one.get("name")), one.get("arguments")) for one in message.get("calls", ())]
+    return describe_message(message.get("role", ""), message.get("text", ""), calls, names)
 
 
 def as_case_results(run: EvaluationRun) -> Sequence[CaseResult]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from capability_kit.json_text import as_mapping, parse_json
@@ -10,8 +11,47 @@ from registry.authoring.form_generator import name_tool, name_value
 
 _ROWS_MAX: Final = 100
 _VALUE_LENGTH_MAX: Final = 1000
+# The tools of a session that open a capability and a form, as runtimes of agents name them (docs/contract.md 7).
+_LOAD: Final = "capability_skill_load"
+_FORM: Final = "form_open"
 # Names with values: `("Entries 1 weight", "84.2")`.
 ValueRows = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """A call in words: `kind` is `load`, `form`, or empty for a tool; `name` is that of what is called or opened."""
+
+    kind: str
+    name: str
+    rows: ValueRows
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message of a conversation; of a tool `rows` are what it returned, in place of a text."""
+
+    role: str
+    text: str
+    calls: tuple[ShownCall, ...] = ()
+    rows: ValueRows = ()
+    is_error: bool = False
+
+
+def describe_message(role: str, text: str, calls: Iterable[tuple[str, Any]], names: Mapping[str, str]) -> ShownMessage:
+    """`calls` are names of tools with arguments; `names` those of capabilities and forms by ID."""
+    if role == "tool":
+        return ShownMessage(role, "", (), *describe_result(text))
+    return ShownMessage(role, text, tuple(_describe_call(name, given, names) for name, given in calls))
+
+
+def _describe_call(name: str, given: Any, names: Mapping[str, str]) -> ShownCall:
+    wanted = str(as_mapping(given).get({_LOAD: "capability_id", _FORM: "schema_id"}.get(name, ""), ""))
+    if name == _LOAD:
+        return ShownCall("load", names.get(wanted, wanted), ())
+    if name == _FORM:
+        return ShownCall("form", names.get(wanted, wanted), describe_values(as_mapping(given).get("data")))
+    return ShownCall("", name_called(name), describe_values(given))
 
 
 def name_called(name: str) -> str:
@@ -26,10 +66,8 @@ def describe_values(value: Any) -> ValueRows:
 
 def describe_result(text: str) -> tuple[ValueRows, bool]:
     """What a tool returned, JSON or a text, and whether it is an error."""
-    try:
-        found = parse_json(text)
-    except ValueError:
-        found = text
+    found = parse_json(text)
+    found = text if found is None else found
     return describe_values(found), "error" in as_mapping(found)
 
 

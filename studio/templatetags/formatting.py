@@ -7,7 +7,6 @@ from datetime import datetime, tzinfo
 from django import template
 from django.utils import timezone
 
-from registry.authoring.call_words import describe_values, name_called
 from studio.middleware.time_zones import ZONE_SUFFIX, moment_words, zone_name, zone_words
 from studio.pages import formatting
 
@@ -18,8 +17,6 @@ register.filter("breakable", formatting.breakable)
 register.filter("every", formatting.interval)
 register.filter("who", formatting.actor_name)
 register.filter("authors", formatting.author_names)
-register.filter("called", name_called)
-register.filter("value_rows", describe_values)
 for _name, _function in (("since", formatting.relative_time), ("when", formatting.local_time)):
     register.filter(_name, _function)
     register.simple_tag(_function, name=_name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -10,11 +11,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from registry.authoring.call_words import ShownMessage, describe_message
 from registry.authoring.failure_places import find_line
 from registry.catalog import drafts
+from registry.catalog.facets import get_display_name
 from registry.core import queries
 from registry.core.chosen_settings import get_setting
-from registry.models import Incident
+from registry.models import Incident, OutcomeReport
 from registry.usage import outcome_reports
 from registry.usage.outcome_reports import KEEP, ReportGroup
 from registry.usage.revision_health import BAD_OUTCOMES, OutcomeCounts, count_outcomes_by_revision
@@ -35,11 +38,12 @@ def outcome_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     revision = get_int_at(request.GET, "revision")
     groups = outcome_reports.list_groups(capability, revision=revision)
     skill_doc = drafts.editable_files(capability)[0].get("skill.md", "") if groups else ""
+    names = {capability_id: get_display_name(capability)}
     figures = count_outcomes_by_revision([capability.pk]).get(capability.pk, {})
     total = sum(figures.values(), OutcomeCounts()) if revision is None else figures.get(revision, OutcomeCounts())
     context: dict[str, Any] = {
         "capability": capability,
-        "groups": [_describe(capability_id, group, skill_doc) for group in groups],
+        "groups": [_describe(capability_id, group, skill_doc, names) for group in groups],
         "revision": revision,
         "revisions": sorted(figures, reverse=True),
         "total": total,
@@ -50,17 +54,26 @@ def outcome_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/feedback/outcomes.html", context)
 
 
-def _describe(capability_id: str, group: ReportGroup, skill_doc: str) -> dict[str, Any]:
+def _describe(capability_id: str, group: ReportGroup, skill_doc: str, names: Mapping[str, str]) -> dict[str, Any]:
     line = find_line(skill_doc, tool=group.tool, missing=group.missing, reason=group.newest.reason)
     place = f"?{urlencode({'file': 'skill.md', 'line': line})}" if line else ""
     return {
         "title": _title(group),
         "group": group,
-        "shown": group.reports[:_OF_GROUP_MAX],
+        "shown": [(one, _read_conversation(one, names)) for one in group.reports[:_OF_GROUP_MAX]],
         "more": max(0, len(group.reports) - _OF_GROUP_MAX),
         "line": line,
         "editor": reverse("studio:draft_edit", args=[capability_id]) + place,
     }
+
+
+def _read_conversation(report: OutcomeReport, names: Mapping[str, str]) -> list[ShownMessage]:
+    return [
+        describe_message(
+            one["role"], one["text"], [(call["tool"], call["arguments"]) for call in one.get("calls", ())], names
+        )
+        for one in report.conversation or ()
+    ]
 
 
 def _title(group: ReportGroup) -> str:

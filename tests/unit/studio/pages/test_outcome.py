@@ -19,6 +19,7 @@ HERE = "/capabilities/alpha/outcomes/"
 TALK = [
     {"role": "user", "text": "Save it,\nplease"},
     {"role": "agent", "text": "Done.", "calls": [{"tool": "alpha_save", "arguments": {"rows": [{"kg": 80}]}}]},
+    {"role": "tool", "text": '{"error": {"code": "ARGUMENTS_INVALID"}}'},
 ]
 
 
@@ -39,7 +40,7 @@ def test_a_failure_is_seen_with_its_reason_and_becomes_a_case(signed_in: SignIn)
     assert "Save it" in page
     # In words, as in the playground.
     assert "Rows 1 kg" in page
-    assert "&#x27;kg&#x27;" not in page
+    assert "Error code" in page
     assert "?file=skill.md&amp;line=" in page
     case = OutcomeReport.objects.earliest("event_id").event.event_id
     form = form_with(client.get(f"/capabilities/alpha/evaluations/new/?outcome={case}"), "Save case")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,8 +16,7 @@ from capability_client.client.transport import SyncWire
 from capability_client.evaluation.model_port import ModelKind, ModelSettings, VendorModel
 from capability_rules.errors import InvalidRequest
 from features.evaluations.models import ModelUse
-from registry.common.net.guarded_client import RESOLVE_SECONDS
-from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
+from registry.common.net.guarded_client import locate_host
 from registry.core.chosen_settings import get_setting, is_set_by_server, read_chosen
 from registry.feature import installed_features
 from registry.models import Operator
@@ -87,23 +87,9 @@ def open_model(name: str, **callbacks: Any) -> VendorModel:
     """The model of this name, with callbacks as `VendorModel` has them; one whose address is from a page is reached
     at checked addresses only. Raises as `get_model` does."""
     where = get_model(name)
-    wire = SyncWire() if is_model_of_server() else SyncWire(locate=_Locator(urlsplit(where.url).scheme))
+    checked = partial(locate_host, scheme=urlsplit(where.url).scheme, setting=NETWORKS)
+    wire = SyncWire() if is_model_of_server() else SyncWire(locate=checked)
     return VendorModel(where, wire, **callbacks)
-
-
-class _Locator:
-    """Where a host may be connected to; for `SyncWire.locate`."""
-
-    def __init__(self, scheme: str) -> None:
-        self._scheme = scheme
-
-    def __call__(self, host: str, port: int) -> str:
-        try:
-            found = resolve(host, port, RESOLVE_SECONDS)
-            networks = settings.MODEL_ALLOWED_NETWORKS
-            return str(require_allowed(found, networks=networks, host=host, setting=NETWORKS, scheme=self._scheme)[0])
-        except AddressNotAllowed as error:
-            raise OSError(str(error)) from None
 
 
 def tokens_left(member: str) -> int | None:

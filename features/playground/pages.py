@@ -24,13 +24,13 @@ from features.playground import chat_store
 from features.playground.approval_form import draw_approval
 from features.playground.chat_store import ANSWER_LENGTH_MAX, MESSAGE_LENGTH_MAX, MESSAGES_MAX, ChatRequest
 from features.playground.confirmations import delete_chat_question
-from features.playground.example_messages import list_example_messages
 from features.playground.match_view import dry_run_form, list_forms, read_side
 from features.playground.models import PlaygroundChat, PlaygroundStep
 from features.playground.player import AwaitedStep, PlayedChat, PlayedTurn, document_of, play_messages
 from registry.authoring.form_generator import name_tool
 from registry.common.errors import Forbidden
 from registry.core import queries
+from registry.selectors.example_messages import list_example_messages
 from studio.pages.actions import is_fragment, report_done, run_action, vary_on_htmx
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int_at, get_json, get_text, get_text_at

@@ -13,8 +13,7 @@ from django.core.mail.backends.smtp import EmailBackend
 
 from features.credentials import credential_store
 from features.settings_pages.settings_store import EMAIL_CREDENTIAL, EMAIL_NETWORKS, EMAIL_SERVER, secret_url
-from registry.common.net.guarded_client import RESOLVE_SECONDS
-from registry.common.net.ip_policy import AddressNotAllowed, require_allowed, resolve
+from registry.common.net.guarded_client import locate_host
 from registry.core.chosen_settings import get_chosen_sender, read_chosen
 
 
@@ -25,13 +24,8 @@ class _CheckedSMTP(smtplib.SMTP):
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         scheme = "https" if self.is_encrypted else "http"
-        try:
-            found = resolve(host, port, RESOLVE_SECONDS)
-            networks = settings.EMAIL_ALLOWED_NETWORKS
-            allowed = require_allowed(found, networks=networks, host=host, setting=EMAIL_NETWORKS, scheme=scheme)
-        except AddressNotAllowed as error:
-            raise OSError(str(error)) from None
-        return super()._get_socket(str(allowed[0]), port, timeout)  # type: ignore[misc, no-any-return]
+        address = locate_host(host, port, scheme=scheme, setting=EMAIL_NETWORKS)
+        return super()._get_socket(address, port, timeout)  # type: ignore[misc, no-any-return]
 
 
 class _PlainSMTP(_CheckedSMTP):

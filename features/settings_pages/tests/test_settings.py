@@ -55,8 +55,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
     def resolve(host: str, port: int, seconds: float) -> list[Address]:
         return [ip_address("127.0.0.1" if host == "127.0.0.1" else "93.184.216.34")]
 
-    for module in ("registry.common.net.guarded_client", "features.evaluations.model_settings"):
-        monkeypatch.setattr(f"{module}.resolve", resolve)
+    monkeypatch.setattr("registry.common.net.guarded_client.resolve", resolve)
 
 
 def choose(**more: Any) -> None:

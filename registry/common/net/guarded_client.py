@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from django.conf import settings
 
 from capability_rules.errors import SourceUnreadable
-from registry.common.net.ip_policy import Address, require_allowed, resolve
+from registry.common.net.ip_policy import Address, AddressNotAllowed, require_allowed, resolve
 
 if TYPE_CHECKING:
     import ssl
@@ -77,10 +77,24 @@ def allowed_addresses(url: httpx2.URL | str, setting: str, seconds: float = RESO
     import httpx2
 
     url = httpx2.URL(url)
-    found = resolve(url.host, url.port or (443 if url.scheme == "https" else 80), min(seconds, RESOLVE_SECONDS))
+    port = url.port or (443 if url.scheme == "https" else 80)
+    return _allowed(url.host, port, url.scheme, setting, min(seconds, RESOLVE_SECONDS))[:_ADDRESSES_TRIED_MAX]
+
+
+def locate_host(host: str, port: int, *, scheme: str, setting: str) -> str:
+    """The first address of a host that `allowed_addresses` would take, for who opens a connection without a request.
+
+    Raises `OSError`, as a connection does, where there is none.
+    """
+    try:
+        return str(_allowed(host, port, scheme, setting, RESOLVE_SECONDS)[0])
+    except AddressNotAllowed as error:
+        raise OSError(str(error)) from None
+
+
+def _allowed(host: str, port: int, scheme: str, setting: str, seconds: float) -> list[Address]:
     networks = getattr(settings, setting)
-    allowed = require_allowed(found, networks=networks, host=url.host, setting=setting, scheme=url.scheme)
-    return allowed[:_ADDRESSES_TRIED_MAX]
+    return require_allowed(resolve(host, port, seconds), networks=networks, host=host, setting=setting, scheme=scheme)
 
 
 @dataclass(repr=False)

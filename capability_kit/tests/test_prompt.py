@@ -10,12 +10,12 @@ from hypothesis import example as example_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capability_client.tests.registries import bundle, example
 from capability_kit.bundles.confidence_header import add_header
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import check_readiness
 from capability_kit.prompt import PromptContext, estimate_tokens, render_prompt
 from tests.bundle_files import tool
-from tests.unit.capability_client.registries import bundle, example
 
 BARE = Environment()
 

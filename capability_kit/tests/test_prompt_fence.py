@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from capability_client.tests.registries import bundle, example
 from capability_kit import prompt_fence
 from capability_kit.environment.readiness import Missing, Readiness
 from capability_kit.prompt import PromptContext, render_prompt
 from tests.bundle_files import tool
-from tests.unit.capability_client.registries import bundle, example
 
 KNOWN, NEXT = "0123456789abcdef", "fedcba9876543210"
 FILE = {"path": "references/a.md", "digest": f"sha256:{'1' * 64}", "size": 3}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.unit.capability_client.registries import Asked, Given
+from capability_client.tests.registries import Asked, Given
 
 SAVE = "weights__weight_entry_save_batch"
 ENTRY = {"measured_on": "2026-01-15", "weight": 187.6, "unit": "lb", "note": None}

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from capability_client.tests.registries import FakeRegistry, fake_registry
 from tests.integration.stand_ins import SAVE, anthropic_answer, openai_answer
 from tests.pypi import copy_package, install
 from tests.servers import ROOT, Studio
-from tests.unit.capability_client.registries import FakeRegistry, fake_registry
 
 pytestmark = [pytest.mark.rare, pytest.mark.system]
 EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")

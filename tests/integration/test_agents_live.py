@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from capability_client import CapabilityNotFound, Environment, Registry, Session, User
+from capability_client.tests.registries import fake_registry
 from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
 from tests.integration.stand_ins import anthropic_answer, openai_answer
 from tests.json_values import parsed
 from tests.servers import ROOT, Studio
-from tests.unit.capability_client.registries import fake_registry
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from capability_client import FormAction, FormError, form_action, form_messages
+from capability_client.tests.registries import example
 from capability_kit.bundles.bundle import Bundle
 from tests.json_values import parsed
-from tests.unit.capability_client.registries import example
 
 FORM = "WeightEntryForm.v1"
 

@@ -10,10 +10,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from capability_client.tests.registries import examples
 from capability_kit.bundles.tool_export import VENDORS, can_be_strict, export_schema, export_tools
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.json_schema.graph import SchemaGraph
-from tests.unit.capability_client.registries import examples
 
 EVERY = {wire_name(each.capability_id, tool["name"]): tool for each in examples() for tool in each.tools}
 TOOL = {"name": "t", "description": "Does it.", "policy": {"kind": "read"}}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from capability_client.tests.registries import bundle, entry, example
 from capability_kit.bundles.bundle import ListingEntry
 from capability_kit.environment import probe as module
 from capability_kit.environment.probe import Environment
 from capability_kit.environment.readiness import check_readiness, dependency_level
-from tests.unit.capability_client.registries import bundle, entry, example
 
 BARE = Environment()
 

@@ -237,9 +237,13 @@ def _stubs(options: argparse.Namespace) -> int:
     return 0
 
 
+def list_pages() -> dict[str, Path]:
+    """The pages that belong to this release of the library, by their path without its suffix: `security/signatures`."""
+    return {path.relative_to(_DOCS).with_suffix("").as_posix(): path for path in sorted(_DOCS.rglob("*.md"))}
+
+
 def _docs(options: argparse.Namespace) -> int:
-    """The pages that belong to this release of the library."""
-    pages = {path.stem: path for path in sorted(_DOCS.glob("*.md")) if path.is_file()}
+    pages = list_pages()
     if options.page:
         if options.page not in pages:
             known = ", ".join(pages) or "none"
@@ -248,7 +252,7 @@ def _docs(options: argparse.Namespace) -> int:
         return 0
     for name, path in pages.items():
         title = path.read_text("utf-8").partition("\n")[0].lstrip("# ")
-        print(f"{name:18} {title:30} {path}")
+        print(f"{name:27} {title:48} {path}")
     return 0 if pages else 1
 
 

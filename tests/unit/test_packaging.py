@@ -87,12 +87,13 @@ def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_pa
 
 
 def _check_pages(built: Path) -> None:
-    """The pages come along as texts, and `docs` finds them; their links lead to one of them, or into the repository."""
-    pages = sorted((built / "capability_client" / "docs").iterdir())
-    assert {path.stem for path in pages} >= {"agents", "contract", "tutorial"}
+    """The pages come along as texts, and `docs` finds them."""
+    docs = built / "capability_client" / "docs"
+    pages = sorted(docs.rglob("*.md"))
+    assert {path.stem for path in pages} >= {"agents", "contract", "tutorial", "first-agent", "signatures"}
     for path in pages:
         assert not path.is_symlink()
-        assert path.read_bytes() == (ROOT / "docs" / path.name).read_bytes()
+        assert path.read_bytes() == (ROOT / "docs" / path.relative_to(docs)).read_bytes()
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from capability_client.__main__ import main\n"
@@ -104,7 +105,7 @@ def _check_pages(built: Path) -> None:
     page = subprocess.run([*command, "agents"], capture_output=True, text=True, check=True).stdout
     assert page.startswith("# Agent client guide\n")
     refused = subprocess.run([*command, "nothing"], capture_output=True, text=True, check=False)
-    assert (refused.returncode, "there are: agents, contract" in refused.stderr) == (1, True)
+    assert (refused.returncode, "there are: agent-tutorial/approval, " in refused.stderr) == (1, True)
     assert "python -m capability_client docs" in (CLIENT / "README.md").read_text("utf-8")
 
 

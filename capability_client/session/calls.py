@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -48,34 +48,24 @@ from capability_kit.tool_gate import (
 logger: logging.Logger = logging.getLogger("capability_client.session")
 
 
+@dataclass(eq=False, repr=False)
 class SessionCalls:
     """Every call goes through the gate; what a model reads of it is a result or an error.
 
     `is_running`: a tool was begun, and its result is not among the messages yet.
     """
 
-    def __init__(
-        self,
-        context: SessionContext,
-        log: EventLog,
-        loader: SkillLoader,
-        layout: RequestLayout,
-        forms: SessionForms,
-        opened: OpenedForms,
-        own: OwnCalls,
-        gate: ToolCallGate,
-    ) -> None:
-        self._context = context
-        self._log = log
-        self._loader = loader
-        self._layout = layout
-        self._forms = forms
-        self._opened = opened
-        self.own = own
-        self.gate = gate
-        self.is_running = False
-        # Calls that were cancelled and go on in their threads.
-        self._detached: set[str] = set()
+    _context: SessionContext
+    _log: EventLog
+    _loader: SkillLoader
+    _layout: RequestLayout
+    _forms: SessionForms
+    _opened: OpenedForms
+    own: OwnCalls
+    gate: ToolCallGate
+    is_running: bool = field(default=False, init=False)
+    # Calls that were cancelled and go on in their threads.
+    _detached: set[str] = field(default_factory=set, init=False)
 
     # The gate.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from capability_client.session import own_tools
@@ -40,17 +41,15 @@ FOR_USER: Final = ("ARGUMENTS_INVALID", "FORM_EVENT_INVALID")
 CLOSED: Final = "The user closed the form without sending it."
 
 
+@dataclass(eq=False, repr=False)
 class SessionForms:
     """Opens the forms of active skills, and makes calls of what the user sends."""
 
-    def __init__(
-        self, context: SessionContext, log: EventLog, forms: OpenedForms, loader: SkillLoader, gate: ToolCallGate
-    ) -> None:
-        self._context = context
-        self._log = log
-        self._forms = forms
-        self._loader = loader
-        self._gate = gate
+    _context: SessionContext
+    _log: EventLog
+    _forms: OpenedForms
+    _loader: SkillLoader
+    _gate: ToolCallGate
 
     def close(self, call_id: str) -> CallResult:
         """The user closes a form. Raises `CallNotOpen` where it is not open."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from capability_client.session import own_tools
@@ -65,29 +65,19 @@ class PromptParts:
         return "\n".join(filter(None, [self.system, self.skills, self.turn]))
 
 
+@dataclass(eq=False, repr=False)
 class RequestLayout:
     """The parts of a request, and the tools in their order; `state` is what a model has read of them."""
 
-    def __init__(
-        self,
-        context: SessionContext,
-        log: EventLog,
-        catalog: SkillCatalog,
-        hints: TurnHints,
-        forms: OpenedForms,
-        loader: SkillLoader,
-        history: MessageHistory,
-        state: LayoutState,
-    ) -> None:
-        self._context = context
-        self._log = log
-        self._catalog = catalog
-        self._hints = hints
-        self._forms = forms
-        self._loader = loader
-        self._history = history
-        self.state = state
-        self._last_export: tuple[object, ToolExport] | None = None
+    _context: SessionContext
+    _log: EventLog
+    _catalog: SkillCatalog
+    _hints: TurnHints
+    _forms: OpenedForms
+    _loader: SkillLoader
+    _history: MessageHistory
+    state: LayoutState
+    _last_export: tuple[object, ToolExport] | None = field(default=None, init=False)
 
     @property
     def appends(self) -> bool:

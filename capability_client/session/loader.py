@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -33,6 +34,7 @@ WITHDRAWN: Final = "it was taken out of use (quarantined, retired or hidden)"
 WITHDRAWN_MAX: Final = 20
 
 
+@dataclass(eq=False, repr=False)
 class SkillLoader:
     """The bundles that were loaded, at one release each, and which of them are active.
 
@@ -40,32 +42,24 @@ class SkillLoader:
     reads; `withdrawn` what was taken away while it was loaded, and why: the model reads that it is not to be followed.
     """
 
-    def __init__(
-        self,
-        context: SessionContext,
-        log: EventLog,
-        catalog: SkillCatalog,
-        hints: TurnHints,
-        forms: OpenedForms,
-        gate: ToolCallGate,
-        layout: LayoutState,
-    ) -> None:
-        self._context = context
-        self._log = log
-        self._catalog = catalog
-        self._hints = hints
-        self._forms = forms
-        self._gate = gate
-        self._layout = layout
-        self.active: ActiveSkills = ActiveSkills(context.options)
-        self.bundles: dict[str, Bundle] = {}
-        self.pins: dict[str, str] = {}
-        self.used: dict[str, Bundle] = {}
-        self.gone: dict[str, str] = {}
-        self.withdrawn: dict[str, str] = {}
+    _context: SessionContext
+    _log: EventLog
+    _catalog: SkillCatalog
+    _hints: TurnHints
+    _forms: OpenedForms
+    _gate: ToolCallGate
+    _layout: LayoutState
+    bundles: dict[str, Bundle] = field(default_factory=dict, init=False)
+    pins: dict[str, str] = field(default_factory=dict, init=False)
+    used: dict[str, Bundle] = field(default_factory=dict, init=False)
+    gone: dict[str, str] = field(default_factory=dict, init=False)
+    withdrawn: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.active: ActiveSkills = ActiveSkills(self._context.options)
         # Those of the options, and what an answer of the matcher told.
-        self.exclusive_groups: set[str] = set(context.options.exclusive_groups)
-        catalog.on_change, catalog.on_complete = self._note_changes, self._withdraw_absent
+        self.exclusive_groups: set[str] = set(self._context.options.exclusive_groups)
+        self._catalog.on_change, self._catalog.on_complete = self._note_changes, self._withdraw_absent
 
     # How a skill comes.
 

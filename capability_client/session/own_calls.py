@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -36,28 +37,18 @@ from capability_kit.tool_gate import (
 from capability_kit.ui.ask import AskForm
 
 
+@dataclass(eq=False, repr=False)
 class OwnCalls:
     """By which a model uses the session itself: list, search, load, read a file, open a form, ask the user ..."""
 
-    def __init__(
-        self,
-        context: SessionContext,
-        log: EventLog,
-        catalog: SkillCatalog,
-        loader: SkillLoader,
-        layout: RequestLayout,
-        forms: SessionForms,
-        history: MessageHistory,
-        gate: ToolCallGate,
-    ) -> None:
-        self._context = context
-        self._log = log
-        self._catalog = catalog
-        self._loader = loader
-        self._layout = layout
-        self._forms = forms
-        self._history = history
-        self._gate = gate
+    _context: SessionContext
+    _log: EventLog
+    _catalog: SkillCatalog
+    _loader: SkillLoader
+    _layout: RequestLayout
+    _forms: SessionForms
+    _history: MessageHistory
+    _gate: ToolCallGate
 
     def run(self, tool: str, contract: ToolContract, arguments: object) -> Steps[CallResult]:
         """What the model gets is a result, also where the registry refuses. Raises `ArgumentsInvalid`."""

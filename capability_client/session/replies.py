@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -30,28 +30,19 @@ TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps
 SHOWN_MAX: Final = 3
 
 
+@dataclass(eq=False, repr=False)
 class ModelReplies:
     """Asks the model, runs what it calls, and asks people where the gate or a form wants them."""
 
-    def __init__(
-        self,
-        context: SessionContext,
-        running: RunningTurn,
-        turns: SessionTurns,
-        history: MessageHistory,
-        loader: SkillLoader,
-        layout: RequestLayout,
-        calls: SessionCalls,
-    ) -> None:
-        self._context = context
-        self._running = running
-        self._turns = turns
-        self._history = history
-        self._loader = loader
-        self._layout = layout
-        self._calls = calls
-        # The call about which a person is asked at this moment.
-        self._undecided_call_id = ""
+    _context: SessionContext
+    _running: RunningTurn
+    _turns: SessionTurns
+    _history: MessageHistory
+    _loader: SkillLoader
+    _layout: RequestLayout
+    _calls: SessionCalls
+    # The call about which a person is asked at this moment.
+    _undecided_call_id: str = field(default="", init=False)
 
     def messages(self, text: str, host: Host) -> Steps[None]:
         """Yields each message of the turn, beside what is to be called.

@@ -45,28 +45,18 @@ class Turn:
     near_misses: tuple[Hint, ...] = ()
 
 
+@dataclass(eq=False, repr=False)
 class SessionTurns:
     """What the user says, turn by turn: old skills go, named ones are loaded, and what fits is hinted."""
 
-    def __init__(
-        self,
-        context: SessionContext,
-        log: EventLog,
-        running: RunningTurn,
-        catalog: SkillCatalog,
-        hints: TurnHints,
-        loader: SkillLoader,
-        layout: RequestLayout,
-        history: MessageHistory,
-    ) -> None:
-        self._context = context
-        self._running = running
-        self._log = log
-        self._catalog = catalog
-        self._hints = hints
-        self._loader = loader
-        self._layout = layout
-        self._history = history
+    _context: SessionContext
+    _log: EventLog
+    _running: RunningTurn
+    _catalog: SkillCatalog
+    _hints: TurnHints
+    _loader: SkillLoader
+    _layout: RequestLayout
+    _history: MessageHistory
 
     def start(self, first_run: str | None, history: Iterable[str]) -> Steps[ConversationStart]:
         """Introduce a new user in an empty conversation, or greet a known one."""

@@ -35,46 +35,6 @@ from registry.models.usage import (
     UnmatchedMessage,
 )
 
-__all__ = [
-    "AgentKey",
-    "AuditEvent",
-    "BundleTexts",
-    "Capability",
-    "Checkpoint",
-    "Confidence",
-    "Draft",
-    "DraftVersion",
-    "FeedbackEvent",
-    "FileChunk",
-    "FileContent",
-    "FileHold",
-    "GitImport",
-    "IdempotencyRecord",
-    "Incident",
-    "Job",
-    "LoadCount",
-    "MatchClassifier",
-    "MatchCount",
-    "Operator",
-    "OutcomeReport",
-    "Proposal",
-    "RegistryState",
-    "Release",
-    "ReleaseRule",
-    "Review",
-    "ReviewEntry",
-    "Revision",
-    "ScanResults",
-    "ScheduledRelease",
-    "SentenceVector",
-    "SkillGroup",
-    "Team",
-    "TeamMember",
-    "ToolName",
-    "UnknownCapabilityRequest",
-    "UnmatchedMessage",
-]
-
 
 class RegistryState(models.Model):
     """One row: the counters that readers poll. A writer holds its lock, so that writes are serialized."""

@@ -6,15 +6,3 @@ that thread does not run (tests, commands) each call looks at the counters itsel
 
 from registry.snapshot.snapshot import PUBLIC, Principal, Snapshot, SnapshotEntry
 from registry.snapshot.store import STORE, current_snapshot, is_stale, refresh_if_stale, require_fresh
-
-__all__ = [
-    "PUBLIC",
-    "STORE",
-    "Principal",
-    "Snapshot",
-    "SnapshotEntry",
-    "current_snapshot",
-    "is_stale",
-    "refresh_if_stale",
-    "require_fresh",
-]

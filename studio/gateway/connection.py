@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from studio.gateway import framing, refusals
 from studio.gateway.framing import RequestHead, ResponseHead
 from studio.server.environ import Environ
+from studio.server.refusals import BodyTooLarge, RequestRefused
 from studio.server.request_body import BODY_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class ClientConnection(BufferedConnection):
             return
         if head.body_bytes and head.body_bytes > BODY_BYTES_MAX:
             # Here, where a client that sends on regardless still gets to read why.
-            self._refuse(refusals.BodyTooLarge(BODY_BYTES_MAX))
+            self._refuse(BodyTooLarge(BODY_BYTES_MAX))
             return
         self._await_head()
         self.idle_since = self._gateway.now
@@ -315,7 +316,7 @@ class ClientConnection(BufferedConnection):
         else:
             self._refuse(refusals.ApplicationAway())
 
-    def _refuse(self, refusal: refusals.RequestRefused) -> None:
+    def _refuse(self, refusal: RequestRefused) -> None:
         self._relayed = None
         self.transport.write(refusals.wire(refusal))
         self._linger()

@@ -5,19 +5,7 @@ from __future__ import annotations
 from email.utils import formatdate
 
 from studio.gateway.warm_responses import head_bytes
-from studio.server.refusals import BodyTooLarge, RequestRefused
-
-__all__ = [
-    "ApplicationAway",
-    "ApplicationSilent",
-    "BadRequest",
-    "BodyTooLarge",
-    "CodingNotSupported",
-    "HeadTooLarge",
-    "RequestRefused",
-    "TooManyConnections",
-    "wire",
-]
+from studio.server.refusals import RequestRefused
 
 
 class BadRequest(RequestRefused):

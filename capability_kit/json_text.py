@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 
@@ -12,6 +13,17 @@ def parse_json(text: str | bytes | None) -> Any:
         return json.loads(text or "")
     except (ValueError, RecursionError):
         return None
+
+
+def map_texts(value: Any, change: Callable[[str], str], change_key: Callable[[str], str] = str) -> Any:
+    """The value with each text in it as `change` returns it, and each name of a key as `change_key` does."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return [map_texts(one, change, change_key) for one in value]
+    if isinstance(value, dict):
+        return {change_key(str(name)): map_texts(one, change, change_key) for name, one in value.items()}
+    return value
 
 
 def as_mapping(value: Any) -> dict[str, Any]:

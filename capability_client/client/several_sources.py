@@ -46,7 +46,8 @@ class SeveralSources:
         self._indexes: dict[int, tuple[tuple[ListingEntry, ...], TriggerIndex]] = {}
         for name in _OPTIONAL:
             if any(_can(each, name) for each in sources):
-                setattr(self, name, partial(self._ask, getattr(self, f"_steps_of_{name}")))
+                steps = getattr(self, f"_steps_of_{name}", partial(self._steps_of_first, name))
+                setattr(self, name, partial(self._ask, steps))
 
     def list(self) -> Listing:
         """Every capability of every source. Raises `Unavailable` where none responds.
@@ -57,11 +58,11 @@ class SeveralSources:
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
         """From the first source that has it. Raises `CapabilityNotFound` with what all of them have."""
-        return cast("Bundle", self._ask(self._steps_of_first, "load", capability_id, capability_id, digest=digest))
+        return cast("Bundle", self._ask(self._steps_of_first, "load", capability_id, digest=digest))
 
     def reload(self, capability_id: str) -> Bundle:
         """As `load`, past every cache."""
-        return cast("Bundle", self._ask(self._steps_of_first, "reload", capability_id, capability_id))
+        return cast("Bundle", self._ask(self._steps_of_first, "reload", capability_id))
 
     def _ask(self, steps: Callable[..., _Steps[Any]], *given: Any, **more: Any) -> Any:
         """The result of the steps, or the coroutine of it."""
@@ -149,22 +150,8 @@ class SeveralSources:
         best = sorted(rows.values(), key=_score, reverse=True)
         return {"results": best[: more.get("top_k") or len(best)], "ranking": found[0].get("ranking", "")}
 
-    def _steps_of_file(self, bundle: Bundle, path: str) -> _Steps[str]:
-        """From the first source that has this file of this release."""
-        return self._steps_of_first("file", bundle.capability_id, bundle, path)
-
-    def _steps_of_content(self, bundle: Bundle, path: str) -> _Steps[bytes]:
-        """As of a file."""
-        return self._steps_of_first("content", bundle.capability_id, bundle, path)
-
-    def _steps_of_feedback(self, capability_id: str, outcome: str, **more: Any) -> _Steps[Json]:
-        return self._steps_of_first("feedback", capability_id, capability_id, outcome, **more)
-
-    def _steps_of_install(self, code: str, **more: Any) -> _Steps[Json]:
-        """At the first registry that knows the code."""
-        return self._steps_of_first("install", "", code, **more)
-
-    def _steps_of_first(self, name: str, capability_id: str, *given: Any, **more: Any) -> _Steps[Any]:
+    def _steps_of_first(self, name: str, *given: Any, **more: Any) -> _Steps[Any]:
+        """What the first source says that has the capability, the file of this release, or the install code."""
         refused: RegistryError | None = None
         known: dict[str, None] = {}
         for source in self._sources:
@@ -177,7 +164,10 @@ class SeveralSources:
                 known |= dict.fromkeys(error.available_capabilities) if isinstance(error, CapabilityNotFound) else {}
         if isinstance(refused, CapabilityNotFound):
             data = {**refused.data, "available_capabilities": list(known), "available_total": len(known)}
-            raise CapabilityNotFound(refused.message, data=data, capability_id=capability_id)
+            # Each of these begins with the capability, or with its bundle.
+            asked = next(iter((*given, *more.values())))
+            asked_id = asked.capability_id if isinstance(asked, Bundle) else asked
+            raise CapabilityNotFound(refused.message, data=data, capability_id=asked_id)
         raise refused or Unavailable("No source answers")
 
 

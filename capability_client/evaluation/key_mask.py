@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from capability_client.evaluation.streamed_reply import PartialReply
+from capability_kit.json_text import map_texts
 
 # A shorter key is a word that somebody typed for a server that asks for none.
 _PART_CHARACTERS: Final = 8
@@ -38,13 +39,7 @@ class KeyMask:
 
     def in_value(self, value: Any) -> Any:
         """JSON with each of its texts masked; names of keys stay."""
-        if isinstance(value, str):
-            return self.in_text(value)
-        if isinstance(value, list):
-            return [self.in_value(one) for one in value]
-        if isinstance(value, dict):
-            return {name: self.in_value(one) for name, one in value.items()}
-        return value
+        return map_texts(value, self.in_text)
 
     def in_partial(self, partial: PartialReply) -> PartialReply:
         """What has come of a reply, masked."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from capability_client.session.messages import Message, ModelCall
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
-from capability_kit.json_text import parse_json
+from capability_kit.json_text import map_texts, parse_json
 
 FAILURES: Final = ("likely_failure", "confirmed_failure")
 CONVERSATION_BYTES_MAX: Final = 64 * 1024
@@ -78,15 +78,6 @@ def redact_conversation(messages: Sequence[Message], redact: Callable[[str], str
 
 def _arguments(call: ModelCall, redact: Callable[[str], str]) -> Json:
     if isinstance(call.arguments, dict):
-        return {str(name): _redacted(value, redact) for name, value in call.arguments.items()}
+        redacted: Json = map_texts(call.arguments, redact)
+        return redacted
     return {"text": redact(call.arguments_text)}
-
-
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redacted(one, redact) for one in value]
-    if isinstance(value, dict):
-        return {str(name): _redacted(one, redact) for name, one in value.items()}
-    return value

@@ -16,8 +16,7 @@ import numpy as np
 from django.conf import settings
 
 from registry.common import caches
-from registry.matching.calibration import Background
-from registry.matching.embedding import Embedder, EmbedderUnavailable, normalize_vectors
+from registry.matching.embedding import Embedder, EmbedderUnavailable, SymmetricEmbedder, normalize_vectors
 from registry.matching.minilm import MiniLmEmbedder
 from registry.matching.multilingual import PairEmbedder
 from registry.matching.ngram_index import Floats
@@ -28,7 +27,7 @@ _ENDPOINT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
-class EndpointEmbedder:
+class EndpointEmbedder(SymmetricEmbedder):
     """An HTTP endpoint in OpenAI's form: `{"model", "input": [...]}` to `{"data": [{"index", "embedding"}]}`."""
 
     url: str
@@ -43,14 +42,6 @@ class EndpointEmbedder:
     def can_read(self, text: str) -> bool:  # noqa: ARG002 (a part of the protocol)
         """What an endpoint reads is known to those who chose it."""
         return True
-
-    def embed_messages(self, texts: Sequence[str]) -> Floats:
-        """As `embed`."""
-        return self.embed(texts)
-
-    def make_background(self, known: Floats) -> Background:
-        """The vectors as they are."""
-        return Background(known)
 
     def load(self) -> None:
         """Nothing: an endpoint is asked for texts alone."""

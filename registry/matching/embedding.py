@@ -52,6 +52,22 @@ class Embedder(Protocol):
         ...
 
 
+class SymmetricEmbedder:
+    """The base of those whose vectors of messages are made as the vectors of what is known are."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        raise NotImplementedError
+
+    def load(self) -> None:
+        self.embed(["."])
+
+    def embed_messages(self, texts: Sequence[str]) -> Floats:
+        return self.embed(texts)
+
+    def make_background(self, known: Floats) -> Background:
+        return Background(known)
+
+
 def normalize_vectors(vectors: Any) -> Floats:
     """The same directions with length 1; a zero vector stays."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)

@@ -19,8 +19,7 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from registry.matching.calibration import Background
-from registry.matching.embedding import EmbedderUnavailable, normalize_vectors
+from registry.matching.embedding import EmbedderUnavailable, SymmetricEmbedder, normalize_vectors
 from registry.matching.model_files import DATA, RowFile, make_session
 from registry.matching.ngram_index import Floats
 from registry.matching.scripts import SCRIPTS_OF_MINILM, list_scripts
@@ -50,7 +49,7 @@ def multiplies_integers() -> bool:
 
 
 @dataclass(eq=False)
-class MiniLmEmbedder:
+class MiniLmEmbedder(SymmetricEmbedder):
     """The model, by integers where this processor can."""
 
     is_dynamic: bool = field(default_factory=multiplies_integers)
@@ -65,15 +64,6 @@ class MiniLmEmbedder:
     def can_read(self, text: str) -> bool:
         """It was trained on English; letters that its vocabulary lacks make all texts alike."""
         return list_scripts(text) <= SCRIPTS_OF_MINILM
-
-    def embed_messages(self, texts: Sequence[str]) -> Floats:
-        return self.embed(texts)
-
-    def make_background(self, known: Floats) -> Background:
-        return Background(known)
-
-    def load(self) -> None:
-        self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Mean of the tokens' vectors, as the model was trained."""

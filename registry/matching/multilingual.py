@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.matching.calibration import Background
-from registry.matching.embedding import EmbedderUnavailable
+from registry.matching.embedding import EmbedderUnavailable, SymmetricEmbedder
 from registry.matching.english import is_english
 from registry.matching.minilm import MINILM_DIMENSION, MiniLmEmbedder, multiplies_integers
 from registry.matching.ngram_index import Floats
@@ -37,7 +37,7 @@ _ACROSS: Final = np.float32(1.15)
 
 
 @dataclass(eq=False)
-class UseEmbedder:
+class UseEmbedder(SymmetricEmbedder):
     """The multilingual model: sixteen languages."""
 
     is_dynamic: bool = field(default_factory=multiplies_integers)
@@ -47,15 +47,6 @@ class UseEmbedder:
 
     def can_read(self, text: str) -> bool:
         return is_of_sixteen(text)
-
-    def embed_messages(self, texts: Sequence[str]) -> Floats:
-        return self.embed(texts)
-
-    def make_background(self, known: Floats) -> Background:
-        return Background(known)
-
-    def load(self) -> None:
-        self.embed(["."])
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """A text with half a character (a lone surrogate) is read without it."""

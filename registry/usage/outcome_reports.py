@@ -8,12 +8,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from capability_kit.json_text import map_texts
 from capability_rules.errors import InvalidRequest
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
@@ -86,7 +88,8 @@ def _read_conversation(given: object) -> list[dict[str, Any]] | None:
     if not chosen_settings.get_setting(KEEP):
         return None
     kept = [{name: one[name] for name in ("role", "text", "calls") if name in one} for one in given]
-    return [_scrubbed(one) | {"role": one["role"]} for one in kept]
+    # Names of keys too long to be some are cut.
+    return [map_texts(one, scrub_text, partial(scrub_text, most=64)) | {"role": one["role"]} for one in kept]
 
 
 def _is_message(one: object) -> bool:
@@ -97,17 +100,6 @@ def _is_message(one: object) -> bool:
         isinstance(call, dict) and isinstance(call.get("tool"), str) and isinstance(call.get("arguments"), dict)
         for call in calls
     )
-
-
-def _scrubbed(value: Any) -> Any:
-    """Every text in it scrubbed, names of keys too long to be some cut."""
-    if isinstance(value, str):
-        return scrub_text(value)
-    if isinstance(value, list):
-        return [_scrubbed(one) for one in value]
-    if isinstance(value, dict):
-        return {scrub_text(str(name), most=64): _scrubbed(one) for name, one in value.items()}
-    return value
 
 
 def keep_report(event: FeedbackEvent, said: ReportedReason, by: Actor) -> None:

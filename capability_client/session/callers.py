@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Generator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,12 +23,13 @@ TurnParts = Generator[Message | Delta, None, None]
 TurnMessages = Generator[Message, None, None]
 
 
+@dataclass(eq=False, repr=False)
 class StepCaller:
     """For a `Session`: one call after the other."""
 
-    def __init__(self, running: RunningTurn, calls: SessionCalls, trace: Tracer) -> None:  # noqa: ARG002 (as below)
-        self._running = running
-        self._trace = trace
+    _running: RunningTurn
+    _calls: SessionCalls
+    _trace: Tracer
 
     @staticmethod
     def check(source: Any, matcher: object, compact: object) -> None:
@@ -93,14 +95,14 @@ class StepCaller:
         return self._running.cancel()
 
 
+@dataclass(eq=False, repr=False)
 class AsyncStepCaller:
     """For an `AsyncSession`. What is not a coroutine function runs in a thread."""
 
-    def __init__(self, running: RunningTurn, calls: SessionCalls, trace: Tracer) -> None:
-        self._running = running
-        self._calls = calls
-        self._trace = trace
-        self._awaited: set[asyncio.Future[Any]] = set()
+    _running: RunningTurn
+    _calls: SessionCalls
+    _trace: Tracer
+    _awaited: set[asyncio.Future[Any]] = field(default_factory=set, init=False)
 
     @staticmethod
     def check(source: Any, matcher: object, compact: object) -> None:  # noqa: ARG004 (as above)
@@ -199,12 +201,12 @@ class AsyncStepCaller:
         self._calls.attach(call_id, is_done=not work.cancelled() and error is None)
 
 
+@dataclass(eq=False, repr=False)
 class AsyncTurnParts(AsyncIterator[Message | Delta]):
     """A turn as it comes. `break` ends it at once: an async generator would leave that to the loop."""
 
-    def __init__(self, caller: AsyncStepCaller, steps: Steps[None]) -> None:
-        self._caller = caller
-        self._steps = steps
+    _caller: AsyncStepCaller
+    _steps: Steps[None]
 
     async def __anext__(self) -> Message | Delta:
         found = await self._caller.advance(self._steps)
@@ -220,11 +222,11 @@ class AsyncTurnParts(AsyncIterator[Message | Delta]):
         self._steps.close()
 
 
+@dataclass(eq=False, repr=False)
 class AsyncTurnMessages(AsyncIterator[Message]):
     """The messages of a turn as they come."""
 
-    def __init__(self, parts: AsyncTurnParts) -> None:
-        self._parts = parts
+    _parts: AsyncTurnParts
 
     async def __anext__(self) -> Message:
         while True:

@@ -9,8 +9,9 @@ Sources: those of `vendor_limits`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal
 
 from capability_kit.bundles.vendor_limits import PROPERTY_NAMES, ROOT_REFUSED
@@ -170,19 +171,19 @@ def _with_lone_references(value: Any, definitions: Json, *, is_copy: bool = Fals
         beside = {key: item for key, item in value.items() if key != "$ref"}
         target = definitions[value["$ref"].removeprefix("#/$defs/")]
         value = {**beside, **target, **{key: item for key, item in beside.items() if key in _SAID_BESIDE}}
-    return {
-        key: _lone_below(key, item, definitions, is_copy=is_copy or copied)
-        for key, item in value.items()
-        if key != "$ref"
-    }
+    below = partial(_with_lone_references, definitions=definitions, is_copy=is_copy or copied)
+    return {key: _change_below(key, item, below) for key, item in value.items() if key != "$ref"}
 
 
-def _lone_below(key: str, value: Any, definitions: Json, *, is_copy: bool) -> Any:
+def _change_below(key: str, value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value of a keyword, with each schema in it changed."""
     if key in _MAPS and isinstance(value, dict):
-        return {name: _with_lone_references(item, definitions, is_copy=is_copy) for name, item in value.items()}
+        return {name: change(item) for name, item in value.items()}
     if key in _LISTS and isinstance(value, list):
-        return [_with_lone_references(item, definitions, is_copy=is_copy) for item in value]
-    return _with_lone_references(value, definitions, is_copy=is_copy) if key in _ONES else value
+        return [change(item) for item in value]
+    if key in _ONES and (key != "additionalProperties" or isinstance(value, dict)):
+        return change(value)
+    return value
 
 
 def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
@@ -192,6 +193,7 @@ def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
     made: Json = {}
     said: list[str] = []
     rules: list[str] = []
+    below = partial(_converted, vendor=vendor, strict=strict)
     for key, value in schema.items():
         if _is_dropped(key, value, vendor, strict=strict):
             said += [f"{key}: {one_line(str(value), most=100)}"] if key in _SAID else []
@@ -199,9 +201,9 @@ def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
         elif key == "const" and vendor == "gemini":
             made["enum"] = [value]
         else:
-            made[key] = _converted_value(key, value, vendor, strict=strict)
+            made[key] = _change_below(key, value, below)
     if strict and vendor == "anthropic" and isinstance(schema.get("oneOf"), list):
-        made["anyOf"] = _converted_value("anyOf", schema["oneOf"], vendor, strict=strict)
+        made["anyOf"] = _change_below("anyOf", schema["oneOf"], below)
         rules = [rule for rule in rules if rule != "oneOf"]
     if strict:
         _close(made, schema)
@@ -224,16 +226,6 @@ def _take_unknown_required(made: Json) -> list[str]:
     if unknown:
         made["required"] = [name for name in required if name in named]
     return unknown
-
-
-def _converted_value(key: str, value: Any, vendor: Vendor, *, strict: bool) -> Any:
-    if key in _MAPS and isinstance(value, dict):
-        return {name: _converted(item, vendor, strict=strict) for name, item in value.items()}
-    if key in _LISTS and isinstance(value, list):
-        return [_converted(item, vendor, strict=strict) for item in value]
-    if key in _ONES and (key != "additionalProperties" or isinstance(value, dict)):
-        return _converted(value, vendor, strict=strict)
-    return value
 
 
 def _is_dropped(key: str, value: Any, vendor: Vendor, *, strict: bool) -> bool:

@@ -109,25 +109,25 @@ def _failing(item: InboxItem) -> InboxRow:
     return InboxRow("triangle-alert", "danger", title, url, _("Fix in editor"), meta, action_url=fix)
 
 
-def _release_failed(item: InboxItem) -> InboxRow:
-    title = _("The scheduled release of %(name)s failed") % {"name": item.name}
-    url = reverse("studio:gate_show", args=[item.capability_id])
+def _at_capability(item: InboxItem, icon: str, tone: str, title: str, page: str, link: str) -> InboxRow:
+    url = reverse(page, args=[item.capability_id])
     meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
-    return InboxRow("calendar-clock", "danger", title, url, _("Open draft"), meta)
+    return InboxRow(icon, tone, title % {"name": item.name}, url, link, meta)
+
+
+def _release_failed(item: InboxItem) -> InboxRow:
+    title = _("The scheduled release of %(name)s failed")
+    return _at_capability(item, "calendar-clock", "danger", title, "studio:gate_show", _("Open draft"))
 
 
 def _release_stopped(item: InboxItem) -> InboxRow:
-    title = _("Your scheduled release of %(name)s won't go out") % {"name": item.name}
-    url = reverse("studio:gate_show", args=[item.capability_id])
-    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
-    return InboxRow("calendar-clock", "warning", title, url, _("Schedule again"), meta)
+    title = _("Your scheduled release of %(name)s won't go out")
+    return _at_capability(item, "calendar-clock", "warning", title, "studio:gate_show", _("Schedule again"))
 
 
 def _tool_broken(item: InboxItem) -> InboxRow:
-    title = _("A tool of %(name)s can no longer be called as it says") % {"name": item.name}
-    url = reverse("studio:capability_show", args=[item.capability_id])
-    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
-    return InboxRow("triangle-alert", "danger", title, url, _("View tool"), meta)
+    title = _("A tool of %(name)s can no longer be called as it says")
+    return _at_capability(item, "triangle-alert", "danger", title, "studio:capability_show", _("View tool"))
 
 
 def _source(item: InboxItem) -> InboxRow:

@@ -1,6 +1,6 @@
 """The hot path by CPU, against bare granian, nginx and a plain build, in one run of about four minutes.
 
-    python bench/hot_path.py [--seconds 1] [--rounds 5] [--large 10000] [--json FILE] [--write]
+    python bench/hot_path.py [--seconds 1] [--rounds 5] [--large 10000] [--json FILE] [--write] [--before OTHER_TREE]
 
 Servers answer the same questions: the product as `serve` starts it; granian's WSGI with one thread and a function that
 returns bytes it holds (`bare`, granian at its best); nginx with the same bytes as files; and what one would write first
@@ -8,7 +8,8 @@ returns bytes it holds (`bare`, granian at its best); nginx with the same bytes 
 ORM. What is measured is the CPU time of a server's whole process tree by the scheduler's counters: on a machine that is
 shared, the clock says little. Rounds are interleaved and compared in pairs. A cell is marked where other work took more
 than a third of a core in most rounds, or where the client was the limit. `--write` puts the tables into
-docs/performance.md and the raw data into bench/results/. Needs wrk and nginx.
+docs/performance.md and the raw data into bench/results/. With `--before` the product of a second tree, of another
+commit, is measured beside this one in their place, and nothing else. Needs wrk and nginx.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--render", action="store_true", help="the page alone, from the raw data of the last --write")
+    parser.add_argument("--before", type=Path, help="a second tree, whose product is measured beside this one")
     options = parser.parse_args()
     if options.render:
         result = json.loads(RESULTS.read_text())
@@ -97,7 +99,7 @@ def main() -> None:
             raise SystemExit(f"needs {program}: apt install {program}")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        result = _run(Path(name), stack, options)
+        result = (_run if options.before is None else _compare)(Path(name), stack, options)
     result["machine"] = {
         "cores": os.cpu_count(), "python": platform.python_version(), "load_average": round(os.getloadavg()[0], 1),
         "seconds": round(time.monotonic() - began), "rounds": options.rounds, "seconds_a_round": options.seconds,
@@ -158,6 +160,26 @@ def _run(folder: Path, stack: ExitStack, options: argparse.Namespace) -> dict[st
     }
 
 
+def _compare(folder: Path, stack: ExitStack, options: argparse.Namespace) -> dict[str, Any]:
+    """This checkout's product and another one's, by the same database each."""
+    _fill(folder / "150", 150)
+    shutil.copytree(folder / "150", folder / "other")
+    ours = stack.enter_context(_product(folder / "150", 150))
+    other = stack.enter_context(_product(folder / "other", 150, root=options.before.resolve(), name="before"))
+    etags = {server.name: _warm(server) for server in (ours, other)}
+    cells = [
+        Cell("load of 10 KB", LOAD, [ours, other]),
+        Cell("list of 150", LIST, [ours, other]),
+        Cell("load, gzip", LOAD, [ours, other], {"Accept-Encoding": "gzip"}),
+        Cell("304 poll", LIST, [ours, other], etags=etags),
+    ]
+    for cell in cells:
+        cell.run(options.rounds, options.seconds)
+    memory = {server.name: round(server.proportional_megabytes()) for server in (ours, other)}
+    samples = {cell.name: _samples(cell) for cell in cells}
+    return {"cells": samples, "neighbors": {}, "web_processes_megabytes": memory}
+
+
 def _samples(cell: Cell) -> dict[str, list[dict[str, float]]]:
     return {name: [asdict(sample) for sample in samples] for name, samples in cell.samples.items()}
 
@@ -172,11 +194,11 @@ def _fill(folder: Path, count: int) -> dict[str, float]:
 
 
 @contextmanager
-def _product(folder: Path, count: int, **settings: str) -> Iterator[Server]:
+def _product(folder: Path, count: int, *, root: Path = ROOT, name: str = "", **settings: str) -> Iterator[Server]:
     headers = {"Authorization": f"Bearer {(folder / 'key').read_text()}"}
     env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off", **settings}
-    name = f"product, {count}" + (", proxied" if settings else "")
-    with serve(name, PRODUCT, env, headers) as server:
+    name = name or f"product, {count}" + (", proxied" if settings else "")
+    with serve(name, PRODUCT, env, headers, root=root) as server:
         yield server
 
 
@@ -266,8 +288,9 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
             cpu = [sample["cpu_us"] for sample in samples]
             words = "" if samples is ours else _ratio([s["cpu_us"] for s in ours], cpu)
             yield f"| {name} | {server} | {_spread(cpu)} | {words} | {_marks(samples)} |"
-    yield "\n| a load beside | p50, times alone | p99 alone, ms | p99 beside, ms | throughput, of that alone | marks |"
-    yield "| --- | ---: | ---: | ---: | ---: | --- |"
+    titles = "a load beside | p50, times alone | p99 alone, ms | p99 beside, ms | throughput, of that alone | marks"
+    if result["neighbors"]:
+        yield f"\n| {titles} |\n| --- | ---: | ---: | ---: | ---: | --- |"
     for name, found in result["neighbors"].items():
         alone, beside = found["alone"], found["beside"]
         p50 = _ratio([one["p50_ms"] for one in alone], [one["p50_ms"] for one in beside])

@@ -122,22 +122,27 @@ def free_port() -> int:
 
 
 @contextmanager
-def serve(name: str, target: str, env: dict[str, str], headers: dict[str, str], threads: int = 4) -> Iterator[Server]:
-    """The product as it is started, or another target under granian's WSGI with so many threads, on a free port."""
+def serve(
+    name: str, target: str, env: dict[str, str], headers: dict[str, str], threads: int = 4, *, root: Path = ROOT
+) -> Iterator[Server]:
+    """The product as it is started, of the checkout `root`, or another target under granian's WSGI with so many
+    threads, on a free port."""
     port = free_port()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", target, "--host", "127.0.0.1", "--http", "1"]
     command += ["--port", str(port), "--blocking-threads", str(threads), "--no-ws", "--log-level", "error"]
     if target == PRODUCT:
         command = server_command(Path(sys.executable), address="127.0.0.1", port=port)
-        env = {**server_environment(ROOT), **env}
-    with run(name, command, port, {**os.environ, **env, "PORT": str(port)}, headers) as server:
+        env = {**server_environment(root), **env}
+    with run(name, command, port, {**os.environ, **env, "PORT": str(port)}, headers, root=root) as server:
         yield server
 
 
 @contextmanager
-def run(name: str, command: list[str], port: int, env: dict[str, str], headers: dict[str, str]) -> Iterator[Server]:
+def run(
+    name: str, command: list[str], port: int, env: dict[str, str], headers: dict[str, str], *, root: Path = ROOT
+) -> Iterator[Server]:
     """A server until the block ends."""
-    process = subprocess.Popen(command, cwd=ROOT, env=env)
+    process = subprocess.Popen(command, cwd=root, env=env)
     try:
         _wait(port)
         yield Server(name, port, process, headers)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from capability_client.session.messages import Message, ModelCall
 from capability_kit.bundles.bundle import Bundle
 from capability_kit.bundles.tool_names import wire_name
 from capability_kit.json_text import map_texts, parse_json
+from capability_kit.outcome_reports import CONVERSATION_BYTES_MAX, MESSAGES_MAX, NAME_LENGTH_MAX
 
-FAILURES: Final = ("likely_failure", "confirmed_failure")
-CONVERSATION_BYTES_MAX: Final = 64 * 1024
-MESSAGES_MAX: Final = 200
-_NAME_LENGTH_MAX: Final = 64
 Json = dict[str, Any]
 
 
@@ -31,7 +28,7 @@ def find_failed_call(bundle: Bundle, messages: Sequence[Message]) -> Json | None
             required: Any = tool["args_schema"].get("required", ())
             left_out = sorted(set(required) - _given(call))
             found = {"tool": tool["name"], "code": code} | ({"missing": left_out[0]} if left_out else {})
-            return {name: str(value)[:_NAME_LENGTH_MAX] for name, value in found.items()}
+            return {name: str(value)[:NAME_LENGTH_MAX] for name, value in found.items()}
     return None
 
 

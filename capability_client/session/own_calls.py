@@ -19,11 +19,12 @@ from capability_client.session.layout import RequestLayout
 from capability_client.session.loader import SkillLoader
 from capability_client.session.log import EventLog
 from capability_client.session.operations import Operation
-from capability_client.session.outcome_reasons import FAILURES, find_failed_call, redact_conversation
+from capability_client.session.outcome_reasons import find_failed_call, redact_conversation
 from capability_client.session.skill_forms import FormRequired
 from capability_client.session.steps import Json, Steps
 from capability_kit.bundles.bundle import Bundle, ToolContract
 from capability_kit.errors import RegistryError
+from capability_kit.outcome_reports import FAILURES
 from capability_kit.text.sanitize import one_line
 from capability_kit.tool_gate import (
     AnswerRequired,

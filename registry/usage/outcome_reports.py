@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from capability_kit.json_text import map_texts
+from capability_kit.outcome_reports import CONVERSATION_BYTES_MAX, MESSAGES_MAX, NAME_LENGTH_MAX
 from capability_rules.errors import InvalidRequest
 from registry.access.teams import require_edit_permission
 from registry.common.actors import Actor
@@ -30,15 +31,13 @@ from registry.usage.scrubbing import scrub_text
 from registry.usage.unmatched_messages import normalized_form
 
 REASON_LENGTH_MAX: Final = 500
-MESSAGES_MAX: Final = 200
-CONVERSATION_BYTES_MAX: Final = 64 * 1024
 RETENTION: Final = timedelta(days=30)
 KIND: Final = "outcome_report.prune"
 KEEP: Final = "KEEP_CONVERSATIONS"
 # So many of the newest are looked at; a page of more is read by nobody.
 SHOWN_MAX: Final = 300
 _ROLES: Final = ("user", "agent", "tool")
-_NAME: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_NAME: Final = re.compile(rf"[A-Za-z0-9_.:-]{{1,{NAME_LENGTH_MAX}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,9 @@ def read_reason(reason: object, failed_call: object, conversation: object) -> Re
         (name for name, one in names.items() if one and not (isinstance(one, str) and _NAME.fullmatch(one))), ""
     )
     if wrong:
-        raise InvalidRequest(f"failed_call.{wrong} must be a name of at most 64 letters, digits and _ . : -")
+        raise InvalidRequest(
+            f"failed_call.{wrong} must be a name of at most {NAME_LENGTH_MAX} letters, digits and _ . : -"
+        )
     said = scrub_text(reason or "", most=REASON_LENGTH_MAX)
     return ReportedReason(said, **names, conversation=_read_conversation(conversation))
 

@@ -12,6 +12,7 @@ from typing import Final
 from django.db.models import Count, F, Q
 from django.utils import timezone
 
+from capability_kit.outcome_reports import FAILURES
 from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
 from registry.core.rows import update_row
@@ -20,7 +21,7 @@ from registry.usage.confidence import NEUTRAL, ConfidenceScore
 from registry.usage.reporting_keys import find_only_keys
 
 GOOD_OUTCOMES: Final = ("confirmed_success", "likely_success")
-BAD_OUTCOMES: Final = ("likely_failure", "confirmed_failure")
+BAD_OUTCOMES: Final = FAILURES
 # Fewer good or bad outcomes than this are not significant for a revision.
 OUTCOMES_MIN: Final = 5
 # A revision does worse where, in 95 of 100 cases, its share of failures is higher than the other's by more than this.

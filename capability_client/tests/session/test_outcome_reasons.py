@@ -7,11 +7,12 @@ from typing import Any
 
 from capability_client import ModelCall, ModelReply, Session, SessionOptions
 from capability_client.session.messages import Message
-from capability_client.session.outcome_reasons import CONVERSATION_BYTES_MAX, MESSAGES_MAX, redact_conversation
+from capability_client.session.outcome_reasons import redact_conversation
 from capability_client.testing import FakeRegistry
 from capability_client.tests.registries import bundle
 from capability_client.tests.session.test_turns import Scripted
 from capability_client.tests.test_session import ALL
+from capability_kit.outcome_reports import CONVERSATION_BYTES_MAX, MESSAGES_MAX
 from tests.bundle_files import tool
 
 SCHEMA = {"type": "object", "properties": {"who": {"type": "string"}, "day": {"type": "string"}}, "required": ["day"]}

@@ -39,8 +39,9 @@ def test_no_link_of_a_carried_page_leads_out_of_the_wheel(name: str) -> None:
     assert faults == []
 
 
-def test_the_package_page_of_an_index_has_no_link_into_the_repository() -> None:
-    assert _LINK.findall((CLIENT / "README.md").read_text("utf-8")) == []
+@pytest.mark.parametrize("package", ["capability_client", "capability_kit", "capability_rules"])
+def test_the_page_of_a_package_at_an_index_has_no_link_into_the_repository(package: str) -> None:
+    assert _LINK.findall((ROOT / package / "README.md").read_text("utf-8")) == []
 
 
 def test_every_page_is_data_of_the_package() -> None:

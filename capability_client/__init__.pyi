@@ -55,6 +55,7 @@ from capability_client.session.stores import SessionStore as SessionStore
 from capability_client.session.toolbox import Toolbox as Toolbox
 from capability_client.session.toolbox import ToolsNotImplemented as ToolsNotImplemented
 from capability_client.session.turns import Turn as Turn
+from capability_client.version import __version__ as __version__
 from capability_kit.approvals import Approval as Approval
 from capability_kit.bundles.bundle import Bundle as Bundle
 from capability_kit.bundles.bundle import Listing as Listing

@@ -1,3 +1,3 @@
 """The version of the library: of its wheel, and of `capability_client.__version__`."""
 
-VERSION = "0.3.0"
+__version__ = "0.3.0"

@@ -16,7 +16,7 @@ from capability_client.evaluation.model_port import KINDS, ModelSettings, Vendor
 from capability_client.evaluation.report import CaseResult, as_document, as_junit, rate, table
 from capability_client.evaluation.rubric import judge_play
 from capability_client.evaluation.running import run_case
-from capability_client.version import VERSION
+from capability_client.version import __version__
 from capability_kit import evaluation_cases as case_files
 from capability_kit.evaluation_cases import CasesInvalid, EvaluationCase
 
@@ -66,7 +66,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _about(folder: Path) -> dict[str, Any]:
     """What was played, and by what: a registry takes results for exactly these texts."""
     bundle = read_folder(folder)
-    return {"tool": f"capability-client {VERSION}", "capability_id": bundle.capability_id, "digest": bundle.digest}
+    return {"tool": f"capability-client {__version__}", "capability_id": bundle.capability_id, "digest": bundle.digest}
 
 
 def _read(folder: Path) -> list[EvaluationCase]:

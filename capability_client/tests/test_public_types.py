@@ -15,6 +15,7 @@ import pytest
 
 import capability_client
 from capability_client import AsyncRegistry, AsyncSession, Registry, Session
+from capability_client.version import __version__
 from tests.servers import ROOT
 
 CHECKED = ROOT / "tests" / "typing"
@@ -67,6 +68,11 @@ def test_the_names_of_a_loop_come_from_the_front() -> None:
     assert loop | {"ModelCall", "ModelReply", "SkillForm", "ToolCall", "export_messages"} <= set(PUBLIC)
     assert all(getattr(capability_client, name) is not None for name in capability_client.__all__)
     assert dir(capability_client) == sorted(capability_client.__all__)
+
+
+def test_the_version_is_a_name_of_the_package() -> None:
+    assert capability_client.__version__ == __version__
+    assert "__version__" in capability_client.__all__
 
 
 @pytest.mark.slow

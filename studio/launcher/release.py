@@ -113,7 +113,7 @@ def list_versions(root: Path) -> Iterator[tuple[str, str]]:
         project = _project(root / package / "pyproject.toml")
         if "version" in project:
             yield f"{package}/pyproject.toml", str(project["version"])
-    found = re.search(r'VERSION = "(.*)"', (root / "capability_client/version.py").read_text("utf-8"))
+    found = re.search(r'__version__ = "(.*)"', (root / "capability_client/version.py").read_text("utf-8"))
     yield "capability_client/version.py", found[1] if found else ""
     for name in ("package.json", "package-lock.json"):
         yield (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from capability_kit.json_text import parse_json
 
@@ -25,31 +25,27 @@ class PartialReply:
     calls: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass
-class StreamedReply:
+class StreamedReply(Protocol):
     """What both vendors' replies have.
 
     `is_ended`: nothing more is to be read; `is_whole`: nothing is missing; `error`: what the vendor ended it with;
     `usage`: its count so far, in its own keys; `size`: bytes of text and arguments.
     """
 
-    is_ended: bool = False
-    is_whole: bool = False
-    error: Any = None
-    usage: Json = field(default_factory=dict)
-    size: int = 0
+    is_ended: bool
+    is_whole: bool
+    error: Any
+    usage: Json
+    size: int
 
     def add(self, data: str) -> None:
         """Take the data of an event."""
-        raise NotImplementedError
 
     def partial(self) -> PartialReply:
         """The part of the reply that has come so far."""
-        raise NotImplementedError
 
     def document(self) -> Json:
         """As the vendor sends it without a stream, with what is read of it."""
-        raise NotImplementedError
 
 
 def _object(data: str) -> Json:
@@ -72,11 +68,16 @@ class _StreamedCall:
         return "".join(self.pieces)
 
 
-@dataclass
-class OpenaiReply(StreamedReply):
+@dataclass(slots=True)
+class OpenaiReply:
     """`choices[0]` of chat completion chunks. A reply with its `finish_reason` is whole, also where a server leaves
     `[DONE]` out."""
 
+    is_ended: bool = False
+    is_whole: bool = False
+    error: Any = None
+    usage: Json = field(default_factory=dict)
+    size: int = 0
     _text: list[str] = field(default_factory=list)
     _calls: list[_StreamedCall] = field(default_factory=list)
     _by_index: dict[Any, _StreamedCall] = field(default_factory=dict)
@@ -129,10 +130,15 @@ class OpenaiReply(StreamedReply):
         return {"choices": [{"message": message}], "usage": self.usage}
 
 
-@dataclass
-class AnthropicReply(StreamedReply):
+@dataclass(slots=True)
+class AnthropicReply:
     """The events of one message, from `message_start` to `message_stop`."""
 
+    is_ended: bool = False
+    is_whole: bool = False
+    error: Any = None
+    usage: Json = field(default_factory=dict)
+    size: int = 0
     _blocks: dict[int, list[str] | _StreamedCall] = field(default_factory=dict)
 
     def add(self, data: str) -> None:

@@ -46,21 +46,26 @@ class SessionCore:
         roles: Iterable[str] = settings.get("roles", ())
         if isinstance(roles, str):
             raise TypeError("roles is a list of texts, such as ['member'], not one text")
-        context = self.context = SessionContext.of(source, matcher, settings)
-        gate = self.gate = ToolCallGate(roles)
-        log = self.log = EventLog(settings.get("on_event"))
-        running = self.running = RunningTurn()
+        self.context: Final = SessionContext.of(source, matcher, settings)
+        self.log: Final = EventLog(settings.get("on_event"))
+        self.gate: Final = ToolCallGate(roles)
+        self.running: Final = RunningTurn()
+        context, log, gate, running = self.context, self.log, self.gate, self.running
         hints, state = TurnHints(), LayoutState()
-        opened = self.opened = OpenedForms(log)
-        catalog = self.catalog = SkillCatalog(context, log)
-        history = self.history = MessageHistory(context, log)
-        loader = self.loader = SkillLoader(context, log, catalog, hints, opened, gate, state)
-        layout = self.layout = RequestLayout(context, log, catalog, hints, opened, loader, history, state)
-        forms = self.forms = SessionForms(context, log, opened, loader, gate)
+        self.opened: Final = OpenedForms(log)
+        self.catalog: Final = SkillCatalog(context, log)
+        self.history: Final = MessageHistory(context, log)
+        opened, catalog, history = self.opened, self.catalog, self.history
+        loader = SkillLoader(context, log, catalog, hints, opened, gate, state)
+        layout = RequestLayout(context, log, catalog, hints, opened, loader, history, state)
+        forms = SessionForms(context, log, opened, loader, gate)
+        self.loader: Final = loader
+        self.layout: Final = layout
+        self.forms: Final = forms
         own = OwnCalls(context, log, catalog, loader, layout, forms, history, gate)
-        calls = self.calls = SessionCalls(context, log, loader, layout, forms, opened, own, gate)
-        turns = self.turns = SessionTurns(context, log, running, catalog, hints, loader, layout, history)
-        self.replies = ModelReplies(context, running, turns, history, loader, layout, calls)
+        self.calls: Final = SessionCalls(context, log, loader, layout, forms, opened, own, gate)
+        self.turns: Final = SessionTurns(context, log, running, catalog, hints, loader, layout, history)
+        self.replies: Final = ModelReplies(context, running, self.turns, history, loader, layout, self.calls)
         self.source: Final[object] = source
         self.environment: Final = context.environment
         self.options: Final = context.options

@@ -18,8 +18,8 @@ class RunningTurn:
     """Whether a turn runs, and whether its user has stopped it."""
 
     def __init__(self) -> None:
-        self.mutex = threading.Lock()
-        self.is_cancelled = False
+        self.mutex: threading.Lock = threading.Lock()
+        self.is_cancelled: bool = False
         self._turn: Callable[[], object] = _no_turn
 
     @contextmanager

@@ -46,70 +46,74 @@ class SectionTab:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """One leaf of the product, which nothing in a publish or a load needs but what an admin has asked for, or one part.
+    """What one leaf or part declares. A leaf is what no publish and no load needs, but what an admin has asked for.
 
-    `requires` names the leaves that it needs: without one of them nothing starts. `publish_conditions` are functions
-    `(PublishQuestion) -> Iterable[UnmetCondition]` (`registry/publishing/release_rules.py`): what blocks a publish
-    beside valid texts, where a row of `rows_kept` says so. `audit_observers` get a row of the audit log, by its verb or
-    `EVERY_VERB`. By the kind of job: `job_handlers`, `job_observers`, and `job_queues` with the queues of Celery that
-    are not the default one. `agent_api` and `operator_api` have views by the operationId. `pages` is a URLconf inside
-    of the namespace `studio`, `addresses` one at the root. `section_tabs` stand in sections of the core; `navigation`
-    leads to sections of its own, `capability_tabs` to the rows of tabs that a capability has by url name,
-    `dangerous_actions` to a mapping as `studio.pages.dangerous_actions` has one, `rights` to `RightsTable`s, `panels`
-    to functions `(request, context) -> SafeString` by the place on a page of the core, `import_observers` to functions
-    that get what `events.IMPORTED` is called with, `export_files` to a function `(capability) -> {path: text}` of what
-    an export has beside the bundle, `findings` to a function `(capability_id, files) -> list[Finding]` of what is known
-    of texts beside their own checks, and `origins` to a function `(capability_id) -> list[str]` of the addresses from
-    which releases of a capability come. `opened` is a function `() -> Iterable[(key, capability_id,
-    registry_revision)]` of what keys see beside what is listed, and `shared_readers` a function `(snapshot, token) ->
-    Principal | None` of who reads below `/share/TOKEN`; `set_members` is a function `(snapshot, set_id) ->
-    frozenset[str]` of what a link of a set shows. `token_callers` is a function `(request) -> Caller | None` of who
-    calls `/mcp` by a token, and `challenge` one `(request) -> str` of what its 401 says beside the realm.
-    `mcp_tools` is a mapping of `/mcp`'s tools by name as `features.mcp.tools.FeatureTool`s.
-    `finding_codes` are those of `findings` and of conditions. `secret_fields` are names of fields, or of a field of one
-    model (`Webhook.url`), that Django's admin does not show. `rows_kept` says, by table, which rows must not be left
-    without this feature, as the end of the sentence "There are ...". `former_tables` are functions `(columns) -> Model`
-    by the name of a table that older backups have, in the order in which a restore calls them. `import_login` is a
-    function `(source, name, by) -> (source, GitLogin | None)` of what an import from git signs in with,
-    `model_key` a function `(url) -> str` of what a model whose address is from a page is asked with, and
-    `mail_connection` one `(**options) -> BaseEmailBackend | None` of what e-mails are sent through.
+    Functions, views and mappings are named by dotted paths.
     """
 
     name: str
+    # Leaves without which nothing starts.
     requires: tuple[str, ...] = ()
     events: tuple[EventType, ...] = ()
+    # Functions `(PublishQuestion) -> Iterable[UnmetCondition]` (`registry/publishing/release_rules.py`): what blocks a
+    # publish beside valid texts, where a row of `rows_kept` says so.
     publish_conditions: tuple[str, ...] = ()
+    # By the kind of job; queues of Celery that are not the default one.
     job_handlers: Mapping[str, str] = field(default_factory=dict)
     job_observers: Mapping[str, str] = field(default_factory=dict)
     job_queues: Mapping[str, CeleryQueue] = field(default_factory=dict)
     daily_jobs: tuple[str, ...] = ()
+    # Functions that get a row of the audit log, by its verb or `EVERY_VERB`.
     audit_observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Functions that get what `events.IMPORTED` is called with.
     import_observers: tuple[str, ...] = ()
+    # `(source, name, by) -> (source, GitLogin | None)`: what an import from git signs in with.
     import_login: str = ""
+    # `(url) -> str`: what a model whose address is from a page is asked with.
     model_key: str = ""
+    # `(**options) -> BaseEmailBackend | None`: what e-mails are sent through.
     mail_connection: str = ""
+    # `(capability) -> {path: text}`: what an export has beside the bundle.
     export_files: str = ""
+    # `(capability_id, files) -> list[Finding]`: what is known of texts beside their own checks.
     findings: str = ""
+    # Those of `findings` and of conditions.
     finding_codes: tuple[str, ...] = ()
+    # `(capability_id) -> list[str]`: the addresses from which releases of a capability come.
     origins: str = ""
+    # `(snapshot, set_id) -> frozenset[str]`: what a link of a set shows.
     set_members: str = ""
+    # `() -> Iterable[(key, capability_id, registry_revision)]`: what keys see beside what is listed.
     opened: str = ""
+    # `(snapshot, token) -> Principal | None`: who reads below `/share/TOKEN`.
     shared_readers: str = ""
+    # `(request) -> Caller | None`: who calls `/mcp` by a token.
     token_callers: str = ""
+    # `(request) -> str`: what the 401 of `/mcp` says beside the realm.
     challenge: str = ""
+    # A mapping of the tools of `/mcp` by name as `features.mcp.tools.FeatureTool`s.
     mcp_tools: str = ""
+    # URLconfs: inside of the namespace `studio`, and at the root.
     pages: str = ""
     addresses: str = ""
+    # Views by the operationId.
     agent_api: Mapping[str, str] = field(default_factory=dict)
     operator_api: Mapping[str, str] = field(default_factory=dict)
+    # Pages in sections of the core; sections of its own; rows of tabs that a capability has, by url name.
     section_tabs: tuple[SectionTab, ...] = ()
     navigation: str = ""
     capability_tabs: str = ""
+    # A mapping as `studio.pages.dangerous_actions` has one.
     dangerous_actions: str = ""
+    # `RightsTable`s.
     rights: tuple[str, ...] = ()
+    # Functions `(request, context) -> SafeString`, by the place on a page of the core.
     panels: Mapping[str, str] = field(default_factory=dict)
+    # Fields, or one of a model (`Webhook.url`), that Django's admin does not show.
     secret_fields: tuple[str, ...] = ()
+    # By table, which rows must not be left without this feature, as the end of the sentence "There are ...".
     rows_kept: Mapping[str, str] = field(default_factory=dict)
+    # Functions `(columns) -> Model` by the name of a table that older backups have, in the order of a restore.
     former_tables: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -30,7 +30,7 @@ from registry.core.published_index import get_validation_context
 from registry.core.queries import get_capability
 from registry.core.rows import get_row, update_row
 from registry.models import Capability
-from registry.publishing.gate_evaluation import GateRequest, evaluate_gate
+from registry.publishing.gate_check import GateRequest, evaluate_gate
 
 DAYS_MAX: Final = 180
 _PLACE: Final = re.compile(r"(?P<file>[^\n]+?)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?")

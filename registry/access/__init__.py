@@ -1,1 +1,1 @@
-"""Access control: operators, teams, agent keys, share links and install codes."""
+"""Access control: operators, teams, agent keys, and how people sign in."""

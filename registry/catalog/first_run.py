@@ -1,4 +1,4 @@
-"""What an operator sets for the registry as a whole."""
+"""Which capability introduces new users, for the registry as a whole."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from registry.models.constraints import check_choice, check_null_where
 from registry.models.core import Checkpoint, IdempotencyRecord, Job
 from registry.models.fields import optional_text
 from registry.models.file_contents import FileChunk, FileContent, FileHold
+from registry.models.git_import import GitImport
 from registry.models.install_code import new_code
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.publishing import (
@@ -24,7 +25,6 @@ from registry.models.publishing import (
     ScanResults,
     ScheduledRelease,
 )
-from registry.models.source import GitImport
 from registry.models.usage import (
     Confidence,
     FeedbackEvent,

@@ -13,7 +13,7 @@ from registry.catalog.integrity import is_intact
 from registry.common.errors import StatusConflict
 from registry.core.queries import load_bundle, load_checked_bundle
 from registry.models import Capability, Revision
-from registry.publishing.gate_evaluation import find_capability
+from registry.publishing.gate_check import find_capability
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from registry.models import Capability, Draft, RegistryState, Revision, ToolName
 from registry.publishing import reviews
 from registry.publishing.events import SUPERSEDED
 from registry.publishing.gate import GateReport
-from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
+from registry.publishing.gate_check import GateRequest, evaluate_gate, find_capability
 from registry.publishing.proposals import mark_published
 from registry.publishing.quarantine import (
     describe_end,

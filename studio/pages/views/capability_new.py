@@ -1,4 +1,4 @@
-"""A new capability: guided, or as a copy of another one. Bringing files is in bringing.py."""
+"""A new capability: guided, or as a copy of another one. Bringing files is in capability_import.py."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from registry.core import queries
 from registry.matching import skill_groups
 from registry.models import Capability, Operator
 from registry.publishing import reviews
-from registry.publishing.gate_evaluation import add_trigger_findings
+from registry.publishing.gate_check import add_trigger_findings
 from registry.selectors.example_messages import read_first_example
 from studio.pages.actions import Undo, run_action
 from studio.pages.confirmations import bundles as questions

@@ -13,7 +13,7 @@ from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFo
 from registry.core.published_index import get_validation_context
 from registry.core.transactions import get_registry_revision
 from registry.models import AuditEvent, Capability, Draft, RegistryState, Release, Revision, ToolName
-from registry.publishing import gate_evaluation, publication
+from registry.publishing import gate_check, publication
 from tests.factories import OLGA, bundle, damage, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +97,7 @@ def test_a_refusal_changes_nothing() -> None:
 
 def test_example_messages_of_a_refused_bundle_are_not_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
-    monkeypatch.setattr(gate_evaluation, "_rehearse", lambda _: pytest.fail("rehearsed"))
+    monkeypatch.setattr(gate_check, "_rehearse", lambda _: pytest.fail("rehearsed"))
     assert publication.publish(files=bundle("beta", description=None), by=OLGA).status == "refused"
     save_draft(capability_id="gamma", files=bundle("gamma", description=None), based_on=None, by=OLGA, create=True)
     assert publication.publish_draft(capability_id="gamma", by=OLGA).status == "refused"

@@ -1,4 +1,4 @@
-"""Where bundles come from: imports and uploads. Part of `registry.models`."""
+"""One fetch of bundles from a repository, and what became of it. Part of `registry.models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluates the gate: compares texts with what readers have now, given the state of the registry."""
+"""How the gate comes to its report: texts are compared with what readers have now, given the state of the registry."""
 
 from __future__ import annotations
 

@@ -301,7 +301,7 @@ _EDITOR = {
         "/capabilities/returned_desk/edit/", edit(open_document, unfold(".margin-note details"))
     ),
     "editor, the details": State(WEIGHTS + "edit/", edit(lambda page: open_form(page, "capability.json"))),
-    "editor, a tool removed": State("/capabilities/excel_analyzer/edit/", edit(remove_tool)),
+    "editor, a tool removed": State(WEIGHTS + "edit/", edit(remove_tool)),
     "editor, unsaved changes found": State("/capabilities/withdrawn_desk/edit/", edit(leave_unsaved)),
     "editor, a conflict": State("/capabilities/approved_desk/edit/", edit(save_against_another)),
     "editor, signed out": State("/capabilities/returned_desk/edit/", edit(save_signed_out)),

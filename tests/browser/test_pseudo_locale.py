@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from features.listing_budgets.budgets import list_budgets
 from registry.feature import installed_feature_names
 from tests.browser.conftest import add_operators
 from tests.browser.furnished_studio import ADDRESSES
@@ -51,9 +52,10 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
 
 @pytest.fixture(scope="module")
 def data(furnished: Studio, other_pages: dict[str, str]) -> set[str]:
-    """Each word that somebody of the registry has written, or that is a name in it."""
+    """Each word that somebody of the registry has written, or that is a name in it or of a client."""
     dumped = furnished.manage("dumpdata", "registry", *installed_feature_names()).stdout
-    return set(re.findall(r"[^\W\d_]{2,}", dumped))
+    clients = " ".join(str(budget.name) for budget in list_budgets())
+    return set(re.findall(r"[^\W\d_]{2,}", f"{dumped} {clients}"))
 
 
 def test_every_page_is_translated_and_no_page_is_too_wide_in_either_direction(

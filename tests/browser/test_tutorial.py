@@ -158,5 +158,5 @@ def _run_commands(studio: Studio, folder: Path) -> None:
             timeout=60,
             check=False,
         )
-        printed = re.sub(r"(sha256:|call_)[0-9a-f]+", r"\1...", done.stdout)
+        printed = re.sub(r"(sha256:|\bcall_)[0-9a-f]{6,}", r"\1...", done.stdout)
         assert printed.rstrip(" \n") == expected.rstrip("\n"), f"$ {command}\n{done.stderr}"

@@ -67,6 +67,8 @@ class ReadinessStamp:
         return {
             "code": self._code(),
             "examples": self._environment.examples,
+            # Each has tables and files of its own, and the manifest of static files has those that were installed.
+            "features": list(self._environment.features),
             "migrations": self._migrations(),
             "pages": (self._environment.static_dir / "staticfiles.json").exists(),
             "python": list(sys.version_info[:2]),

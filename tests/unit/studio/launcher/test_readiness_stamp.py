@@ -69,6 +69,7 @@ def test_a_change_is_seen(site: Path, change: Callable[[Path], object]) -> None:
 def test_a_setting_that_matters_is_seen(site: Path) -> None:
     assert not prepared(site, EXAMPLES="off").is_current()
     assert not prepared(site, DEBUG="on").is_current()
+    assert not prepared(site, FEATURES="none").is_current()
     assert prepared(site, PORT="8001").is_current()
 
 

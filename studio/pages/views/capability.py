@@ -34,7 +34,7 @@ from studio.pages.permissions import StudioRequest, actor_of, operator_required,
 from studio.pages.powers import group_powers
 from studio.pages.reauthentication import is_recently_confirmed
 from studio.pages.scheduled import build_scheduled_context
-from studio.pages.snippets import build_load_snippets
+from studio.pages.snippets import build_load_snippets, needs_key
 
 
 @operator_required("GET")
@@ -122,7 +122,8 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
         "needs": describe_needs(bundle.capability),
         "power_groups": group_powers(get_powers(capability).comparison),
         "spark": build_sparkline(use.by_day),
-        "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
+        "snippets": build_load_snippets(request, capability) if is_loadable else [],
+        "needs_key": needs_key(capability),
     }
 
 

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from capability_rules.errors import RegistryError
 from registry.access import agent_keys
 from registry.catalog.facets import get_display_name, list_facets
-from registry.core import chosen_settings, queries
+from registry.core import queries
 from registry.models import Capability, Revision
 from registry.usage.usage_report import find_first_load
 from studio.pages.actions import no_store
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
-from studio.pages.snippets import build_load_snippets
+from studio.pages.snippets import build_load_snippets, needs_key
 
 LISTENS_SECONDS: Final = 600
 
@@ -41,13 +41,13 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
                 error = refused.message
     status = 200 if not error else 400 if request.user.can_administer else 403
     context = {
-        "is_public": chosen_settings.is_public_read(),
+        "is_public": not needs_key(capability),
         "display_name": get_display_name(capability),
         "emoji": list_facets(capability.published_revision.capability_json).emoji,
         "created": created,
         "key_name": name,
         "error": error,
-        "snippets": build_load_snippets(request, capability_id, created),
+        "snippets": build_load_snippets(request, capability, created),
         **_listening(capability, capability.published_revision, time.time()),
     }
     return no_store(render(request, "studio/capability/live.html", context, status=status))

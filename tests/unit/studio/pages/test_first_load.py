@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 from django.conf import LazySettings
@@ -47,7 +48,8 @@ def test_the_page_says_whether_a_key_is_needed(is_public: bool, signed_in: SignI
     assert ("with an API key or without" in page, "Every agent with an API key" in page) == (is_public, not is_public)
 
 
-def test_others_are_told_who_creates_keys(signed_in: SignIn) -> None:
+def test_others_are_told_who_creates_keys(signed_in: SignIn, settings: Any) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
     publish()
     client = signed_in("publisher")
     page = client.get(LIVE).content.decode()

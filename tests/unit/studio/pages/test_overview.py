@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -18,7 +19,7 @@ from registry.usage import feedback
 from registry.usage.confidence import ConfidenceScore
 from registry.usage.revision_health import OutcomeCounts
 from studio.pages.drawn_forms import without_samples
-from tests.factories import OLGA, publish
+from tests.factories import OLGA, publish, unlisted
 from tests.servers import ROOT
 from tests.unit.studio.conftest import SignIn
 
@@ -93,7 +94,8 @@ def test_confidence_is_a_word(percent: int, level: str) -> None:
     assert CapabilityUse([], 0, 0, 0, OutcomeCounts(), ConfidenceScore(percent)).level == level
 
 
-def test_its_calls_name_this_server_and_this_capability(client: Client) -> None:
+def test_its_calls_name_this_server_and_this_capability(client: Client, settings: Any) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
     publish()
     snippets = dict(client.get(PAGE).context["snippets"])
     assert snippets["curl"].startswith("curl -G http://testserver/api/v1/capability_skill_load")
@@ -102,6 +104,18 @@ def test_its_calls_name_this_server_and_this_capability(client: Client) -> None:
     assert json.loads(snippets["MCP"])["mcpServers"]["capability-studio"]["url"] == "http://testserver/mcp"
     publication.retire(capability_id="alpha", by=OLGA)
     assert "Use it" not in client.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(("is_open", "is_unlisted"), [(True, False), (True, True), (False, False)])
+def test_its_calls_have_a_key_where_one_is_needed(
+    client: Client, settings: Any, is_open: bool, is_unlisted: bool
+) -> None:
+    settings.AGENT_API_PUBLIC_READ = is_open
+    (unlisted if is_unlisted else publish)("alpha")
+    context = client.get(PAGE).context
+    assert context["needs_key"] == (is_unlisted or not is_open)
+    for text in dict(context["snippets"]).values():
+        assert ("CAP_KEY" in text) == context["needs_key"]
 
 
 def test_its_queries_stay_the_same(client: Client) -> None:

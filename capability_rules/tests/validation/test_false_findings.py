@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from capability_kit.bundles.front_matter import split_front_matter
+from capability_rules.bundles.validation_context import ValidationContext
 from capability_rules.tests.validation.a2ui.forms import note_form
 from capability_rules.validation import validate_bundle
+from tests.bundle_files import bundle, tool
 from tests.cases import valid_bundle
 from tests.servers import ROOT
 
@@ -131,3 +133,12 @@ def test_a_key_and_its_value_are_two_faults() -> None:
     report = validate_bundle(MINIMAL | {"capability.json": json.dumps(capability)})
     assert [finding.pointer for finding in report.errors] == ["/dependency_level/mac"] * 2
     assert len({finding.column for finding in report.errors}) == 2
+
+
+def test_a_bundle_that_does_not_say_which_it_is_collides_with_nobody() -> None:
+    """It may be the very one that has the names."""
+    files = bundle(tools=[tool("alpha_list")]) | {"capability.json": '{"capability_id": "alpha",}'}
+    report = validate_bundle(files, published=ValidationContext({"alpha_list": "alpha"}))
+    codes = {finding.code for finding in report.findings}
+    assert "JSON_INVALID" in codes
+    assert "TOOL_NAME_COLLISION" not in codes

@@ -104,7 +104,9 @@ def _check_duplicates(tools: list[Any]) -> Iterator[RawFinding]:
 
 
 def check_collisions(tools: list[Any], published: ValidationContext, capability_id: object) -> list[RawFinding]:
-    """Tool names that another published capability has."""
+    """Tool names that another published capability has; nothing where the bundle does not say which it is."""
+    if not isinstance(capability_id, str):
+        return []
     names = [tool.get("name") if isinstance(tool, dict) else None for tool in tools]
     owners = published.owners_of({name for name in names if isinstance(name, str)}) if names else {}
     problems = []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from registry.common.installation import list_leaf_names
 from tests.servers import ROOT
 
 # Notes from before the first release, which were never in the repository.
@@ -135,3 +136,8 @@ def test_nothing_names_an_address_of_the_project_that_pyproject_does_not() -> No
         if (invented := [one for one in address.findall(path.read_text("utf-8")) if not one.startswith(known)])
     }
     assert found == {}
+
+
+def test_the_features_that_may_be_left_out_are_listed() -> None:
+    section = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("\nThey are `")[2].partition(";")[0]
+    assert re.findall(r"\w{3,}(?=`)", section) == list(list_leaf_names())

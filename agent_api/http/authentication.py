@@ -79,7 +79,9 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
     if header is None:
         if "read" in scopes and chosen_settings.is_public_read():
             return Caller(snapshot.PUBLIC, str(request.META.get("REMOTE_ADDR")))
-        raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Settings > API keys.")
+        raise Unauthenticated(
+            "Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Settings > API keys."
+        )
     scheme, _, key = header.partition(" ")
     key_hash = hash_key(key.strip())
     principal = _principal(held, key_hash) if scheme.lower() == "bearer" else None

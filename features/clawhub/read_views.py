@@ -49,7 +49,9 @@ def whoami(request: Request, token: str = "") -> Response:  # noqa: ARG001 (a ke
     """The key, as the protocol's user. Any scope will do."""
     caller = require_scope(request, snapshot.current_snapshot(), *SCOPES)
     if caller.is_public:
-        raise Unauthenticated("Send a key: clawhub login --token KEY. An operator makes one in the Studio under Settings > API keys.")
+        raise Unauthenticated(
+            "Send a key: clawhub login --token KEY. An operator makes one in the Studio under Settings > API keys."
+        )
     user = {"handle": protocol.owner_handle(caller), "displayName": caller.key_name, "image": None, "role": "user"}
     return build_response({"user": user})
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from capability_rules.errors import InvalidRequest
@@ -29,8 +29,8 @@ from registry.usage.confidence import (
     remaining_step,
 )
 from registry.usage.outcome_reports import ReportedReason, keep_report
-from registry.usage.reporting_keys import is_only_key
-from registry.usage.revision_health import BAD_OUTCOMES, GOOD_OUTCOMES, count_outcomes_by_revision, fails_in_use
+from registry.usage.reporting_keys import is_single_key
+from registry.usage.revision_health import BAD_OUTCOMES, GOOD_OUTCOMES, OutcomeCounts, fails_in_use
 
 _WHOLE = 0
 NOTHING_SAID: Final = ReportedReason()
@@ -70,7 +70,8 @@ def record_outcome(
             capability=capability, revision=number, outcome=outcome, key_name=voice, step=step
         )
         score = _recount(capability) if ends_sole_word else _move(capability, number, outcome, step)
-        score = replace(score, is_single_key=is_only_key(capability))
+        is_single = Capability.objects.filter(is_single_key(OuterRef("pk")), pk=capability.pk).exists()
+        score = replace(score, is_single_key=is_single)
         bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
         if step is not None:
@@ -94,7 +95,8 @@ def _follow_failures(capability: Capability, number: int) -> None:
     published = capability.published_revision
     if published is None or published.number != number:
         return
-    counts = count_outcomes_by_revision([capability.pk])[capability.pk][number]
+    row = capability.confidences.get(revision=number)
+    counts = OutcomeCounts(row.good, row.bad)
     if fails_in_use(counts):
         incidents.open_use_incident(revision=published, bad=counts.bad, known=counts.known)
     else:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from django.db.models import Max, Min, OuterRef, Subquery
 from django.db.models.lookups import Exact
 
-from registry.models import Capability, FeedbackEvent
+from registry.models import FeedbackEvent
 
 
 def is_single_key(capability: OuterRef) -> Exact:
@@ -16,12 +16,6 @@ def is_single_key(capability: OuterRef) -> Exact:
     names = FeedbackEvent.objects.filter(capability=capability).values("key_name")
     first, last = (Subquery(names.order_by(order)[:1]) for order in ("key_name", "-key_name"))
     return Exact(first, last)
-
-
-def is_only_key(capability: Capability) -> bool:
-    """Whether one key has reported all outcomes of a capability that has any. Two look-ups in an index."""
-    names = FeedbackEvent.objects.filter(capability=capability).values_list("key_name", flat=True)
-    return names.order_by("key_name").first() == names.order_by("-key_name").first()
 
 
 def find_only_keys(keys: Collection[int], revisions: Mapping[int, int] | None = None) -> dict[int, str]:

@@ -15,7 +15,6 @@ from django.utils import timezone
 from capability_kit.outcome_reports import FAILURES
 from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
-from registry.core.rows import update_row
 from registry.models import Capability, Confidence, FeedbackEvent, Incident, Revision
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 from registry.usage.reporting_keys import find_only_keys
@@ -139,9 +138,11 @@ def recount_ends() -> None:
     for pk, number, outcome, count in rows.annotate(Count("pk")):
         for revision in (0, number):
             counted[pk, revision][outcome] += count
-    for row in Confidence.objects.all():
+    scores = list(Confidence.objects.all())
+    for row in scores:
         counts = count_outcomes(counted[row.capability_id, row.revision])
-        update_row(row, good=counts.good, bad=counts.bad)
+        row.good, row.bad = counts.good, counts.bad
+    Confidence.objects.bulk_update(scores, ["good", "bad"], batch_size=500)
 
 
 def fails_in_use(counts: OutcomeCounts) -> bool:

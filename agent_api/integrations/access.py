@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -16,6 +17,9 @@ from registry.common.errors import NotFound
 from registry.feature import installed_features
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.visibility import may_load_all, require_released
+
+# How an address at the root begins that is there below a share link too.
+AT_ROOT_OR_SHARED: Final = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 
 
 @dataclass(frozen=True, slots=True)

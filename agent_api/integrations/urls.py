@@ -3,9 +3,9 @@
 from django.urls import re_path
 
 from agent_api.integrations import agent_skills_discovery, skill_search
+from agent_api.integrations.access import AT_ROOT_OR_SHARED
 
-_SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
-_SKILLS = _SHARED + r"\.well-known/agent-skills/"
+_SKILLS = AT_ROOT_OR_SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
@@ -14,5 +14,5 @@ urlpatterns = [
         agent_skills_discovery.skill_artifact,
         name="skill_artifact",
     ),
-    re_path(_SHARED + r"api/search\Z", skill_search.skills_search, name="skills_search"),
+    re_path(AT_ROOT_OR_SHARED + r"api/search\Z", skill_search.skills_search, name="skills_search"),
 ]

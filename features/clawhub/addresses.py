@@ -2,14 +2,14 @@
 
 from django.urls import path, re_path
 
+from agent_api.integrations.access import AT_ROOT_OR_SHARED
 from features.clawhub import publish_views, read_views
 
-_SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
-_API = _SHARED + r"clawhub/api/v1/"
+_API = AT_ROOT_OR_SHARED + r"clawhub/api/v1/"
 _SKILL = _API + r"skills/(?P<slug>[^/]{1,200})"
 
 urlpatterns = [
-    re_path(_SHARED + r"\.well-known/clawhub\.json\Z", read_views.well_known, name="clawhub_well_known"),
+    re_path(AT_ROOT_OR_SHARED + r"\.well-known/clawhub\.json\Z", read_views.well_known, name="clawhub_well_known"),
     re_path(_API + r"whoami\Z", read_views.whoami, name="clawhub_whoami"),
     re_path(_API + r"search\Z", read_views.search, name="clawhub_search"),
     re_path(_API + r"download\Z", read_views.download, name="clawhub_download"),

@@ -2,6 +2,7 @@
 
 from django.urls import re_path
 
+from agent_api.integrations.access import AT_ROOT_OR_SHARED
 from features.mcp.views import mcp
 
-urlpatterns = [re_path(r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?mcp/?\Z", mcp, name="mcp")]
+urlpatterns = [re_path(AT_ROOT_OR_SHARED + r"mcp/?\Z", mcp, name="mcp")]

@@ -165,8 +165,8 @@ class SeveralSources:
         if isinstance(refused, CapabilityNotFound):
             data = {**refused.data, "available_capabilities": list(known), "available_total": len(known)}
             # Each of these begins with the capability, or with its bundle.
-            asked = next(iter((*given, *more.values())))
-            asked_id = asked.capability_id if isinstance(asked, Bundle) else asked
+            asked = given[0] if given else more.get("capability_id", more.get("bundle"))
+            asked_id = asked.capability_id if isinstance(asked, Bundle) else str(asked)
             raise CapabilityNotFound(refused.message, data=data, capability_id=asked_id)
         raise refused or Unavailable("No source answers")
 

@@ -52,6 +52,19 @@ def test_the_first_source_that_has_a_capability_has_it() -> None:
     assert caught.value.available_capabilities == ["weights", "sleep"]
 
 
+class Strict(FakeRegistry):
+    """A registry that takes feedback for what it has."""
+
+    def feedback(self, capability_id: str, outcome: str, **_more: Any) -> dict[str, Any]:
+        raise CapabilityNotFound(f"There is no '{capability_id}' to be {outcome}")
+
+
+def test_the_refusal_names_what_was_asked_in_whatever_order() -> None:
+    with pytest.raises(CapabilityNotFound) as caught:
+        SeveralSources(Strict()).feedback(outcome="used", capability_id="nowhere")  # type: ignore[attr-defined]
+    assert caught.value.capability_id == "nowhere"
+
+
 def test_a_registry_among_them_matches_and_one_that_is_away_is_left_out() -> None:
     own, registry = _sources()
     session = Session(SeveralSources(own, registry), environment=ALL)

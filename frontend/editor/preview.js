@@ -151,7 +151,8 @@ export class Preview {
       tick(gettext("Sample values"), this.hasSamples, { help: gettext("Only in this preview."), changed: (on) => { this.hasSamples = on; this.drawForms(); this.root.querySelector(".preview-head [type=checkbox]").focus(); } }));
     if (!form.messages) {
       this.frame = null;
-      return this.root.replaceChildren(head, h("div", { class: "banner banner--warning" }, h("p", { translate: "no" }, form.why)));
+      this.root.replaceChildren(head, h("div", { class: "banner banner--warning" }, h("p", { translate: "no" }, form.why)));
+      return this.paint();
     }
     this.frame = h("iframe", { class: "preview-frame preview-form", title: interpolate(gettext("Form %(name)s"), { name: form.schema_id }, true), sandbox: "allow-scripts" });
     this.frame.srcdoc = page(this.isFormDark(), this.root.dataset.style, this.root.dataset.surface, "");
@@ -170,7 +171,7 @@ export class Preview {
   paint() {
     const isDark = this.isFormDark();
     this.switch.textContent = isDark ? gettext("Light preview") : gettext("Dark preview");
-    this.frame.contentWindow?.postMessage({ theme: isDark ? "dark" : "light" }, "*");
+    this.frame?.contentWindow?.postMessage({ theme: isDark ? "dark" : "light" }, "*");
   }
 
   // The frame has an origin of its own: what it says is data, whoever wrote the form.

@@ -85,6 +85,14 @@ def test_what_is_typed_into_a_form_survives_another_theme(editor: Page) -> None:
     expect(weight).to_have_value("186.4")
 
 
+def test_the_theme_is_offered_where_a_form_cannot_be_drawn(editor: Page) -> None:
+    _view(editor, "Forms")
+    put(editor, "ui_schemas.json", '[{"schema_id": "Broken.v1", "definition": {"components": 7}}]')
+    expect(editor.locator("#preview .banner--warning")).to_be_visible()
+    editor.get_by_role("button", name="Dark preview").click()
+    expect(editor.get_by_role("button", name="Light preview")).to_be_visible()
+
+
 def test_the_preview_follows_the_text(editor: Page) -> None:
     _view(editor, "Preview")
     page = editor.frame_locator("iframe.preview-frame")

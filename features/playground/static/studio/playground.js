@@ -25,16 +25,6 @@
     if (message.value.trim()) message.form.requestSubmit();
   });
 
-  // Forms. Each frame has an origin of its own: what it says is data, also where the form came from outside.
-  const frames = new Map();
-
-  const theme = () => document.documentElement.dataset.theme;
-
-  function page() {
-    return `<!doctype html><html lang="en" data-theme="${theme()}" class="a2ui-${theme()}"><head><meta charset="utf-8">` +
-      `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
-  }
-
   function element(name, words, classes = "") {
     const made = document.createElement(name);
     made.textContent = words;
@@ -42,40 +32,28 @@
     return made;
   }
 
-  function draw(place) {
-    const frame = document.createElement("iframe");
-    frame.className = "talk-frame";
-    frame.title = interpolate(gettext("Form %(name)s"), { name: place.dataset.title }, true);
-    frame.setAttribute("sandbox", "allow-scripts");
-    if (place.dataset.draws === "shown") frame.tabIndex = -1;
-    frame.srcdoc = page();
-    place.prepend(frame);
-    frames.set(frame, place);
-  }
-
-  // What is drawn stays, with what is typed into it.
-  function drawAll() {
-    for (const frame of frames.keys()) if (!frame.isConnected) frames.delete(frame);
-    document.querySelectorAll("[data-draws]:not(:has(> iframe))").forEach(draw);
-  }
-
   const ACTS = { tried: showCall, sent: sendForm };
-  addEventListener("message", (event) => {
-    for (const [frame, place] of frames) {
-      if (event.source !== frame.contentWindow) continue;
-      const said = event.data ?? {};
-      if (said.type === "ready") frame.contentWindow.postMessage({ type: "render", messages: JSON.parse(place.dataset.messages), theme: theme() }, "*");
+
+  function draw(place) {
+    const { title, messages, draws } = place.dataset;
+    const frame = window.formFrames.open(facts.dataset, title, JSON.parse(messages), (said) => {
       if (said.type === "size" && Number.isFinite(said.height)) {
         const isFirst = !frame.height;
         frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
         // The card has its height only now.
         if (isFirst && place.closest("[data-next]") && document.activeElement?.id === "decide") bring(next(), motion());
       }
-      if (said.type !== "action" || typeof said.name !== "string") continue;
+      if (said.type !== "action" || typeof said.name !== "string") return;
       const context = JSON.stringify(said.context ?? {});
-      if (context.length <= 100_000) ACTS[place.dataset.draws]?.(place, { action: said.name, context });
-    }
-  });
+      if (context.length <= 100_000) ACTS[draws]?.(place, { action: said.name, context });
+    });
+    frame.className = "talk-frame";
+    if (draws === "shown") frame.tabIndex = -1;
+    place.prepend(frame);
+  }
+
+  // What is drawn stays, with what is typed into it.
+  const drawAll = () => document.querySelectorAll("[data-draws]:not(:has(> iframe))").forEach(draw);
 
   function sendForm(form, event) {
     for (const [name, value] of Object.entries(event)) {
@@ -122,8 +100,6 @@
     }
   }
 
-  const paint = () => frames.forEach((_place, frame) => frame.contentWindow?.postMessage({ theme: theme() }, "*"));
-  new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   drawAll();
 
   // What comes next is in view, and a card that waits for a person has the focus.
